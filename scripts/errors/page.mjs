@@ -5,12 +5,13 @@
 
 const head = `# Errors
 
-Every error has a **code**: the last line at the command line, \`code\` in events, in \`AgentError\` and in the answers of the
-server. \`cobbler explain CODE\` prints what stands here. A **kind** says who has to act: \`invalid\` and \`auth\` whoever asked,
-\`rate_limit\`, \`network\`, \`timeout\` and \`agent\` mostly nobody, since they are tried again first; \`limit\` and \`aborted\` are
-no failures but ends. What a service calls its failures stays as it is and is not listed, nor is what a tool of yours throws.
+Every error has a **code**: the last line on the command line, \`code\` in events, in \`AgentError\` and in the responses of
+the server. \`cobbler explain CODE\` prints its entry here. The **kind** says who must act: for \`invalid\` and \`auth\`, the
+caller; for \`rate_limit\`, \`network\`, \`timeout\` and \`agent\`, usually no one, because Cobbler retries first; \`limit\` and
+\`aborted\` end a run and are not failures. Error codes of a service are passed on unchanged and not listed here; the same
+applies to errors of your own tools.
 
-A code keeps its meaning; codes are added. Programs may compare codes and kinds, and never messages.
+A code keeps its meaning; new codes may be added. Programs may compare codes and kinds, but not messages.
 
 This page is written by \`npm run generate -- errors\` from apps/cli/src/explain.
 `;

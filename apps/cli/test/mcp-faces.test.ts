@@ -81,7 +81,7 @@ test.skipIf(!hasScript)(
       env,
       cwd,
       typing: [
-        ['describe a task done', 'greet Ada'],
+        ['describe a task', 'greet Ada'],
         ['greet Ada', '\r'],
         ['her.', '\x04'],
       ],

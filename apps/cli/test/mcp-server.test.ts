@@ -187,12 +187,12 @@ test('cobbler mcp: what cannot be meant is refused in words', patience, async ()
     expect(isError).toBe(true);
     return text;
   };
-  expect(await refused('cobbler_run', {})).toContain('prompt is needed');
+  expect(await refused('cobbler_run', {})).toContain('prompt is required');
   expect(await refused('cobbler_run', { prompt: 'x', session_id: 'none' })).toContain(
     'There is no session "none"',
   );
   expect(await refused('cobbler_status', { session_id: '../x' })).toContain('There is no session');
-  expect(await refused('cobbler_status', { session_id: 7 })).toContain('session_id must be text');
+  expect(await refused('cobbler_status', { session_id: 7 })).toContain('session_id must be a string');
   expect(await refused('cobbler_dance', {})).toContain('Unknown tool');
 });
 

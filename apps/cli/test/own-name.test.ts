@@ -5,7 +5,7 @@ const words = 'List the sessions: cobbler sessions. Or cobbler "fix it" with ~/.
 
 test('what is told to be typed can be typed here', () => {
   expect(asTyped(words, { COBBLER_COMMAND: 'npm start --' })).toBe(
-    'See them: npm start -- sessions. Or npm start -- "fix it" with ~/.cobbler and a cobbler.',
+    'List the sessions: npm start -- sessions. Or npm start -- "fix it" with ~/.cobbler and a cobbler.',
   );
   expect(asTyped(words, {})).toBe(words);
 });

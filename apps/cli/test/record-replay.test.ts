@@ -88,7 +88,7 @@ describe('cobbler --record and --replay', () => {
     expect(end.stderr).toContain(`Recorded in ${cassette}. Replay it: cobbler --replay ${cassette}`);
     const again = await invoke(['--replay', cassette], { env: nothing, cwd: temporaryFolder() });
     expect(again.stdout).toBe('**Done.**\n');
-    expect(again.stderr).toContain('replays');
+    expect(again.stderr).toContain('replaying');
     expect(again.stderr).toContain("--allow 'run_command(rm a.txt)'");
   });
 

@@ -22,7 +22,7 @@ describe('where a server keeps sessions and does its runs', () => {
   });
 
   test('what cannot be meant is refused in words', async () => {
-    expect(() => readServeFlags({ runner: 'nobody' })).toThrow(/no runner named "nobody"/);
+    expect(() => readServeFlags({ runner: 'nobody' })).toThrow(/Unknown runner "nobody"/);
     expect(() => readServeFlags({ restate: 'localhost' })).toThrow(/--restate cannot be "localhost"/);
     expect(() => readServeFlags({ restatePort: '99999' })).toThrow(/--restate-port cannot be/);
     const flags = readServeFlags({ store: 'postgres://[' });
@@ -35,7 +35,7 @@ describe('where a server keeps sessions and does its runs', () => {
 
   test('options of an engine that nobody asked for are refused', () => {
     expect(() => readServeFlags({ restateAdmin: 'http://a:9070' })).toThrow(
-      /--restate-admin says something only/,
+      /--restate-admin requires --runner/,
     );
     expect(() => readServeFlags({ runner: 'restate', restateAdmin: 'http://a:9070' })).not.toThrow();
   });
@@ -44,9 +44,11 @@ describe('where a server keeps sessions and does its runs', () => {
     const engine = { runner: 'restate', restateAddress: 'http://front:9080' };
     const { restateAddress: _, ...alone } = engine;
     expect(() => readServeFlags({ ...alone, restateHost: '0.0.0.0' })).toThrow(
-      /--restate-host 0\.0\.0\.0 is no/,
+      /cannot reach this process at --restate-host 0\.0\.0\.0/,
     );
-    expect(() => readServeFlags({ ...alone, restatePort: '0' })).toThrow(/--restate-port 0 is another port/);
+    expect(() => readServeFlags({ ...alone, restatePort: '0' })).toThrow(
+      /--restate-port 0 uses another port/,
+    );
     expect(readServeFlags({ ...engine, restateHost: '0.0.0.0', restatePort: '0' }).restate.port).toBe(0);
   });
 

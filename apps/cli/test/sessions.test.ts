@@ -138,7 +138,7 @@ describe('after kill -9', () => {
     expect((await at('sessions')).stdout).toContain('interrupted');
     const { code, stdout, stderr } = await at('resume');
     expect([code, stdout]).toEqual([0, 'It may have run.\n']);
-    expect(stderr).toMatch(/session [0-9a-f]{8} · go on/);
+    expect(stderr).toMatch(/session [0-9a-f]{8} · continue/);
     expect(readFileSync(join(cwd, 'log'), 'utf8')).toBe('begun\n');
     expect((await at('sessions')).stdout).toContain('complete');
   });
@@ -147,7 +147,7 @@ describe('after kill -9', () => {
     const { at, service } = await killed();
     expect((await at('resume', '--yes')).code).toBe(0);
     const { code, stderr } = await at('resume');
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/come to its end \(complete\)/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/has ended \(complete\)/)]);
     expect(service.server.exchanges).toHaveLength(2);
   });
 });
@@ -170,7 +170,11 @@ test('a session that is busy in another process is refused, and says who holds i
 
 describe('a store that cannot be opened', () => {
   const damages: readonly (readonly [string, (file: string) => void, RegExp])[] = [
-    ['damaged', (file) => writeFileSync(file, Buffer.alloc(8192, 7)), /is damaged .* restore a backup/],
+    [
+      'damaged',
+      (file) => writeFileSync(file, Buffer.alloc(8192, 7)),
+      /is damaged .* put a backup in its place/,
+    ],
     ['newer', (file) => alter(file, 'PRAGMA user_version = 9000'), /newer version .* Update Cobbler/],
     ['foreign', (file) => alter(file, 'PRAGMA application_id = 7'), /database of another program/],
     ['emptied', (file) => writeFileSync(file, ''), /is empty, but sessions were kept in it/],
@@ -227,7 +231,7 @@ describe('cobbler sessions', () => {
     expect(await ids()).toEqual([fork]);
     expect(readdirSync(join(home, 'sessions'))).toEqual([`${fork}.json`]);
     expect((await at('sessions', 'prune', '--keep-last', '0')).stderr).toMatch(/^1 session deleted/);
-    expect((await at('sessions', 'vacuum')).stderr).toMatch(/bytes of .*sessions\.db given back/);
+    expect((await at('sessions', 'vacuum')).stderr).toMatch(/bytes of .*sessions\.db freed/);
     expect((await at('sessions')).stderr).toBe('No sessions yet.\n');
   });
 

@@ -138,7 +138,7 @@ describe('what else the page can do', () => {
     await say(page, 'slowly 10 please');
     await stands(page, 'complete');
     await expect.poll(async () => (await told()).at(-1)).toBe('Run complete');
-    expect(await told()).toEqual([expect.stringMatching(/^Answer: The failing test is/), 'Run complete']);
+    expect(await told()).toEqual([expect.stringMatching(/^Response: The failing test is/), 'Run complete']);
   });
 
   test('stays where somebody reads, and counts what came', async () => {

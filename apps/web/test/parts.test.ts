@@ -196,7 +196,7 @@ describe('words and figures', () => {
   });
 
   test('only whole things are told to those who listen', () => {
-    expect(wordsFor(placed(answered(text('Done.')), 1))).toBe('Answer: Done.');
+    expect(wordsFor(placed(answered(text('Done.')), 1))).toBe('Response: Done.');
     expect(wordsFor(placed(said('go'), 1))).toBe('');
   });
 

@@ -17,7 +17,7 @@ function settings(texts: Partial<Env> = {}) {
 describe('the settings of the worker', () => {
   it('people are named by their numbers [S3.1]', () => {
     expect([...settings().allowed]).toEqual(['1001', '1002', '1003']);
-    expect(() => settings({ TELEGRAM_ALLOWED_USERS: '1001,@ada' })).toThrow('"@ada", which is no number');
+    expect(() => settings({ TELEGRAM_ALLOWED_USERS: '1001,@ada' })).toThrow('"@ada", which is not a user id');
   });
 
   it('without a list nobody is heard', () => {

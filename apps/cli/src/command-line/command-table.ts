@@ -278,7 +278,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'assistant',
     operands: '[action] [url]',
-    text: 'run a Telegram bot with memory; --local to try it here, without a key',
+    text: 'run a Telegram bot with memory; --local: here, without a key',
     about: [
       'cobbler assistant --local           chat here with a scripted model and real memory',
       'cobbler assistant                   run the bot until Ctrl-C; a restart continues',

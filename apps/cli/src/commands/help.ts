@@ -6,7 +6,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = [
   ['cobbler demo', 'see it work, without a key'],
-  ['cobbler "fix the failing test"', 'here; asks before it changes anything'],
+  ['cobbler "fix the failing test"', 'here; asks before any change'],
   ['cobbler "why is this slow?" --read-only', 'read, change nothing'],
   ['git diff | cobbler "review this" -m best', 'reads piped input too'],
   ['cobbler "add tests" --yes --max-usd 0.50', 'never ask, within a limit'],
@@ -22,7 +22,7 @@ export function overview(): string {
   const together: Readonly<Record<string, string>> = {
     approve: 'approve/deny decide a call that waits on the server; without an id: list them',
     backup: 'backup       back up all data; restore restores it; store finds damage',
-    acp: 'acp, mcp     work in an editor (Zed and others); serve as a tool of other agents',
+    acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
   const shown = ({ name, text }: CommandRow) => together[name] ?? `${name.padEnd(13)}${text}`;
   return [
@@ -36,7 +36,7 @@ export function overview(): string {
     'Common options of run (all of them: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',
     '  -C, --dir DIR       work there           -f, --attach FILE   attach a file',
-    '  --ask, --edits, --yes, --read-only  ask first; ask for commands; never ask; only read',
+    '  --ask, --edits, --yes, --read-only  ask first, for commands, never; only read',
     "  --allow RULE        allow calls, such as 'run_command(npm test*)'",
     '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
     '  --json              events as JSON       -q, -v              less, more output',
@@ -46,8 +46,8 @@ export function overview(): string {
     '  5 denied, with no terminal to ask on; 124 out of time; 130 cancelled',
     '',
     'Environment',
-    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY for the default provider',
-    '  COBBLER_MODEL, COBBLER_HOME (default ~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
+    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default one)',
+    '  COBBLER_MODEL, COBBLER_HOME (~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
   ].join('\n');
 }
 

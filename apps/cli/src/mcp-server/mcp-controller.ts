@@ -45,7 +45,7 @@ export function mcpController(parts: McpDeskParts): McpController {
       sendNotification({ method: 'notifications/progress', params: told }).catch(() => undefined);
     };
     const perform = actions[params.name];
-    if (perform === undefined) return failure(`There is no tool ${JSON.stringify(params.name)}.`);
+    if (perform === undefined) return failure(`Unknown tool ${JSON.stringify(params.name)}.`);
     try {
       return await perform(params.arguments ?? {}, { parts, sessions }, { signal, tell });
     } catch (error) {

@@ -12,21 +12,20 @@ export interface Between {
 
 const arguments16MiB =
   'arguments: arguments that go on for 16 MiB hold no more memory than the limit allows [P11]';
-const gathers =
-  'the SDK gathers the whole text of the arguments for itself, whatever becomes of the pieces it gives';
+const gathers = 'the SDK keeps the whole text of the arguments itself, in addition to the chunks it emits';
 
 const callGoesOn = 'blocks: a call that goes on after it was closed is never run [P9]';
-const dropsRest = 'the SDK drops what comes for a call that was closed, so that nobody hears of it';
+const dropsRest = 'the SDK silently drops data for a closed call';
 
 /** `@ai-sdk/anthropic`, the Messages API. */
 export const betweenAnthropic: Between = {
   provider: 'ai-sdk.anthropic.messages',
-  lacks: { interleaving: 'the SDK writes the calls of a turn behind all of its text, wherever they stood' },
+  lacks: { interleaving: 'the SDK writes the calls of a turn after all of its text, whatever their order' },
   impossible: {
     [arguments16MiB]: gathers,
     [callGoesOn]: dropsRest,
     'frames: twenty thousand pings in front of an answer are passed over':
-      'the SDK throws the answer away when its first event is of a kind that it does not know',
+      'the SDK drops the response when its first event is of an unknown kind',
   },
 };
 
@@ -41,12 +40,11 @@ export const betweenResponses: Between = {
 export const betweenChat: Between = {
   provider: 'ai-sdk.openai.chat',
   lacks: {
-    reasoning:
-      'the SDK does not read `reasoning_content`, in which compatible servers show what a model thinks',
+    reasoning: 'the SDK does not read `reasoning_content`, where compatible servers send reasoning',
   },
   impossible: {
     [arguments16MiB]: gathers,
     'arguments: a tool name of any length or characters makes no history that a service refuses [P9]':
-      'the SDK drops calls that name no tool, so that nobody hears of them',
+      'the SDK silently drops calls without a tool name',
   },
 };

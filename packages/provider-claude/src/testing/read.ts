@@ -31,7 +31,7 @@ function readShape({ title, ...schema }: Record<string, unknown>): NonNullable<R
 }
 
 function readTurn(message: MessageParam): ReadRequest['turns'][number] {
-  if (message.role === 'system') throw new Error('A system message stands among the turns.');
+  if (message.role === 'system') throw new Error('The turns contain a system message.');
   const { content } = message;
   const parts: ReadPart[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(readBlock);
@@ -54,7 +54,7 @@ function readBlock(block: ContentBlockParam): ReadPart {
     case 'tool_result':
       return readResult(block);
     default:
-      throw new Error(`A block of type ${block.type} stands in the request.`);
+      throw new Error(`The request contains a block of type ${block.type}.`);
   }
 }
 
@@ -67,7 +67,7 @@ function readFile(block: ImageBlockParam | DocumentBlockParam): ReadPart {
   if (source.type === 'base64') return { type, mediaType: source.media_type, data: source.data };
   if (source.type === 'text')
     return { type: 'document', mediaType: source.media_type, data: encodeText(source.data) };
-  throw new Error(`A ${type} comes from a source of type ${source.type}.`);
+  throw new Error(`A ${type} has a source of type ${source.type}.`);
 }
 
 function encodeText(text: string): string {
@@ -94,7 +94,6 @@ function textOf(content: string | readonly { readonly type: string }[] | undefin
 function readTool(
   tool: NonNullable<MessageCreateParamsStreaming['tools']>[number],
 ): ReadRequest['tools'][number] {
-  if (!('input_schema' in tool))
-    throw new Error(`A tool of type ${tool.type} is one that the service brings.`);
+  if (!('input_schema' in tool)) throw new Error(`A tool of type ${tool.type} is a server tool.`);
   return { name: tool.name, description: tool.description ?? '', parameters: tool.input_schema };
 }

@@ -25,12 +25,8 @@ describe('what a tool is called', () => {
   });
 
   test('no server can take the name of a tool of another one', async () => {
-    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow(
-      'cannot be called "a__b"',
-    );
-    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow(
-      'cannot be called "a_"',
-    );
+    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow('cannot be "a__b"');
+    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow('cannot be "a_"');
   });
 });
 
@@ -197,7 +193,7 @@ describe('what a call gives', () => {
       { type: 'text', text: '[file:///a.pdf]' },
       { type: 'document', mediaType: 'application/pdf', data: 'JVBERg==' },
       { type: 'text', text: '[file:///b · b · another]' },
-      { type: 'text', text: '[a part of type hologram, which cannot be shown]' },
+      { type: 'text', text: '[a part of type hologram, which is not supported]' },
     ]);
   });
 
