@@ -158,7 +158,7 @@ const notHere: readonly Plan[] = [
   { command: new RegExp(`^npm run (${suites})(?![\\w:-])`), apart: onItsOwn },
   { command: /^npm test -- packages\/\w+-your-own$|^import [\s\S]*-your-own'/, apart: ofTheTemplate },
   {
-    command: /^npm install @cobbler\//,
+    command: /^npm install (--save-dev )?@cobbler\//,
     apart: 'the packages are in no registry; npm run verify -- packed installs all packed tarballs',
   },
   {

@@ -44,7 +44,7 @@ export const requests: Area = {
     {
       code: 'bad_model',
       kinds: ['invalid'],
-      what: '`model` is not an AI SDK 7 language model.',
+      what: 'The value of `model` is not an AI SDK 7 language model.',
       todo: 'Pass what a provider package of that version returns, such as `anthropic("…")`. Upgrade packages of older versions.',
       see: 'docs/ai-sdk.md',
     },
