@@ -1,8 +1,8 @@
 // Shows a run that delegates a task to Claude Code and prints the total cost.
 // Run it with: npm run try -- examples/delegate.ts
 //
-// No key: both models are played by a script on this machine; Claude Code is the one on the PATH, or the one that
-// `npm run verify -- clis` has fetched.
+// Needs no key: a script on this machine plays both models. Claude Code is the one on the PATH, or the one that
+// `npm run verify -- clis` downloaded.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -184,7 +184,7 @@ async function installPackages(root, wanted, env) {
   const { code, output } = await tell('installing the packages of pnpm-lock.yaml', () =>
     capture('pnpm', [...args, '--config.confirmModulesPurge=false'], { cwd: root, env }),
   );
-  if (/ERR_PNPM_OUTDATED_LOCKFILE/.test(output)) {
+  if (/ERR_PNPM_(OUTDATED_LOCKFILE|PACKAGE_MANAGER_NO_IMPORTER)/.test(output)) {
     throw new Refusal(
       'Cannot install the packages: pnpm-lock.yaml does not match the package.json files. ' +
         'Renew it with: npm run exec -- pnpm install --no-frozen-lockfile',
@@ -238,7 +238,7 @@ function failure(what, output) {
     );
   }
   const last = output.trim().split('\n').slice(-12).join('\n');
-  return new Refusal(`${what}. It said:\n${last}\nMend that and run the same command again.`);
+  return new Refusal(`${what}. It said:\n${last}\nFix that and run the same command again.`);
 }
 
 /** @param {unknown} error */

@@ -1,7 +1,7 @@
 import type { ContractProblem } from './run-contract.ts';
 
 /** A function that a template leaves to its author throws this: the file, the function, and what it has to do. */
-const unwritten = /\bsrc\/[\w./-]+\.ts, (\w+): [^\n]*?(?=\.(?:\s|$)|$)/;
+const unwritten = /\bsrc\/[\w./-]+\.ts, (\w+): [^\n]*?(?=\.(?:[\s"]|$)|$)/;
 
 /** The order in which the parts of a provider are best written: a request first, then a response, then failures. */
 const order = ['turn', 'envelope', 'read', 'begin', 'open', 'delta', 'end', 'event', 'error', 'fault'];
