@@ -160,13 +160,13 @@ describe('what npm run new makes', () => {
     },
   );
 
-  test('fresh, the suite of a provider is one failure that says in five lines what to write first', () => {
+  test('fresh, the suite of a provider is one failure that says in at most five lines what to write first', () => {
     const { failures: [text = '', ...others] = [] } = checks.suites.get('provider-tin-can') ?? {};
     expect(others).toEqual([]);
     const lines = text.split('\n').slice(0, 5);
     expect(lines[0]).toMatch(/parts of the package are not written yet\. Write first:$/);
     expect(lines[1]).toMatch(/^ {2}1\. src\/wire\.ts, turn: /);
-    expect(lines[4]).toMatch(/^Then run the contract again/);
+    expect(lines.some((line) => line.startsWith('Then run the contract again'))).toBe(true);
   });
 
   test('finished, none fails', () => {
