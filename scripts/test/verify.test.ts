@@ -25,8 +25,8 @@ describe('the commands by name', () => {
   );
 
   test.each([
-    ['generate', /^cobbler: Cannot run generate "nothing": unknown name\. Use one of: api, /],
-    ['bench', /^cobbler: Cannot run bench "nothing": unknown name\. Use one of: peers, /],
+    ['generate', /^cobbler: Cannot run generate "nothing": unknown name\. Use one of: api, /m],
+    ['bench', /^cobbler: Cannot run bench "nothing": unknown name\. Use one of: peers, /m],
   ])('npm run %s refuses a name that it does not know, and lists those it knows', (word, message) => {
     const { status, stderr } = cobbler(word, 'nothing');
     expect(stderr).toMatch(message);

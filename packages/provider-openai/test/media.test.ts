@@ -15,7 +15,7 @@ describe('what OpenAI would refuse with every request to come [P12]', () => {
 
   test('is a picture of another type, or one that leaves no room in a request', () => {
     expect(refusedMedia({ ...png, mediaType: 'image/bmp' })).toMatch(/images of type image\/bmp/);
-    expect(refusedMedia({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/pictures over 45 MB/);
+    expect(refusedMedia({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/images over 45 MB/);
     const document = {
       type: 'document',
       mediaType: 'application/pdf',

@@ -190,7 +190,7 @@ describe('Responses', () => {
       [user, thought, user, answer],
       'input[1] is reasoning without a following item',
     ],
-    ['no item', [user, null], 'input[1] is no item'],
+    ['no item', [user, null], 'input[1] is not an item'],
     ['a role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],
   ])('%s is told and mended', (_what, items, expected) => {
     expect(told(responsesTranscripts, items)).toEqual([expected]);
