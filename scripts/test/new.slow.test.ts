@@ -39,7 +39,12 @@ interface Ended {
 }
 
 function run(command: string, args: readonly string[]): Promise<Ended> {
-  const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) };
+  // The tests of what was made are quick ones.
+  const env = {
+    ...process.env,
+    COBBLER_TEST_LEVEL: 'full',
+    PATH: [bin, process.env['PATH']].join(delimiter),
+  };
   return new Promise((resolve) => {
     execFile(command, args, { cwd: home, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
@@ -60,7 +65,8 @@ interface Suite {
 /** Runs the contracts of all that was made; of the long one of a provider only some groups. */
 async function suites(): Promise<ReadonlyMap<string, Suite>> {
   const file = join(home, 'report.json');
-  const names = 'agentContract.* (answers|errors|history|usage): |storeContract|channelContract';
+  const names =
+    'agentContract.* (answers|errors|history|usage): |every part is written|storeContract|channelContract';
   await run('vitest', ['run', '--root', home, '--reporter=json', `--outputFile=${file}`, '-t', names]);
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
     testResults: { name: string; assertionResults: { status: string; failureMessages: string[] }[] }[];
