@@ -165,6 +165,10 @@ const notHere: readonly Plan[] = [
     command: /^(claude|codex) /,
     apart: 'a program of others; npm run verify -- clis fetches the real ones and drives them',
   },
+  {
+    command: /^npm run (exec -- COMMAND|generate -- NAME)$/,
+    apart: 'a pattern: the words in capitals stand for others',
+  },
   { command: /^npm test; curl/, apart: 'what a rule refuses: nothing to type' },
 ];
 

@@ -29,7 +29,7 @@ export function binaryRows(room: Room, start: StartOf, cli: Tarball): Row[] {
       claim: 'cobbler serve --store postgres://…',
       // No database answers; the driver has to load to find that out.
       check: (column) =>
-        says([...serve, '--store', 'postgres://127.0.0.1:1/none'], /cannot be reached/, column, 2),
+        says([...serve, '--store', 'postgres://127.0.0.1:1/none'], /Cannot reach the database/, column, 2),
     },
     { claim: 'npx, from an empty folder', check: (column) => byNpx(room, start(column), cli, version) },
   ];

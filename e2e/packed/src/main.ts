@@ -69,9 +69,10 @@ async function tryAll(): Promise<number> {
 /** The versions of the optional peers that the packages themselves are tested with. */
 function peersOf(tarballs: readonly Tarball[]): string[] {
   return tarballs.flatMap(({ manifest }) =>
-    Object.keys(manifest.peerDependencies ?? {}).map(
-      (name) => `${name}@${manifest.devDependencies?.[name] ?? 'latest'}`,
-    ),
+    Object.keys(manifest.peerDependencies ?? {})
+      // Packages of this repository are installed from their tarballs.
+      .filter((name) => !name.startsWith('@cobbler/'))
+      .map((name) => `${name}@${manifest.devDependencies?.[name] ?? 'latest'}`),
   );
 }
 

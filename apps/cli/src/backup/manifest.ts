@@ -55,7 +55,7 @@ function manifestIn(folder: string): Manifest {
 function noBackup(folder: string): UsageError {
   return new UsageError(
     `${folder} is not a backup: it has no backup manifest.json.`,
-    'Create one: cobbler backup DIR',
+    'Create one: cobbler backup FOLDER',
   );
 }
 

@@ -12,7 +12,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 const empty: ReadonlySet<string> = new Set(['compiled']);
 
 /**
- * `cobbler restore DIR`: restores a backup into an empty home directory. Returns the exit code.
+ * `cobbler restore FOLDER`: restores a backup into an empty home directory. Returns the exit code.
  * @throws UsageError when the directory is not a complete backup, or the home directory is in use.
  */
 export async function restore(given: string, io: Io): Promise<number> {

@@ -129,7 +129,7 @@ export const stores: Area = {
       code: 'store_damaged',
       kinds: ['invalid', 'agent'],
       what: 'The store is corrupt: a damaged file, or rows that another program changed.',
-      todo: 'Find the damage: `cobbler store verify`. Copy what is intact to a new file: `cobbler store salvage`, or restore a backup: `cobbler restore DIR`.',
+      todo: 'Find the damage: `cobbler store verify`. Copy what is intact to a new file: `cobbler store salvage`, or restore a backup: `cobbler restore FOLDER`.',
       see: 'docs/operations.md',
     },
     {
