@@ -158,7 +158,7 @@ describe('what cannot be reached is said in words, with the option that names it
   test.concurrent.for([
     [
       'the database',
-      /database postgres:\/\/127\.0\.0\.1:1\/name cannot be reached.*\n.*--store/s,
+      /Cannot reach the database postgres:\/\/127\.0\.0\.1:1\/name.*\n.*--store/s,
       '--store',
       'postgres://me:secret@127.0.0.1:1/name',
     ],
