@@ -32,6 +32,7 @@ export interface BuiltCli {
 
 /** Tells at the end, in the file named by LOADED, what was loaded. */
 const recorder = `
+import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 const files = [];
 registerHooks({ load(url, context, next) { files.push(url); return next(url, context); } });
