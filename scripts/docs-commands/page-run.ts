@@ -94,13 +94,14 @@ class Reader {
   async follow(command: Command): Promise<Outcome> {
     const { plans, known } = this.#means;
     const plan = planFor(command, plans) ?? { command: command.text };
+    // Also before a command that is not repeated: the next of its block stands in the same place.
+    if (command.begins !== undefined) this.#goWhereReadersStand(command.begins);
     if ((command.isInline || plan.once) && known.has(command.text))
       return { command, verdict: 'again', ms: 0 };
     known.add(command.text);
     const began = performance.now();
     const ms = () => Math.round(performance.now() - began);
     try {
-      if (command.begins !== undefined) this.#goWhereReadersStand(command.begins);
       await this.#prepare(command, plan);
       if (plan.apart !== undefined) {
         if (plan.instead !== undefined) await this.#must(plan.instead, 'what was run in its place');

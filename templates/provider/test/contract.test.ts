@@ -1,5 +1,5 @@
 import { agentContract, firstSteps, runContract } from '@cobbler/conformance';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { subjects } from './subjects.ts';
 
 for (const subject of subjects) {
@@ -8,10 +8,10 @@ for (const subject of subjects) {
   const steps = firstSteps(
     (await runContract(probes.slice(0, 8).flatMap((cases) => cases.slice(0, 1)))).failures,
   );
+  // Thrown here and not in a test, so that it is seen whatever group `-t` chooses.
+  if (steps.length > 0) throw new Error(steps.join('\n'));
   describe(`agentContract, ${subject.name}`, () => {
-    if (steps.length > 0) test('every part is written', () => expect.unreachable(steps.join('\n')));
-    else
-      for (const { group, name, off, run } of agentContract(subject))
-        test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
+    for (const { group, name, off, run } of agentContract(subject))
+      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
   });
 }
