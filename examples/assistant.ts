@@ -3,8 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ModelRequest, Runner } from '@cobbler/agent';
-import { defineTool, memoryRunner } from '@cobbler/agent';
+import type { ModelRequest } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import type { Runner } from '@cobbler/agent/runner';
+import { memoryRunner } from '@cobbler/agent/runner';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import {
   createAssistant,

@@ -3,9 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Steps, ToolEffect } from '@cobbler/agent';
-import { approvalSignal, defineTool, Executor, runInSteps } from '@cobbler/agent';
+import type { ToolEffect } from '@cobbler/agent';
+import { defineTool, Executor } from '@cobbler/agent';
 import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import type { Steps } from '@cobbler/agent/runner';
+import { approvalSignal, runInSteps } from '@cobbler/agent/runner';
 import { scriptedAgent } from '@cobbler/agent/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-example-'));

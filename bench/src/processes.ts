@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { defined } from '@cobbler/agent/values';
 import type { Done, Job } from './job.ts';
 import type { Received } from './model-server.ts';
 
@@ -23,7 +24,7 @@ export interface ServerProcess {
 /** Nothing of the user's settings may change a figure: no proxy, no key, no flags of Node. */
 function bareEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
-  return { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...more };
+  return { PATH, HOME, ...defined({ TMPDIR }), ...more };
 }
 
 /** Starts the model server; it ends with this process. */
@@ -77,7 +78,7 @@ export async function runProgram(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: bareEnvironment(more.env),
     timeout: patienceMs,
-    ...(more.cwd !== undefined && { cwd: more.cwd }),
+    ...defined({ cwd: more.cwd }),
   });
   let stdout = '';
   let stderr = '';

@@ -4,6 +4,9 @@ export default bundle(
   {
     index: 'src/index.ts',
     'events/index': 'src/events/index.ts',
+    'harness/index': 'src/harness/index.ts',
+    'runner/index': 'src/runner/index.ts',
+    'values/index': 'src/values/index.ts',
     'store/index': 'src/store/index.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',

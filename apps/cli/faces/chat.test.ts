@@ -53,7 +53,7 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
     await terminal.until(/describe a task/);
     say(terminal, 'fix the failing test');
     for (const call of ['run_command', 'edit_file', 'run_command']) {
-      await terminal.until(new RegExp(`\\? ${call}[\\s\\S]*e deny and say\\s+why[^✓✗]*$`));
+      await terminal.until(new RegExp(`\\? ${call}[\\s\\S]*e deny with\\s+a\\s+reason[^✓✗]*$`));
       // Nobody answers within a moment, and the chat takes no answer that comes so soon.
       await new Promise((next) => setTimeout(next, 700));
       terminal.press('y');

@@ -1,4 +1,5 @@
-import type { AssistantMessage, Event, EventBody, RunEvent, Tool } from '@cobbler/agent';
+import type { AssistantMessage, Event, RunEvent, Tool } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
 import { expect, test } from 'vitest';
 import type { SentUpdate, UpdateView } from '../src/acp/session-updates.ts';
 import { nothingTold, sessionUpdates } from '../src/acp/session-updates.ts';

@@ -1,4 +1,5 @@
-import type { ApprovalDecision, ApprovalRequestedEvent } from '@cobbler/agent';
+import type { ApprovalDecision } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { describe, expect, test } from 'vitest';
 import type { Key } from '../src/terminal/io.ts';
 import { keysOf } from '../src/terminal/keyboard.ts';

@@ -1,5 +1,5 @@
-import type { ApprovalRequestedEvent } from '@cobbler/agent';
-import { visibleText } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { visibleText } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { approvalContent } from '../src/acp/approval-content.ts';

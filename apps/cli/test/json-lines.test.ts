@@ -1,4 +1,4 @@
-import { emptyState } from '@cobbler/agent';
+import { emptyState } from '@cobbler/agent/events';
 import { failsWith } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { JsonView } from '../src/view/json-view.ts';

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { AuthGuard } from './auth/auth-guard.ts';
 import type { TokenStore } from './auth/token-store.ts';
 import { frontRoutes } from './front-ends/front-routes.ts';
@@ -126,7 +127,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logge
   const desk: SessionService = new SessionService({
     store,
     settings: options.settings,
-    ...(options.elsewhere !== undefined && { elsewhere: options.elsewhere }),
+    ...defined({ elsewhere: options.elsewhere }),
     limits,
     journal,
     meters,

@@ -1,5 +1,6 @@
-import type { Event, LiveEvent, UnstoredEnd } from '@cobbler/agent';
-import { emptyState } from '@cobbler/agent';
+import type { Event, LiveEvent } from '@cobbler/agent';
+import type { UnstoredEnd } from '@cobbler/agent/events';
+import { emptyState } from '@cobbler/agent/events';
 import { expect, test } from 'vitest';
 import type { Sink, StreamPosition } from '../src/sessions/broadcast.ts';
 import { Broadcast } from '../src/sessions/broadcast.ts';

@@ -1,4 +1,5 @@
-import { memoryRunner, memoryStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
+import { memoryRunner } from '@cobbler/agent/runner';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sessionWork } from '../src/index.ts';

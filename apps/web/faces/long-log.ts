@@ -1,4 +1,5 @@
-import type { Event, EventBody, SessionStore } from '@cobbler/agent';
+import type { Event, SessionStore } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
 import { prose } from './rig.ts';
 
 const metrics = {

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '@cobbler/agent';
-import { emptyState } from '@cobbler/agent';
+import { emptyState } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../src/app/composer/attachment.ts';

@@ -1,4 +1,5 @@
-import type { AssistantPart, Event, EventBody, Message, UserPart } from '@cobbler/agent';
+import type { AssistantPart, Event, Message, UserPart } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
 /** Gives event bodies their places. */

@@ -1,5 +1,7 @@
-import type { Event, EventBody, Message } from '@cobbler/agent';
-import { createHarness, emptyState, fold, memoryStore } from '@cobbler/agent';
+import type { Event, Message } from '@cobbler/agent';
+import { createHarness, memoryStore } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
+import { emptyState, fold } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';

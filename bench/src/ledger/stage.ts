@@ -1,13 +1,6 @@
-import type {
-  Agent,
-  CacheBreak,
-  ExecutorOptions,
-  Message,
-  RunOptions,
-  RunResult,
-  Tool,
-} from '@cobbler/agent';
+import type { Agent, ExecutorOptions, Message, RunOptions, RunResult, Tool } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
+import type { CacheBreak } from '@cobbler/agent/provider';
 import { VirtualClock } from './clock.ts';
 import type { Mind } from './service.ts';
 import { LedgerService } from './service.ts';

@@ -1,5 +1,6 @@
-import type { CacheBreak, RunResult, Tool } from '@cobbler/agent';
+import type { RunResult, Tool } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
+import type { CacheBreak } from '@cobbler/agent/provider';
 import { callBlock } from '@cobbler/agent/testing';
 import type { Bill } from './bill.ts';
 import { shareOf, tokensOf } from './bill.ts';

@@ -1,5 +1,7 @@
-import type { Agent, ModelResponse, Routine, Runner, Store } from '@cobbler/agent';
-import { defineTool, Executor, noUsage, sessionRoutine } from '@cobbler/agent';
+import type { Agent, ModelResponse, Store } from '@cobbler/agent';
+import { defineTool, Executor, noUsage } from '@cobbler/agent';
+import type { Routine, Runner } from '@cobbler/agent/runner';
+import { sessionRoutine } from '@cobbler/agent/runner';
 import { z } from 'zod';
 
 /** How one load went. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { emptyState, fold } from '@cobbler/agent';
+import { emptyState, fold } from '@cobbler/agent/events';
 import { sqliteStore } from '@cobbler/agent/node';
 import { eventAt } from '../store/events.ts';
 import type { Programs } from './built.ts';

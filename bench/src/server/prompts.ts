@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { Programs } from './built.ts';
 import type { Part, Row } from './rows.ts';
 import { median, quantile } from './rows.ts';
@@ -75,7 +76,7 @@ async function idle(stage: Stage, id: string): Promise<void> {
 function rowsOf(name: string, times: readonly number[], most?: number): Row[] {
   return [
     { name: `${name}: median`, value: median(times), unit: 'ms' },
-    { name: `${name}: p90`, value: quantile(times, 0.9), unit: 'ms', ...(most !== undefined && { most }) },
+    { name: `${name}: p90`, value: quantile(times, 0.9), unit: 'ms', ...defined({ most }) },
     // One of so few is what else runs on the machine.
     { name: `${name}: longest`, value: quantile(times, 1), unit: 'ms' },
   ];

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import type { SessionStore, State, Store } from '@cobbler/agent';
-import { emptyState, fold, openSession } from '@cobbler/agent';
+import type { SessionStore, Store } from '@cobbler/agent';
+import { openSession } from '@cobbler/agent';
+import type { State } from '@cobbler/agent/events';
+import { emptyState, fold } from '@cobbler/agent/events';
 import { sqliteStore } from '@cobbler/agent/node';
 import { eventAt } from './events.ts';
 import type { OpeningFigures } from './figures.ts';

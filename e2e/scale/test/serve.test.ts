@@ -182,7 +182,7 @@ describe('what cannot be reached is said in words, with the option that names it
     ],
     [
       'the port that the engine is to find it at',
-      /Port \d+ of 203\.0\.113\.1 cannot be listened at.*\n.*--restate-port/s,
+      /Cannot listen on port \d+ of 203\.0\.113\.1 .*\n.*--restate-port/s,
       '--restate-host',
       '203.0.113.1',
     ],

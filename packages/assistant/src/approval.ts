@@ -1,5 +1,6 @@
-import type { ApprovalRequestedEvent, Json } from '@cobbler/agent';
-import { approvalText } from '@cobbler/agent';
+import type { Json } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText } from '@cobbler/agent/events';
 import type { Button, Channel, ChannelFile, MessagePart } from './channel.ts';
 import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './words.ts';
 

@@ -1,5 +1,6 @@
-import type { Json, Routine, Steps } from '@cobbler/agent';
+import type { Json } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { Routine, Steps } from '@cobbler/agent/runner';
 import { customRandom, urlAlphabet } from 'nanoid';
 import { command, tap } from './control.ts';
 import { deliver, replyTo } from './deliver.ts';

@@ -1,5 +1,6 @@
 import type { Event, Pricing, Tool } from '@cobbler/agent';
-import { costOf, isoTime } from '@cobbler/agent';
+import { costOf } from '@cobbler/agent';
+import { defined, isoTime } from '@cobbler/agent/values';
 import type { EventStore } from './event-store.ts';
 
 interface Entry {
@@ -113,7 +114,7 @@ function modelCall(event: Found<'assistant'>, head: Entry, { pricing }: AuditOpt
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     durationMs,
-    ...(usd !== undefined && { usd }),
+    ...defined({ usd }),
   };
 }
 

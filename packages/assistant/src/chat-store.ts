@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { Sql } from './sql.ts';
 import { numberIn, numberOrNone, textOrNone } from './sql-row.ts';
 
@@ -58,7 +59,7 @@ export function sqlChats(sql: Sql): ChatStore {
     const { rows } = await sql.run('SELECT time_zone, run_id FROM chats WHERE chat_id = ?1', [chatId]);
     const timeZone = textOrNone(rows[0], 'time_zone');
     const runId = textOrNone(rows[0], 'run_id');
-    return { chatId, ...(timeZone !== undefined && { timeZone }), ...(runId !== undefined && { runId }) };
+    return { chatId, ...defined({ timeZone, runId }) };
   };
   return {
     get,

@@ -1,5 +1,6 @@
-import type { Steps } from '@cobbler/agent';
-import { approvalSignal } from '@cobbler/agent';
+import type { Steps } from '@cobbler/agent/runner';
+import { approvalSignal } from '@cobbler/agent/runner';
+import { defined } from '@cobbler/agent/values';
 import { approvalTap } from './approval.ts';
 import type { MessagePart } from './channel.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -156,7 +157,7 @@ async function again(
   const kept = await outbox.answer(chatId, repliesTo);
   if (kept !== undefined) {
     const { id, markdown, replyTo } = kept;
-    return { markdown, answer: id, ...(replyTo !== undefined && { replyTo }) };
+    return { markdown, answer: id, ...defined({ replyTo }) };
   }
   if (repliesTo !== undefined) return words.notRepeatable;
   const recent = await messages.recent(chatId, 40);
@@ -202,7 +203,7 @@ async function exportChat(
   const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: `${lines.join('\n')}\n` };
   const send: SendPiece = (_, { isRepeat, replyTo }) =>
     channel.sendFile(work.chatId, file, {
-      ...(isRepeat && { note: words.mayBeRepeat, ...(replyTo !== undefined && { replyTo }) }),
+      ...(isRepeat && { note: words.mayBeRepeat, ...defined({ replyTo }) }),
     });
   const of = work.asked === undefined ? {} : { replyTo: work.asked };
   const { state } = await outbox.deliver(`${steps.runId}/file`, work.chatId, { text: file.name }, send, of);

@@ -1,5 +1,5 @@
-import type { StepCall, StepSettings, Steps } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { StepCall, StepSettings, Steps } from '@cobbler/agent/runner';
 import type { Button, MessagePart } from './channel.ts';
 import type { AssistantDependencies } from './kit.ts';
 import type { SendPiece } from './outbox.ts';

@@ -1,5 +1,6 @@
 import type { Event, Runtime, Store } from '@cobbler/agent';
-import { AgentError, isSessionId, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { isSessionId } from '@cobbler/agent/store';
 import type { Sql } from './sql.ts';
 import { numberIn, numberOrNone, textIn } from './sql-row.ts';
 

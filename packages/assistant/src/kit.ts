@@ -1,4 +1,5 @@
-import type { Agent, AgentError, Gate, Runner, Runtime, Tool } from '@cobbler/agent';
+import type { Agent, AgentError, Gate, Runtime, Tool } from '@cobbler/agent';
+import type { Runner } from '@cobbler/agent/runner';
 import type { Channel } from './channel.ts';
 import type { MessageStore } from './chat-message.ts';
 import type { ChatStore, RateLimit } from './chat-store.ts';

@@ -1,5 +1,6 @@
 import type { ErrorData, Runtime } from '@cobbler/agent';
-import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { backoff, defined } from '@cobbler/agent/values';
 import type { MessagePart } from './channel.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
@@ -254,7 +255,7 @@ async function sendIt(life: Life, owner: string, entry: OutboxEntry, send: SendP
   let messageId: string;
   try {
     const isRepeat = entry.doubts > 0;
-    messageId = await send(piece, { isRepeat, ...(replyTo !== undefined && { replyTo }) });
+    messageId = await send(piece, { isRepeat, ...defined({ replyTo }) });
   } catch (thrown) {
     return await failed(life, owner, entry, thrown);
   }
@@ -290,7 +291,7 @@ async function failed(
 function outcomeOf({ leaseMs }: Life, row: SqlRow, now: number): Delivery {
   const { key, state, messageId, error, nextTryAt } = entryIn(row);
   if (state === 'sent' && messageId !== undefined) return { state, messageId };
-  if (state === 'given_up') return { state, ...(error !== undefined && { error }) };
+  if (state === 'given_up') return { state, ...defined({ error }) };
   if (state === 'maybe_sent') return { state };
   const due = state === 'sending' ? numberIn(row, 'updated_at') + leaseMs : (nextTryAt ?? now);
   const why = state === 'sending' ? 'another process is sending it' : 'its last attempt failed';
@@ -315,9 +316,7 @@ function entryIn(row: SqlRow): OutboxEntry {
     state: textIn(row, 'state') as OutboxState,
     attempts: numberIn(row, 'attempts'),
     doubts: numberIn(row, 'doubts'),
-    ...(replyTo !== undefined && { replyTo }),
-    ...(nextTryAt !== undefined && { nextTryAt }),
-    ...(messageId !== undefined && { messageId }),
+    ...defined({ replyTo, nextTryAt, messageId }),
     ...(error !== undefined && { error: JSON.parse(error) as ErrorData }),
   };
 }
@@ -325,5 +324,5 @@ function entryIn(row: SqlRow): OutboxEntry {
 function answerIn(row: SqlRow): KeptAnswer {
   const replyTo = textOrNone(row, 'reply_to');
   const [id, chatId, markdown] = [textIn(row, 'id'), textIn(row, 'chat_id'), textIn(row, 'markdown')];
-  return { id, chatId, markdown, ...(replyTo !== undefined && { replyTo }) };
+  return { id, chatId, markdown, ...defined({ replyTo }) };
 }

@@ -1,5 +1,5 @@
-import type { Steps } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Steps } from '@cobbler/agent/runner';
 import type { AssistantDependencies } from './kit.ts';
 import { stillWorking } from './words.ts';
 

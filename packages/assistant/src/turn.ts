@@ -1,5 +1,9 @@
-import type { ApprovalRequestedEvent, Json, RunResult, StepSettings, Steps } from '@cobbler/agent';
-import { Executor, isoTime, runInSteps } from '@cobbler/agent';
+import type { Json, RunResult } from '@cobbler/agent';
+import { Executor } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import type { StepSettings, Steps } from '@cobbler/agent/runner';
+import { runInSteps } from '@cobbler/agent/runner';
+import { defined, isoTime } from '@cobbler/agent/values';
 import { approvalQuestion } from './approval.ts';
 import type { MessagePart, SendOptions } from './channel.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
@@ -186,7 +190,7 @@ async function askPerson(
     // Allow is under the last message, and only after all earlier ones have arrived.
     const under = index === pieces.length - 1 && isShown ? buttons : undefined;
     await post(String(index + 1), piece, (planned, options) =>
-      channel.send(chatId, planned, { ...options, ...(under !== undefined && { buttons: under }) }),
+      channel.send(chatId, planned, { ...options, ...defined({ buttons: under }) }),
     );
     if (under !== undefined) return;
   }

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { Incoming, IncomingTap, IncomingText } from './incoming.ts';
 
 interface For {
@@ -52,7 +53,7 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
   const { chatId, userId, sentAt } = arrival;
   const sender = { chatId, userId, sentAt };
   if (arrival.type === 'tap') return tapFor(arrival, sender);
-  const whose = { ...sender, ...(arrival.message !== undefined && { asked: arrival.message }) };
+  const whose = { ...sender, ...defined({ asked: arrival.message }) };
   if (arrival.type === 'other') return { type: 'notice', ...whose, text: arrival.answer };
   return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
 }
@@ -78,5 +79,5 @@ function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork 
 }
 
 function tapFor({ data, tapId, message }: IncomingTap, whose: For): TapWork {
-  return { type: 'tap', ...whose, data, tapId, ...(message !== undefined && { message }) };
+  return { type: 'tap', ...whose, data, tapId, ...defined({ message }) };
 }

@@ -1,5 +1,6 @@
-import type { ApprovalRequestedEvent } from '@cobbler/agent';
-import { AgentError, approvalText, defineTool, visibleText } from '@cobbler/agent';
+import { AgentError, defineTool } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText, visibleText } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { approvalQuestion } from '../src/approval.ts';

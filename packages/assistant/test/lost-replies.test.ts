@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, Runtime } from '@cobbler/agent';
-import { memoryRunner } from '@cobbler/agent';
+import { memoryRunner } from '@cobbler/agent/runner';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { fakeRuntime, scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';

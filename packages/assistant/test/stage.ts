@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json, Runner } from '@cobbler/agent';
-import { memoryRunner } from '@cobbler/agent';
+import type { Json } from '@cobbler/agent';
+import type { Runner } from '@cobbler/agent/runner';
+import { memoryRunner } from '@cobbler/agent/runner';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-import { askForVerdict, readVerdict } from '@cobbler/agent';
+import { askForVerdict, readVerdict } from '@cobbler/agent/harness';
 import { describe, expect, it } from 'vitest';
 import { gateContract } from '../src/gate/gate-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';

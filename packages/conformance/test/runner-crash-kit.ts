@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Routine, StepCall } from '@cobbler/agent';
 import { sqliteRunner } from '@cobbler/agent/node';
+import type { Routine, StepCall } from '@cobbler/agent/runner';
 
 /** The files of one crash: the journal, and what the steps did. */
 export function runnerFiles(folder: string): { readonly runs: string; readonly effects: string } {

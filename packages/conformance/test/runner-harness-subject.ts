@@ -1,4 +1,5 @@
-import { Executor, memoryRunner, memoryStore, runnerHarness, sessionRoutine } from '@cobbler/agent';
+import { Executor, memoryStore } from '@cobbler/agent';
+import { memoryRunner, runnerHarness, sessionRoutine } from '@cobbler/agent/runner';
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';
 

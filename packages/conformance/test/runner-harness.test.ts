@@ -1,12 +1,6 @@
 import type { Store } from '@cobbler/agent';
-import {
-  AgentError,
-  Executor,
-  memoryRunner,
-  memoryStore,
-  runnerHarness,
-  sessionRoutine,
-} from '@cobbler/agent';
+import { AgentError, Executor, memoryStore } from '@cobbler/agent';
+import { memoryRunner, runnerHarness, sessionRoutine } from '@cobbler/agent/runner';
 import { describe, expect, it } from 'vitest';
 import { harnessFixture } from '../src/harness/fixture.ts';
 import { harnessContract } from '../src/harness/harness-contract.ts';

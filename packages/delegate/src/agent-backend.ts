@@ -1,5 +1,7 @@
-import type { AgentError as AgentErrorType, HarnessCapabilities } from '@cobbler/agent';
+import type { AgentError as AgentErrorType } from '@cobbler/agent';
 import { AgentError, noUsage, systemRuntime } from '@cobbler/agent';
+import type { HarnessCapabilities } from '@cobbler/agent/harness';
+import { defined } from '@cobbler/agent/values';
 import type {
   Backend,
   BackendContext,
@@ -54,7 +56,7 @@ export class AgentBackend implements Backend {
     const session: AgentSession = {
       sessionId,
       workingDirectory: request.workingDir,
-      ...(mode !== undefined && { mode }),
+      ...defined({ mode }),
       claudeSessionId: request.resumeId ?? null,
     };
     const teller = new Teller((happening) => context.onHappening?.(happening));

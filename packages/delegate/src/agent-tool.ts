@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Environment, Gate, Pricing, Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
 import { cobblerHome, Workspace } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendResult, DelegatePermission } from './backend.ts';
 import { claudeCode } from './claude/claude-code.ts';
 import { defaultTimeoutMs } from './cli-backend.ts';
@@ -105,9 +106,7 @@ function defaultBackends(
   const common = {
     permission,
     timeoutMs,
-    ...(env !== undefined && { env }),
-    ...(runtime !== undefined && { runtime }),
-    ...(sandboxed !== undefined && { sandboxed }),
+    ...defined({ env, runtime, sandboxed }),
   };
   return [claudeCode(common), codex(common)];
 }
@@ -150,8 +149,7 @@ async function create(
   const { id } = sessions.open({
     backend: needed(args, 'backend'),
     workingDir,
-    ...(args.system_prompt !== undefined && { systemPrompt: args.system_prompt }),
-    ...(args.max_turns !== undefined && { maxTurns: args.max_turns }),
+    ...defined({ systemPrompt: args.system_prompt, maxTurns: args.max_turns }),
   });
   try {
     return await work(sessions, id, args, context);

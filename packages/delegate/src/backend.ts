@@ -1,4 +1,5 @@
-import type { AgentError, HarnessCapabilities, StopReason, Usage } from '@cobbler/agent';
+import type { AgentError, StopReason, Usage } from '@cobbler/agent';
+import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendEvent, Totals } from './happening.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Verdict } from '@cobbler/agent';
-import { askForVerdict, readVerdict } from '@cobbler/agent';
+import { askForVerdict, readVerdict } from '@cobbler/agent/harness';
 import type { CallDecision } from './backend.ts';
 
 /** A decision about a call, read from whatever was given as one: what is not clearly an allow denies. */

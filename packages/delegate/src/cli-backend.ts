@@ -1,11 +1,7 @@
-import type {
-  AgentError as AgentErrorType,
-  Environment,
-  HarnessCapabilities,
-  Runtime,
-  Usage,
-} from '@cobbler/agent';
+import type { AgentError as AgentErrorType, Environment, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { HarnessCapabilities } from '@cobbler/agent/harness';
+import { defined } from '@cobbler/agent/values';
 import type {
   Backend,
   BackendContext,
@@ -202,7 +198,7 @@ class Job {
         delayMs,
         wasted,
       } as const;
-      this.#tell({ ...withdrawn, ...(usd !== undefined && { usd }) });
+      this.#tell({ ...withdrawn, ...defined({ usd }) });
       await this.#pause(delayMs);
       request = next;
     }
@@ -334,11 +330,11 @@ class Job {
     // Where the program does not count them: one for each call, and the last.
     const turns = end?.turns ?? (end === undefined ? 0 : (errand?.toolCalls ?? 0) + 1);
     return {
-      ...(cliSessionId !== undefined && { cliSessionId }),
+      ...defined({ cliSessionId }),
       exitCode: errand?.exitCode ?? null,
-      ...(end?.stop !== undefined && { stop: end.stop }),
+      ...defined({ stop: end?.stop }),
       usage: cost.usage,
-      ...(usd !== undefined && { usd }),
+      ...defined({ usd }),
       totals: this.#account.totals(errand),
       turns: this.#account.turns + turns,
       toolCalls: errand?.toolCalls ?? 0,

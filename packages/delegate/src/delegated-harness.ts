@@ -1,5 +1,7 @@
-import type { Gate, Harness, HarnessHandler, HarnessOptions, Pricing, RunEvent } from '@cobbler/agent';
+import type { Gate, Harness, HarnessOptions, Pricing, RunEvent } from '@cobbler/agent';
 import { AgentError, createHarness } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
+import { defined } from '@cobbler/agent/values';
 import type { Backend } from './backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';
 import { delegatedLoop } from './delegated-loop.ts';
@@ -46,9 +48,7 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   const loop = delegatedLoop({
     backend,
     workingDir,
-    ...(limits !== undefined && { limits }),
-    ...(tools !== undefined && { tools }),
-    ...(pricing !== undefined && { pricing }),
+    ...defined({ limits, tools, pricing }),
   });
   const inner = createHarness({
     ...rest,
@@ -59,8 +59,7 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
     tools: loop.tools,
     toolErrors: 'continue',
     toolScheduling: 'sequential',
-    ...(gate !== undefined && { gate }),
-    ...(limits !== undefined && { limits }),
+    ...defined({ gate, limits }),
     pricing: loop.pricing,
     allowUnpriced: backend.tellsCost,
   });

@@ -1,4 +1,5 @@
 import type { Agent, Limits, Price, Pricing, Tool } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Backend } from './backend.ts';
 import { proxyTools } from './proxy-tools.ts';
 import { BackendAgent } from './relay.ts';
@@ -39,8 +40,7 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
     job: {
       workingDir,
       maxTurns: limits?.turns ?? 10,
-      ...(limits?.usd !== undefined && { maxUsd: limits.usd }),
-      ...(limits?.tokens !== undefined && { maxTokens: limits.tokens }),
+      ...defined({ maxUsd: limits?.usd, maxTokens: limits?.tokens }),
     },
   });
   return {

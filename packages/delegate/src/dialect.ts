@@ -1,4 +1,4 @@
-import type { HarnessCapabilities } from '@cobbler/agent';
+import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendRequest, CallDecision, DelegatePermission } from './backend.ts';
 import type { BackendEvent } from './happening.ts';
 

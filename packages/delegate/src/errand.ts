@@ -2,6 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision } from './backend.ts';
 import type { CliAdapter, CliConnection } from './dialect.ts';
 import { beginsObject } from './fields.ts';
@@ -87,7 +88,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
     input: talk.opening,
     keepInputOpen: talk.staysOpen,
     timeoutMs: options.timeoutMs,
-    ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
+    ...defined({ graceMs: options.graceMs }),
     maxOutputBytes: maxOutput,
     onOutput: (chunk, stream) => {
       if (stream === 'stdout') lines.push(chunk);
@@ -158,8 +159,7 @@ class Heard {
       cause,
       exitCode: code,
       signal,
-      ...(this.#end !== undefined && { end: this.#end }),
-      ...(this.#sessionId !== undefined && { sessionId: this.#sessionId }),
+      ...defined({ end: this.#end, sessionId: this.#sessionId }),
       toolCalls: this.#toolCalls,
       lastText: this.#lastText,
       denied: this.#denied,

@@ -1,5 +1,5 @@
 import type { ErrorData, ErrorKind } from '@cobbler/agent';
-import { serviceCode } from '@cobbler/agent';
+import { serviceCode } from '@cobbler/agent/values';
 
 /** A program's reason for its failure. */
 export interface Said {

@@ -1,5 +1,6 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { BackendRequest } from './backend.ts';
 import type { CliProcess } from './errand.ts';
 import type { Totals } from './happening.ts';
@@ -70,8 +71,7 @@ export class JobAccount {
     if (usd !== undefined && this.#tellsCost && spent === undefined && used > 0) return undefined;
     return {
       ...request,
-      ...(turns !== undefined && { maxTurns: turns }),
-      ...(usd !== undefined && { maxUsd: usd }),
+      ...defined({ maxTurns: turns, maxUsd: usd }),
     };
   }
 
@@ -103,7 +103,7 @@ export class JobAccount {
     const usage = end?.totalUsage === undefined ? reported : usageSince(end.totalUsage, before, resumed);
     // The difference first: it holds what an earlier run that was cut off did not report.
     const usd = usdSince(end?.totalUsd, before, resumed) ?? end?.usd;
-    return { usage, ...(usd !== undefined && { usd }) };
+    return { usage, ...defined({ usd }) };
   }
 
   /** US dollars of all tries, this one included. */
@@ -116,6 +116,6 @@ export class JobAccount {
     const before = this.#totals.at(-1);
     const usage = errand?.end?.totalUsage ?? before?.usage;
     const usd = errand?.end?.totalUsd ?? before?.usd;
-    return { ...(usage !== undefined && { usage }), ...(usd !== undefined && { usd }) };
+    return { ...defined({ usage, usd }) };
   }
 }

@@ -13,6 +13,7 @@ import type {
   Usage,
 } from '@cobbler/agent';
 import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { Bill, priceOf } from './bill.ts';
 import { Calls } from './calls.ts';
@@ -283,8 +284,7 @@ export class BackendAgent implements Agent {
     return {
       ...job,
       maxTurns: Math.max(1, job.maxTurns - this.#asked + 1),
-      ...(maxUsd !== undefined && { maxUsd }),
-      ...(maxTokens !== undefined && { maxTokens }),
+      ...defined({ maxUsd, maxTokens }),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Message, ProviderDataPart, Usage } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { fieldsOf, numberOf, textOf } from './fields.ts';
 import type { Totals } from './happening.ts';
 
@@ -16,7 +17,7 @@ export function sealPart(
   if (session === undefined) return [];
   const { usd, usage } = totals;
   const counts = usage === undefined ? {} : { input: usage.inputTokens, output: usage.outputTokens };
-  const data = { session, ...(usd !== undefined && { usd }), ...counts };
+  const data = { session, ...defined({ usd }), ...counts };
   return [{ type: 'opaque', seal: { provider, data } }];
 }
 
@@ -39,5 +40,5 @@ function totalsIn(data: Readonly<Record<string, unknown>>): Totals {
   const outputTokens = numberOf(data['output']);
   const usage: Usage | undefined =
     inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
-  return { ...(usd !== undefined && { usd }), ...(usage !== undefined && { usage }) };
+  return { ...defined({ usd, usage }) };
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { defined } from '@cobbler/agent/values';
 import { fieldsOf, listOf, numberOf, textOf } from './fields.ts';
 import type { Totals } from './happening.ts';
 
@@ -117,9 +118,9 @@ function readSession(value: unknown): BookedSession[] {
       result: textOf(fields['result']),
       ...text('cliSessionId'),
       ...text('systemPrompt'),
-      ...(maxTurns !== undefined && { maxTurns }),
+      ...defined({ maxTurns }),
       totals: {
-        ...(usd !== undefined && { usd }),
+        ...defined({ usd }),
         ...(inputTokens !== undefined &&
           outputTokens !== undefined && { usage: { inputTokens, outputTokens } }),
       },

@@ -1,5 +1,6 @@
 import type { Budget, Environment, Gate, GateCall, Pricing } from '@cobbler/agent';
 import { AgentError, addUsage, costOf } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
 import { askForDecision } from './call-decision.ts';
 import type { BackendEvent } from './happening.ts';
@@ -106,16 +107,15 @@ export class Sessions {
     const request: BackendRequest = {
       prompt,
       workingDir,
-      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...defined({ systemPrompt }),
       ...(turns !== Number.POSITIVE_INFINITY && { maxTurns: turns }),
-      ...(share.usd !== undefined && { maxUsd: share.usd }),
-      ...(share.tokens !== undefined && { maxTokens: share.tokens }),
+      ...defined({ maxUsd: share.usd, maxTokens: share.tokens }),
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
     const known: Known = { session: id, place: placeIn(workingDir, this.#options.env), told: new Map() };
     const process: BackendProcess = backend.start(request, {
-      ...(means.signal !== undefined && { signal: means.signal }),
+      ...defined({ signal: means.signal }),
       onHappening: (happening) => {
         this.#note(lines, happening, means);
         this.#booked(id, happening);
@@ -261,7 +261,7 @@ function gateCall({ place, told }: Known, asked: Extract<BackendEvent, { type: '
     arguments: given,
     effect,
     subject,
-    ...(why !== undefined && { mustAsk: why }),
+    ...defined({ mustAsk: why }),
   };
 }
 
@@ -293,7 +293,7 @@ function after(session: BookedSession, result: BackendResult): BookedSession {
     state: result.status,
     result: [...remarks, result.output].join('\n'),
     totals: result.totals,
-    ...(cliSessionId !== undefined && { cliSessionId }),
+    ...defined({ cliSessionId }),
   };
 }
 

@@ -5,7 +5,8 @@
  */
 
 import { createAnthropic } from '@ai-sdk/anthropic';
-import type { DocumentPart, FactoryConfig, ImagePart } from '@cobbler/agent';
+import type { DocumentPart, ImagePart } from '@cobbler/agent';
+import type { FactoryConfig } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import { refusedMedia } from './media.ts';
 import type { SendingOptions, Service } from './settings.ts';

@@ -3,6 +3,7 @@ import type { Agent, Capabilities, DocumentPart, ImagePart, Runtime } from '@cob
 import { systemRuntime } from '@cobbler/agent';
 import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import { createAgent, platformTransport } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { refusedMedia } from './media.ts';
 import type { ModelSource } from './model-source.ts';
 import { modelOf, opener } from './model-source.ts';
@@ -92,12 +93,11 @@ export function createAiSdk(options: AiSdkOptions): Agent {
     capabilities: { ...capabilities, ...options.capabilities },
     runtime,
     timeouts: {
-      ...(options.requestTimeout !== undefined && { totalMs: options.requestTimeout }),
+      ...defined({ totalMs: options.requestTimeout }),
       ...options.timeouts,
     },
-    ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
-    ...(options.temperature !== undefined && { temperature: options.temperature }),
-    retry: { ...(options.retryFor !== undefined && { forMs: options.retryFor }), ...options.retry },
+    ...defined({ maxTokens: options.maxTokens, temperature: options.temperature }),
+    retry: { ...defined({ forMs: options.retryFor }), ...options.retry },
   });
 }
 

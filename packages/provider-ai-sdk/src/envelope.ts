@@ -1,5 +1,7 @@
 import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { Envelope, JsonObject, WireRequest } from '@cobbler/agent/provider';
+import type { JsonObject } from '@cobbler/agent';
+import type { Envelope, WireRequest } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 
 const decoder = new TextDecoder();
 
@@ -17,9 +19,7 @@ export function writeEnvelope(
 ): Envelope {
   const { system, tools, toolChoice, maxTokens, temperature, effort, output } = request;
   const body = {
-    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(effort !== undefined && { reasoning: effort }),
+    ...defined({ maxOutputTokens: maxTokens, temperature, reasoning: effort }),
     ...(output !== undefined && {
       responseFormat: {
         type: 'json',
@@ -38,7 +38,7 @@ export function writeEnvelope(
       })),
       toolChoice: { type: toolChoice },
     }),
-    ...(providerOptions !== undefined && { providerOptions }),
+    ...defined({ providerOptions }),
   };
   const lead = system.map((content) => ({ role: 'system', content }));
   return { body: body as unknown as JsonObject, turns: 'prompt', lead };

@@ -5,7 +5,7 @@
  */
 
 import { createOpenAI } from '@ai-sdk/openai';
-import type { FactoryConfig } from '@cobbler/agent';
+import type { FactoryConfig } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import { completed } from './openai-body.ts';
 import type { SendingOptions, Service } from './settings.ts';

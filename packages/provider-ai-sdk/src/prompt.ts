@@ -7,8 +7,8 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { AssistantPart, DocumentPart, ImagePart, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import type { AssistantPart, DocumentPart, ImagePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { decodeText, isText } from './media.ts';
 import { optionsIn, textOptionsIn } from './seal.ts';
 

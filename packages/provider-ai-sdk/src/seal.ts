@@ -1,5 +1,5 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { Json } from '@cobbler/agent/provider';
+import type { Json } from '@cobbler/agent';
 import { fieldsOf, isFields } from './fields.ts';
 
 /** Data that a provider of the SDK attaches to a part, by its name, and expects back. */

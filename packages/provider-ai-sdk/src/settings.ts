@@ -1,6 +1,8 @@
-import type { Environment, FactoryConfig } from '@cobbler/agent';
-import { AgentError, cleanKey } from '@cobbler/agent';
-import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { Environment } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import { cleanKey } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
 /** Options of single services besides those of every provider. */
@@ -65,13 +67,7 @@ export function sharedOptions(
     baseURL,
     secrets: apiKey === undefined ? [] : [apiKey],
     timeouts: { ...(!isOfficial && { headersMs: patientHeadersMs }), ...config.timeouts },
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(requestTimeout !== undefined && { requestTimeout }),
-    ...(retryFor !== undefined && { retryFor }),
-    ...(runtime !== undefined && { runtime }),
-    ...(retry !== undefined && { retry }),
-    ...(transport !== undefined && { transport }),
+    ...defined({ maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport }),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { StopReason, Usage } from '@cobbler/agent';
-import type { FaultKind, Json, ResponseSink } from '@cobbler/agent/provider';
+import type { Json, StopReason, Usage } from '@cobbler/agent';
+import type { FaultKind, ResponseSink } from '@cobbler/agent/provider';
 
 /** One thing that an answer says, in the kit's words: a call of {@link ResponseSink} kept for later. */
 export type Word =

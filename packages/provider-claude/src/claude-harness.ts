@@ -1,5 +1,9 @@
-import type { FactoryConfig, FlatTool, Harness, HarnessHandler, HarnessOptions, Tool } from '@cobbler/agent';
-import { createHarness, fromFlatTool } from '@cobbler/agent';
+import type { Harness, HarnessOptions, Tool } from '@cobbler/agent';
+import { createHarness } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
+import type { FactoryConfig, FlatTool } from '@cobbler/agent/provider';
+import { fromFlatTool } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import type { ClaudeOptions } from './create-claude.ts';
 import { createClaude } from './create-claude.ts';
 import { claudePricing } from './models.ts';
@@ -34,7 +38,7 @@ export function claudeHarness(
   const agent = createClaude({ ...rest, model: rest.model ?? 'fast', maxTokens: rest.maxTokens || 4096 });
   return createHarness({
     pricing: claudePricing,
-    ...(rest.runtime !== undefined && { runtime: rest.runtime }),
+    ...defined({ runtime: rest.runtime }),
     ...options,
     agent,
     tools: tools.map((tool) => ('inputSchema' in tool ? fromFlatTool(tool) : tool)),

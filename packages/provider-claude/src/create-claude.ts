@@ -1,7 +1,8 @@
-import type { Agent, Environment, FactoryConfig } from '@cobbler/agent';
-import { AgentError, cleanKey } from '@cobbler/agent';
-import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { createAgent } from '@cobbler/agent/provider';
+import type { Agent, Environment } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import { cleanKey, createAgent } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { askClient } from './endpoint.ts';
 import type { Thinking } from './envelope.ts';
 import { defaultMaxTokens } from './envelope.ts';
@@ -48,17 +49,16 @@ export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent 
       output: 'native',
       sampling: false,
       cacheUsage: true,
-      ...(contextTokens !== undefined && { contextTokens }),
+      ...defined({ contextTokens }),
     },
     maxTokens: config.maxTokens || defaultMaxTokens,
     timeouts: {
       ...(baseURL !== serviceURL && { headersMs: patientHeadersMs }),
-      ...(config.requestTimeout !== undefined && { totalMs: config.requestTimeout }),
+      ...defined({ totalMs: config.requestTimeout }),
       ...config.timeouts,
     },
-    retry: { ...(config.retryFor !== undefined && { forMs: config.retryFor }), ...config.retry },
-    ...(config.runtime !== undefined && { runtime: config.runtime }),
-    ...(config.transport !== undefined && { transport: config.transport }),
+    retry: { ...defined({ forMs: config.retryFor }), ...config.retry },
+    ...defined({ runtime: config.runtime, transport: config.transport }),
   });
 }
 

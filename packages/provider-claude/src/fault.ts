@@ -1,4 +1,5 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { fieldsOf } from './fields.ts';
 
 /** The service's error types in neutral kinds. Source: "Claude API errors" and `ErrorType` of the SDK. */
@@ -25,7 +26,7 @@ export function readFault(status: number, body: string): Fault {
   const error = errorOf(body);
   const kind = status === 529 ? 'busy' : isTooLong(error.message) ? 'too_long' : kindOfError(error.type);
   const message = advise(status, error.type, error.message);
-  return { message, ...(kind !== undefined && { kind }) };
+  return { message, ...defined({ kind }) };
 }
 
 /** The service has no type of its own for it. */

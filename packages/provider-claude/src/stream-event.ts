@@ -1,5 +1,6 @@
 import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, textOf } from './fields.ts';
@@ -113,11 +114,13 @@ function readUsage(usage: Fields, out: ResponseSink): void {
   const reasoning = count(fieldsOf(usage['output_tokens_details'])['thinking_tokens']);
   const counts: Partial<Usage> = {
     ...(plain !== undefined && { inputTokens: plain + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(cacheWriteLong !== undefined && { cacheWriteLongTokens: cacheWriteLong }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    ...defined({
+      outputTokens: output,
+      cacheReadTokens: cacheRead,
+      cacheWriteTokens: cacheWrite,
+      cacheWriteLongTokens: cacheWriteLong,
+      reasoningTokens: reasoning,
+    }),
   };
   if (Object.keys(counts).length > 0) out.usage(counts);
 }

@@ -1,5 +1,7 @@
-import type { FlatTool, HarnessHandler, Tool } from '@cobbler/agent';
+import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
+import type { FlatTool } from '@cobbler/agent/provider';
 import type { Loopback, MockReply } from '@cobbler/agent/testing';
 import {
   callBlock,

@@ -1,6 +1,7 @@
-import type { Agent, Capabilities, FactoryConfig } from '@cobbler/agent';
-import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type { Agent, Capabilities } from '@cobbler/agent';
+import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import { addressOf } from './endpoint.ts';
 import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
@@ -41,14 +42,12 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
     capabilities: capabilitiesOf(model),
     timeouts: {
       ...(!address.official && { headersMs: patientHeadersMs }),
-      ...(config.requestTimeout !== undefined && { totalMs: config.requestTimeout }),
+      ...defined({ totalMs: config.requestTimeout }),
       ...config.timeouts,
     },
-    ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
-    ...(config.temperature !== undefined && { temperature: config.temperature }),
-    retry: { ...(config.retryFor !== undefined && { forMs: config.retryFor }), ...config.retry },
-    ...(config.transport !== undefined && { transport: config.transport }),
-    ...(config.runtime !== undefined && { runtime: config.runtime }),
+    ...defined({ maxTokens: config.maxTokens, temperature: config.temperature }),
+    retry: { ...defined({ forMs: config.retryFor }), ...config.retry },
+    ...defined({ transport: config.transport, runtime: config.runtime }),
   });
 }
 
@@ -66,6 +65,6 @@ function capabilitiesOf(model: string): Capabilities {
     output: 'native',
     sampling: !reasons(model),
     cacheUsage: true,
-    ...(window !== undefined && { contextTokens: window }),
+    ...defined({ contextTokens: window }),
   };
 }

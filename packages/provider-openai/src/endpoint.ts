@@ -1,6 +1,8 @@
-import type { Environment, FactoryConfig } from '@cobbler/agent';
-import { AgentError, cleanKey } from '@cobbler/agent';
-import type { Endpoint } from '@cobbler/agent/provider';
+import type { Environment } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Endpoint, FactoryConfig } from '@cobbler/agent/provider';
+import { cleanKey } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 
 /** Where a service is and with what it is asked. */
 export interface Address {
@@ -42,9 +44,7 @@ export function addressOf(config: FactoryConfig): Address {
   return {
     baseURL: baseURL === '' ? officialURL : baseURL,
     official,
-    ...(apiKey !== undefined && { apiKey }),
-    ...(organization !== undefined && { organization }),
-    ...(project !== undefined && { project }),
+    ...defined({ apiKey, organization, project }),
   };
 }
 

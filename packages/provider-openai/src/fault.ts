@@ -1,4 +1,5 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { isFields } from './fields.ts';
 
 /** The service's description of an error, wherever it stands: `{ error: { message, type, code, param } }`. */
@@ -31,7 +32,7 @@ export function streamFault(error: ErrorObject): { kind: FaultKind; message: str
   return {
     kind: (isTooLong(error) ? 'too_long' : kindIn(error)) ?? 'agent',
     message: explained(message, error),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { StopReason, Usage } from '@cobbler/agent';
-import type { BlockKey, Fault, Json, ResponseSink } from '@cobbler/agent/provider';
+import type { Json, StopReason, Usage } from '@cobbler/agent';
+import type { BlockKey, Fault, ResponseSink } from '@cobbler/agent/provider';
 
 /** A block as a wire told it. */
 export interface RecordedBlock {

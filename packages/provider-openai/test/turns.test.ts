@@ -1,5 +1,4 @@
-import type { Seal } from '@cobbler/agent';
-import type { Turn } from '@cobbler/agent/provider';
+import type { Seal, Turn } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import { chatTurn } from '../src/chat/turn.ts';
 import { responsesTurn } from '../src/responses/turn.ts';

@@ -1,5 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, backoff, pause } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { pause } from '@cobbler/agent/runner';
+import { backoff, defined } from '@cobbler/agent/values';
 
 /** Where an engine is reached. Several addresses of one kind are nodes of one cluster: whichever answers is asked. */
 export interface EngineOptions {
@@ -37,7 +39,7 @@ export class Engine {
     const { idempotencyKey, signal } = options;
     const headers = {
       'content-type': 'application/json',
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...defined({ 'idempotency-key': idempotencyKey }),
     };
     const init = { method: 'POST', headers, body: JSON.stringify(body) };
     const text = await this.#ask(this.#options.ingress, path, init, signal);

@@ -1,5 +1,7 @@
 import type { ErrorData } from '@cobbler/agent';
-import { AgentError, plainJson, toSerializableError } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { toSerializableError } from '@cobbler/agent/runner';
+import { plainJson } from '@cobbler/agent/values';
 
 /** The outcome of a run, as JSON of its output or of its error. */
 export type Outcome =

@@ -1,14 +1,15 @@
-import type { AgentError, Json, Routine, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
+import type { AgentError, Json, Runtime } from '@cobbler/agent';
+import { systemRuntime } from '@cobbler/agent';
+import type { Routine, RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
 import {
   checkRunId,
-  plainJson,
   runBusy,
   runCancelled,
   runNotFound,
   runnerClosed,
-  systemRuntime,
   waitAborted,
-} from '@cobbler/agent';
+} from '@cobbler/agent/runner';
+import { plainJson } from '@cobbler/agent/values';
 import { Endpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
 import { errorOf, failed } from './outcome.ts';

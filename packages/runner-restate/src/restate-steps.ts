@@ -1,8 +1,8 @@
-import type { ErrorData, Json, Runtime, StepCall, StepSettings, Steps, StepValue } from '@cobbler/agent';
+import type { ErrorData, Json, Runtime } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { StepCall, StepSettings, Steps, StepValue } from '@cobbler/agent/runner';
 import {
-  AgentError,
   attemptStep,
-  backoff,
   checkDuration,
   ignoreRejection,
   pause,
@@ -10,7 +10,8 @@ import {
   StepNames,
   stepMismatch,
   toSerializableError,
-} from '@cobbler/agent';
+} from '@cobbler/agent/runner';
+import { backoff } from '@cobbler/agent/values';
 import type { WorkflowContext } from '@restatedev/restate-sdk';
 import { RestatePromise } from '@restatedev/restate-sdk';
 import { jsonSerde } from './json-serde.ts';

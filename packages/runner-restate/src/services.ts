@@ -1,5 +1,7 @@
-import type { Routine, Runtime } from '@cobbler/agent';
-import { AgentError, runEnded } from '@cobbler/agent';
+import type { Runtime } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Routine } from '@cobbler/agent/runner';
+import { runEnded } from '@cobbler/agent/runner';
 import type {
   Context,
   HooksProvider,

@@ -1,5 +1,6 @@
-import type { Json, Routine } from '@cobbler/agent';
+import type { Json } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Routine } from '@cobbler/agent/runner';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RestateRunner, RestateRunnerOptions } from '../src/index.ts';
 import { restateRunner } from '../src/index.ts';

@@ -1,4 +1,5 @@
-import { AgentError, backoff } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { backoff } from '@cobbler/agent/values';
 import pg from 'pg';
 import { isLost, storeError } from './store-error.ts';
 

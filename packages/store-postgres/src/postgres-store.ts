@@ -1,16 +1,8 @@
-import type {
-  Event,
-  ListOptions,
-  Origin,
-  Retention,
-  SessionInfo,
-  SessionPage,
-  SessionStats,
-  SessionStore,
-  State,
-  Writer,
-} from '@cobbler/agent';
-import { AgentError, checkRetention, checkSessionId, isSessionId } from '@cobbler/agent';
+import type { Event, SessionInfo, SessionStore } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { State } from '@cobbler/agent/events';
+import type { ListOptions, Origin, Retention, SessionPage, SessionStats, Writer } from '@cobbler/agent/store';
+import { checkRetention, checkSessionId, isSessionId } from '@cobbler/agent/store';
 import type { Connection } from './database.ts';
 import { Database } from './database.ts';
 import { Notices } from './notices.ts';

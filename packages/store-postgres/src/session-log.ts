@@ -1,12 +1,8 @@
-import type { Event, SessionStats, Writer } from '@cobbler/agent';
-import {
-  AgentError,
-  addToStats,
-  invalidPosition,
-  isSessionId,
-  sequenceGap,
-  writerReplaced,
-} from '@cobbler/agent';
+import type { Event } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { SessionStats, Writer } from '@cobbler/agent/store';
+import { addToStats, invalidPosition, isSessionId, sequenceGap, writerReplaced } from '@cobbler/agent/store';
+import { defined } from '@cobbler/agent/values';
 import type { Database } from './database.ts';
 import { isLost, storeError } from './store-error.ts';
 
@@ -233,6 +229,6 @@ function unsure({ sessionId }: Batch, { message, cause }: AgentError): AgentErro
     code: 'store_unreachable',
     message: `The connection broke during a write to session ${sessionId} and did not recover: the events may or may not be stored. ${message}`,
     retryable: true,
-    ...(cause !== undefined && { cause }),
+    ...defined({ cause }),
   });
 }

@@ -1,12 +1,5 @@
-import type {
-  ListOptions,
-  Origin,
-  Parent,
-  Retention,
-  SessionInfo,
-  SessionPage,
-  SessionStats,
-} from '@cobbler/agent';
+import type { SessionInfo } from '@cobbler/agent';
+import type { ListOptions, Origin, Parent, Retention, SessionPage, SessionStats } from '@cobbler/agent/store';
 import {
   cursorOf,
   emptyStats,
@@ -16,7 +9,7 @@ import {
   sessionInfo,
   sessionInUse,
   titleOf,
-} from '@cobbler/agent';
+} from '@cobbler/agent/store';
 import type { Connection, Database } from './database.ts';
 import type { OwnerRow } from './owner.ts';
 import { aliveIn } from './owner.ts';

@@ -1,5 +1,6 @@
-import type { Message, State } from '@cobbler/agent';
-import { foldVersion, snapshotState, snapshotText } from '@cobbler/agent';
+import type { Message } from '@cobbler/agent';
+import type { State } from '@cobbler/agent/events';
+import { foldVersion, snapshotState, snapshotText } from '@cobbler/agent/store';
 import type { Database } from './database.ts';
 
 /** Events after which a new snapshot is kept. Until then opening a session folds what came since. */

@@ -1,4 +1,4 @@
-import { backoff } from '@cobbler/agent';
+import { backoff } from '@cobbler/agent/values';
 import pg from 'pg';
 import type { Connection, Database } from './database.ts';
 

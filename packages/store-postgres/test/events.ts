@@ -1,4 +1,5 @@
-import type { Event, EventBody } from '@cobbler/agent';
+import type { Event } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
 
 /** Events as a log would write them, from the place after `after` on. */
 export function eventsOf(sessionId: string, texts: readonly string[], after = 0): Event[] {

@@ -2,6 +2,7 @@ import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, defineTool, systemRuntime, toolOutput } from '@cobbler/agent';
 import type { ProcessEnd, ProcessOptions, Workspace } from '@cobbler/agent/node';
 import { childEnvironment, OutputCapture, quotePath, superviseProcess } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import { commandOutput, lastLine } from './command-output.ts';
 
 /** Arguments of run_command. */
@@ -107,7 +108,7 @@ async function run(
       watch(chunk);
     },
     runtime,
-    ...(options.spawn !== undefined && { spawn: options.spawn }),
+    ...defined({ spawn: options.spawn }),
   });
   return report(await ended, commandOutput(both.text(), both.total), timeoutMs);
 }

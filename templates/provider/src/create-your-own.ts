@@ -1,7 +1,7 @@
 import type { Agent, Capabilities, Environment } from '@cobbler/agent';
-import { AgentError, cleanKey } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { CreateAgentOptions } from '@cobbler/agent/provider';
-import { createAgent } from '@cobbler/agent/provider';
+import { cleanKey, createAgent } from '@cobbler/agent/provider';
 import { yourOwnWire } from './wire.ts';
 
 /** What the service can do. The contract tries whatever is claimed here, but for what the inverse says it lacks. */

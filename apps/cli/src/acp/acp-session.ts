@@ -6,16 +6,10 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
-import type {
-  ApprovalDecision,
-  ApprovalRequestedEvent,
-  Event,
-  Harness,
-  Run,
-  RunEvent,
-  RunResult,
-} from '@cobbler/agent';
+import type { ApprovalDecision, Event, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { ruledCall } from '../config/permission-rule.ts';
 import { failureOf } from '../view/failure.ts';
@@ -143,7 +137,7 @@ export class AcpSession {
     return {
       folder,
       tools: known,
-      ...(model.contextTokens !== undefined && { contextTokens: model.contextTokens }),
+      ...defined({ contextTokens: model.contextTokens }),
     };
   }
 

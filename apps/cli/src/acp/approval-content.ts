@@ -1,6 +1,6 @@
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
-import type { ApprovalRequestedEvent } from '@cobbler/agent';
-import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText, argumentLines, visibleText } from '@cobbler/agent/events';
 import { diffContent } from './tool-view.ts';
 
 /** The text of a call that an editor shows; `isWhole` is false if it is cut. */

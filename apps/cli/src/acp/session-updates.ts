@@ -1,12 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type {
-  AssistantEvent,
-  HistoryEvent,
-  Message,
-  RunEvent,
-  ToolResultEvent,
-  UserPart,
-} from '@cobbler/agent';
+import type { Message, RunEvent, UserPart } from '@cobbler/agent';
+import type { AssistantEvent, HistoryEvent, ToolResultEvent } from '@cobbler/agent/events';
 import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
 

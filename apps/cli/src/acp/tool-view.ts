@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
-import type { CallPosition, Tool, ToolResultPart } from '@cobbler/agent';
+import type { Tool, ToolResultPart } from '@cobbler/agent';
+import type { CallPosition } from '@cobbler/agent/events';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { defined } from '@cobbler/agent/values';
 import { isTimeZone } from '@cobbler/assistant';
 import { whyUnreadable } from '../config/attachment.ts';
 import type { RunFlags } from '../config/run-flags.ts';
@@ -59,9 +60,11 @@ export function readAssistantFlags(raw: Raw, io: Pick<Io, 'env' | 'cwd'>): Assis
     path: pathOf(text(raw['path'])),
     level: levelOf(raw['logLevel']),
     ...(persona !== undefined && { persona: fileText(resolve(io.cwd(), persona)) }),
-    ...(embedder !== undefined && { embedder }),
-    ...(floor !== undefined && { embedderFloor: floorOf(floor) }),
-    ...(apiRoot !== undefined && { apiRoot: addressOf(apiRoot) }),
+    ...defined({ embedder }),
+    ...defined({
+      embedderFloor: floor === undefined ? undefined : floorOf(floor),
+      apiRoot: apiRoot === undefined ? undefined : addressOf(apiRoot),
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Agent, Pricing } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { makeAgent } from '../config/make-agent.ts';
 import { noKey } from '../config/no-key.ts';
 import type { RunFlags } from '../config/run-flags.ts';
@@ -26,9 +27,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
     return createAiSdk(
       anthropicModel({
         env: settings.env,
-        ...(key !== undefined && { apiKey: key.value }),
-        ...(baseURL !== undefined && { baseURL }),
-        ...(retryFor !== undefined && { retryFor }),
+        ...defined({ apiKey: key?.value, baseURL, retryFor }),
       }),
     );
   } catch (error) {

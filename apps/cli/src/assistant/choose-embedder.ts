@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { Embedder } from '@cobbler/assistant';
 import { httpEmbedder, lexicalEmbedder } from '@cobbler/assistant';
 import type { Environment } from '../terminal/io.ts';
@@ -33,7 +34,7 @@ export async function chooseEmbedder(
   const place = placeOf(given, env);
   const { baseURL, model } = place;
   const shape = known[model] ?? { dimensions: await dimensionsOf(place), floor: defaultFloor };
-  const embedder = httpEmbedder({ ...place, ...shape, ...(floor !== undefined && { floor }) });
+  const embedder = httpEmbedder({ ...place, ...shape, ...defined({ floor }) });
   return { embedder, words: `by meaning: ${model} at ${new URL(baseURL).host}` };
 }
 

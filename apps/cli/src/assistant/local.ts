@@ -1,4 +1,5 @@
 import type { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { recordChildren } from '../config/backend.ts';
 import { chooseTools } from '../config/choose-tools.ts';
@@ -54,7 +55,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     keepDays: flags.keepDays,
     remember: isScripted ? rememberAtOnce : rememberSoon,
     report: (error: AgentError) => io.stderr.write(`cobbler: ${visible(error.message)}\n`),
-    ...(flags.persona !== undefined && { persona: flags.persona }),
+    ...defined({ persona: flags.persona }),
   });
   try {
     announce({ model: agent.model, isScripted, words, folder: home.folder }, io);

@@ -1,6 +1,8 @@
-import type { Agent, AgentError, Gate, Routine, Runner, Tool } from '@cobbler/agent';
+import type { Agent, AgentError, Gate, Tool } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
 import { sqliteRunner } from '@cobbler/agent/node';
+import type { Routine, Runner } from '@cobbler/agent/runner';
+import { defined } from '@cobbler/agent/values';
 import type {
   Assistant,
   Channel,
@@ -72,7 +74,7 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
     file: home.runs,
     routine: around(assistant.routine),
     retention: { maxAgeMs: keepDays * dayMs, maxRuns: 1_000_000 },
-    ...(onWrite !== undefined && { onWrite }),
+    ...defined({ onWrite }),
   });
   return {
     assistant,
@@ -94,5 +96,5 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
 
 /** The database of an assistant, opened. */
 export function openChats(home: AssistantHome, onWrite?: OnWrite): SqliteSql {
-  return sqliteSql({ file: home.chats, ...(onWrite !== undefined && { onWrite }) });
+  return sqliteSql({ file: home.chats, ...defined({ onWrite }) });
 }

@@ -1,5 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { openRuns } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { AuditEntry, OutboxEntry } from '@cobbler/assistant';
 import { auditOf, sqlEvents, sqlOutbox } from '@cobbler/assistant';
 import { getMe } from '@cobbler/assistant/telegram';
@@ -78,8 +79,7 @@ export async function showAudit(home: AssistantHome, options: Raw, io: Io): Prom
     const entries = auditOf(sqlEvents(sql), {
       pricing: await pricesOf(io.env),
       tools: workspaceTools({ root: home.folder, environment: io.env }),
-      ...(chatId !== undefined && { chatId }),
-      ...(since !== undefined && { since }),
+      ...defined({ chatId, since }),
     });
     let count = 0;
     for await (const entry of entries) {

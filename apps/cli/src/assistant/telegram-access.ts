@@ -1,4 +1,5 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { telegramApi } from '@cobbler/assistant/telegram';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -21,7 +22,7 @@ export function telegramAccess(env: Environment, apiRoot: string | undefined): T
       'Try it without Telegram: cobbler assistant --local',
     );
   try {
-    return { token, api: telegramApi({ token, ...(apiRoot !== undefined && { apiRoot }) }) };
+    return { token, api: telegramApi({ token, ...defined({ apiRoot }) }) };
   } catch {
     throw new UsageError(
       'TELEGRAM_BOT_TOKEN does not contain a bot token.',

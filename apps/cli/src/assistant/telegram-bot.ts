@@ -1,5 +1,7 @@
-import type { Json, Routine } from '@cobbler/agent';
+import type { Json } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Routine } from '@cobbler/agent/runner';
+import { defined } from '@cobbler/agent/values';
 import type { ReadUpdate } from '@cobbler/assistant';
 import { commandList } from '@cobbler/assistant';
 import { getMe, poll, readUpdate, setCommands, telegramChannel } from '@cobbler/assistant/telegram';
@@ -96,7 +98,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
     report: ({ kind, code, message }, where) =>
       log.note('warn', 'failed', { where, kind, code, why: message }),
     around: (routine) => told(routine, log),
-    ...(flags.persona !== undefined && { persona: flags.persona }),
+    ...defined({ persona: flags.persona }),
   });
   const facts = {
     model: agent.model,
@@ -139,7 +141,7 @@ interface Hearing {
 
 function intake({ assistant }: OpenedAssistant, { log, allowed, botName }: Hearing): TakeIn {
   return async (update) => {
-    const arrival = readUpdate(update, { allowed, ...(botName !== undefined && { botName }) });
+    const arrival = readUpdate(update, { allowed, ...defined({ botName }) });
     try {
       const isNew = await assistant.receive(arrival);
       noteArrival(log, arrival, { update, isNew });

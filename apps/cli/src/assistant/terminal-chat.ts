@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Runner } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Runner } from '@cobbler/agent/runner';
 import type { Assistant, Button, Incoming } from '@cobbler/assistant';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,5 +1,6 @@
 import type { Harness, UserPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import type { Io, RawKeyboard } from '../terminal/io.ts';
@@ -359,8 +360,7 @@ export class Chat {
         {
           editor: view.editor,
           above: [...above, ...shell, ...question],
-          ...(view.menu !== undefined && { menu: view.menu }),
-          ...(view.search !== undefined && { search: view.search }),
+          ...defined({ menu: view.menu, search: view.search }),
           status: this.#status(),
           hint: 'Alt-Enter new line',
           placeholder,

@@ -1,14 +1,7 @@
-import type {
-  ApprovalDecision,
-  ApprovalRequestedEvent,
-  Event,
-  FinishedEvent,
-  Harness,
-  Run,
-  RunEvent,
-  UserPart,
-} from '@cobbler/agent';
+import type { ApprovalDecision, Event, Harness, Run, RunEvent, UserPart } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, FinishedEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 import { visible } from '../terminal/escape.ts';
@@ -196,7 +189,7 @@ export class Conversation {
 
   #finished(event: FinishedEvent): void {
     const { error, ...rest } = event;
-    this.#close({ ...rest, ...(error !== undefined && { error: new AgentError(error) }) });
+    this.#close({ ...rest, ...defined({ error: error && new AgentError(error) }) });
   }
 
   #close(result: Parameters<typeof closingLines>[0]['result']): void {

@@ -1,4 +1,5 @@
-import type { Event, Harness, HarnessHandler, Tool } from '@cobbler/agent';
+import type { Event, Harness, Tool } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { Permission } from '../config/permission.ts';
 import type { SessionRow } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';

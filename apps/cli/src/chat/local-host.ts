@@ -11,6 +11,7 @@ import type {
   Tool,
 } from '@cobbler/agent';
 import { createHarness, isStored, memoryStore } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import type { Permission } from '../config/permission.ts';
 import { keepRule } from '../config/project-rules.ts';
@@ -92,7 +93,7 @@ export class LocalHost implements ChatHost {
   get model(): ChatModel {
     const { model, capabilities } = this.#asked.agent;
     const { contextTokens } = capabilities;
-    return { name: model, ...(contextTokens !== undefined && { contextTokens }) };
+    return { name: model, ...defined({ contextTokens }) };
   }
 
   get permissionWord(): string {
@@ -144,7 +145,7 @@ export class LocalHost implements ChatHost {
       toolErrors: 'continue',
       toolScheduling: 'parallel',
       handler: this.#noting(ear),
-      ...(sessionId !== undefined && { sessionId }),
+      ...defined({ sessionId }),
     };
     return createHarness(options);
   }

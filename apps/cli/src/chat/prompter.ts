@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { ChatKey } from './input/key.ts';
 import type { EditorState } from './input/line-editor.ts';
 import { atEdge, brokenLine, edit, editorWith, emptyEditor } from './input/line-editor.ts';
@@ -63,9 +64,7 @@ export class Prompter {
     const menu = this.#menu();
     return {
       editor: this.#editor,
-      ...(menu !== undefined && { menu }),
-      ...(this.#search !== undefined && { search: this.#search.words }),
-      ...(this.#question !== undefined && { question: this.#question.text }),
+      ...defined({ menu, search: this.#search?.words, question: this.#question?.text }),
     };
   }
 

@@ -1,6 +1,7 @@
 import type { Event, Harness, SessionInfo, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
+import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortId } from '../session/find-session.ts';
 import type { SessionRow } from '../session/session-lines.ts';
@@ -70,7 +71,7 @@ export class RemoteHost implements ChatHost {
       },
       onLost: (error) => ear.onLost(error.message),
       onBack: ear.onBack,
-      ...(sessionId !== undefined && { sessionId }),
+      ...defined({ sessionId }),
     });
   }
 
@@ -117,7 +118,7 @@ export class RemoteHost implements ChatHost {
       response = await fetch(new URL(path, url), {
         headers,
         redirect: 'error',
-        ...(signal !== undefined && { signal }),
+        ...defined({ signal }),
       });
     } catch {
       const message = `Cannot reach the server at ${this.place}.`;

@@ -1,5 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
+import { defined } from '@cobbler/agent/values';
 import { acpServer } from '../acp/acp-agent.ts';
 import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
@@ -42,7 +43,7 @@ export async function acp(options: Readonly<Record<string, unknown>>, io: Io): P
     open: async (dir) =>
       localConversations({ ...flags, dir }, sessions, await mcpIn(workFolder(dir, io)), io),
     report,
-    ...(sessions !== undefined && { sessions }),
+    ...defined({ sessions }),
   });
   const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
   const stream = ndJsonStream(Writable.toWeb(process.stdout), input);

@@ -1,4 +1,4 @@
-import { approvalText, visibleText } from '@cobbler/agent';
+import { approvalText, visibleText } from '@cobbler/agent/events';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';

@@ -1,5 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import { Chat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
 import { PromptHistory } from '../chat/input/prompt-history.ts';
@@ -56,8 +57,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
       host,
       style: styleFor(screen),
       history: new PromptHistory(isFleeting === true ? undefined : historyFile(io.env)),
-      ...(sessionId !== undefined && { sessionId }),
-      ...(prompt !== undefined && { prompt }),
+      ...defined({ sessionId, prompt }),
     }).run();
   } finally {
     await host.close();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { AgentError, cleanKey, defaultLimits } from '@cobbler/agent';
+import { AgentError, defaultLimits } from '@cobbler/agent';
 import { cobblerHome } from '@cobbler/agent/node';
+import { cleanKey } from '@cobbler/agent/provider';
 import { defaultOffload } from '../config/context-plan.ts';
 import { serverWords } from '../config/mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../config/providers.ts';

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortPath, workFolder } from '../config/directory.ts';
 import { findInstructions } from '../config/instructions.ts';
@@ -47,7 +48,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
           platform: process.platform,
           today: dayOf(new Date()),
           hasTools: true,
-          ...(instructions !== undefined && { instructions }),
+          ...defined({ instructions }),
         }),
         prompt: [{ type: 'text', text: prompt }],
         permission: new Permission('yes', [], false),

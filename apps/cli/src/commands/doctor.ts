@@ -1,4 +1,5 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { makeAgent } from '../config/make-agent.ts';
 import type { ModelFlags, Settings } from '../config/settings.ts';
 import { hostOf, keyOf } from '../config/settings.ts';
@@ -75,7 +76,7 @@ async function askModel(settings: Settings, io: Io): Promise<Check> {
     };
   } catch (error) {
     if (!AgentError.is(error)) return failedCheck('live', error, 'try again');
-    const failure = failureOf(error, { ...context, ...(key !== undefined && { keySource: key.source }) });
+    const failure = failureOf(error, { ...context, ...defined({ keySource: key?.source }) });
     return { name: 'live', ok: false, found: failure.what, repair: failure.advice.join(' ') };
   }
 }

@@ -1,4 +1,5 @@
 import { memoryBlobs } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import type { ModelChoice } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
@@ -62,7 +63,7 @@ export async function localConversations(
       ...(instructions === undefined ? [] : [`reads ${instructions.path.split('/').at(-1)}`]),
       ...(strange.length === 0 ? [] : [`ignores ${strange.length} project rules: /permissions`]),
     ],
-    ...(sessions !== undefined && { sessions }),
+    ...defined({ sessions }),
   });
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Agent, Blobs, Limits, Pricing, Tool } from '@cobbler/agent';
 import { AgentError, memoryBlobs } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
 import { workspaceTools } from '@cobbler/tools';
@@ -67,7 +68,7 @@ export async function run(
     const flags = flagsWithNote(given, chosen?.note);
     if (given.resumes && !isSaying && chosen !== undefined) checkGoesOn(chosen);
     const settled = flags.model === given.model ? settings : await readSettings(io.env, flags);
-    const order = { words, reel, flags, settings: settled, ...(chosen !== undefined && { chosen }) };
+    const order = { words, reel, flags, settings: settled, ...defined({ chosen }) };
     await recordChildren(io.env);
     if (flags.backend !== undefined && flags.mcp.length > 0)
       throw new UsageError(
@@ -76,7 +77,7 @@ export async function run(
       );
     const mcp = flags.backend === undefined ? await mcpOf(order, workFolder(flags.dir, io), io) : undefined;
     try {
-      return await work({ ...order, ...(mcp !== undefined && { mcp }) }, io);
+      return await work({ ...order, ...defined({ mcp }) }, io);
     } finally {
       await mcp?.close();
     }
@@ -153,9 +154,9 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
         delegate === undefined
           ? failureContext(settings, agent, io)
           : { host: agent.provider, model: agent.model, provider: agent.provider },
-      ...(keyboard !== undefined && { keyboard }),
+      ...defined({ keyboard }),
       ...(chosen !== undefined && { session: sessionOf(chosen, resumes) }),
-      ...(reel.tape !== undefined && { tape: reel.tape }),
+      ...defined({ tape: reel.tape }),
     },
     io,
   );
@@ -185,8 +186,7 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
   return {
     folder,
     model: `${provider.value}:${model.value}`,
-    ...(flags.baseURL !== undefined && { baseURL: flags.baseURL }),
-    ...(flags.api !== undefined && { api: flags.api }),
+    ...defined({ baseURL: flags.baseURL, api: flags.api }),
   };
 }
 
@@ -231,7 +231,7 @@ async function ownModel(
   reel: RecordReplay,
 ): Promise<{ agent: Agent; pricing: Pricing }> {
   const { retryFor = settings.file.values.retryFor } = settings.chosen;
-  const values = { ...settings.file.values, ...(retryFor !== undefined && { retryFor }) };
+  const values = { ...settings.file.values, ...defined({ retryFor }) };
   const { agent, provider } = await makeAgent(settings, flags.api, reel.link(values));
   return { agent, pricing: await pricingOf(settings, agent, provider) };
 }
@@ -257,10 +257,7 @@ export function limitsOf(
   const repeats = flags.maxRepeats ?? values.maxRepeats;
   return {
     turns: flags.maxTurns ?? (values.maxTurns || defaultTurns),
-    ...(repeats !== undefined && { repeats }),
-    ...(usd !== undefined && { usd }),
-    ...(flags.maxTokens !== undefined && { tokens: flags.maxTokens }),
-    ...(flags.timeoutMs !== undefined && { ms: flags.timeoutMs }),
+    ...defined({ repeats, usd, tokens: flags.maxTokens, ms: flags.timeoutMs }),
   };
 }
 
@@ -270,7 +267,7 @@ export function pricingOf(settings: Settings, agent: Agent, provider: LoadedProv
     own: settings.file.values.prices ?? {},
     aliases: provider.models,
     tables: [provider.pricing],
-    ...(baseURL !== undefined && { baseURL }),
+    ...defined({ baseURL }),
   };
   return pricingFor(sources, agent.provider, agent.model);
 }
@@ -287,9 +284,11 @@ export function systemOf(
     platform: process.platform,
     today: dayOf(new Date()),
     hasTools: tools.length > 0,
-    ...(flags.system !== undefined && { own: textOrFile(flags.system, io.cwd()) }),
-    ...(flags.appendSystem !== undefined && { appended: textOrFile(flags.appendSystem, io.cwd()) }),
-    ...(instructions !== undefined && { instructions }),
+    ...defined({
+      own: flags.system === undefined ? undefined : textOrFile(flags.system, io.cwd()),
+      appended: flags.appendSystem === undefined ? undefined : textOrFile(flags.appendSystem, io.cwd()),
+    }),
+    ...defined({ instructions }),
   });
 }
 
@@ -332,7 +331,7 @@ export function failureContext(settings: Settings, agent: Agent, io: Io): Omit<F
     model: agent.model,
     provider: agent.provider,
     name: ownName(io.env),
-    ...(key !== undefined && { keySource: key.source }),
+    ...defined({ keySource: key?.source }),
   };
 }
 

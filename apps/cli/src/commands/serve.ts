@@ -1,5 +1,6 @@
 import type { HarnessOptions, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
@@ -144,7 +145,7 @@ async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<Cobbler
       store: places.store,
       tokens,
       settings: settingsOf,
-      ...(elsewhere !== undefined && { elsewhere }),
+      ...defined({ elsewhere }),
       host,
       port,
       allowedHosts,

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { forkSession, systemRuntime } from '@cobbler/agent';
 import { exportSession, importSession } from '@cobbler/agent/store';
+import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
@@ -75,9 +76,7 @@ async function list({ sessions, options, io }: Desk): Promise<void> {
     rows.push(rowOf(sessions, info, io, options['json'] === true));
   }
   if (options['json'] === true) {
-    const lines = rows.map(({ info, folder }) =>
-      JSON.stringify({ ...info, ...(folder !== undefined && { folder }) }),
-    );
+    const lines = rows.map(({ info, folder }) => JSON.stringify({ ...info, ...defined({ folder }) }));
     io.stdout.write(lines.map((line) => `${line}\n`).join(''));
     return;
   }
@@ -157,7 +156,7 @@ async function fork({ sessions: { store, notes }, rest, options, io }: Desk): Pr
   const { id } = await findSession(store, idOf(rest, 'fork'));
   const at = countOf(options['at'], '--at');
   const to = systemRuntime.id();
-  await forkSession(store, { from: id, to, ...(at !== undefined && { upToSeq: at }) }, systemRuntime);
+  await forkSession(store, { from: id, to, ...defined({ upToSeq: at }) }, systemRuntime);
   const note = notes.read(id);
   if (note !== undefined) notes.write(to, note);
   io.stderr.write(
@@ -195,8 +194,7 @@ async function prune({ sessions: { store, notes }, options, io }: Desk): Promise
     );
   }
   const ids = await store.prune({
-    ...(olderThanMs !== undefined && { olderThanMs }),
-    ...(keepLast !== undefined && { keepLast }),
+    ...defined({ olderThanMs, keepLast }),
   });
   for (const id of ids) notes.delete(id);
   io.stderr.write(`${plural(ids.length, 'session')} deleted. Free the disk space: cobbler sessions vacuum\n`);

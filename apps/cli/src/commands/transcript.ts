@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { TranscriptIssue } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { whyUnreadable } from '../config/attachment.ts';
 import type { TranscriptCheck } from '../doctor/transcript-check.ts';
 import { checkTranscript } from '../doctor/transcript-check.ts';
@@ -153,7 +154,7 @@ function writeWhole(path: string, text: string): void {
   try {
     // A file of before keeps its mode, and a link to it stays a link.
     const before = statSync(path, { throwIfNoEntry: false });
-    writeFileSync(fresh, text, { flag: 'wx', ...(before !== undefined && { mode: before.mode }) });
+    writeFileSync(fresh, text, { flag: 'wx', ...defined({ mode: before?.mode }) });
     renameSync(fresh, before === undefined ? path : realpathSync(path));
   } catch (error) {
     rmSync(fresh, { force: true });

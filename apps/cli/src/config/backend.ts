@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Environment, Limits, Pricing } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import { homeToKeep } from '../session/session-home.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
@@ -52,8 +53,7 @@ export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const options = {
     permission,
     env,
-    ...(model !== undefined && { model }),
-    ...(limits.ms !== undefined && { timeoutMs: limits.ms }),
+    ...defined({ model, timeoutMs: limits.ms }),
   } as const;
   const backend = name === 'claude-code' ? claudeCode(options) : codex(options);
   const problem = backend.problem();

@@ -3,6 +3,7 @@ import type { Blobs, ContextPolicy } from '@cobbler/agent';
 import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { cobblerHome, fileBlobs } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import type { RunFlags } from './run-flags.ts';
 
@@ -30,7 +31,7 @@ export const offloadedCommandBytes = 4_194_304;
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
   const spillAbove = hasTools ? (flags.offloadAbove ?? values.offloadAbove ?? defaultOffload) : 0;
-  return { spillAbove, ...(compactAbove !== undefined && { compactAbove }) };
+  return { spillAbove, ...defined({ compactAbove }) };
 }
 
 /**
@@ -39,7 +40,7 @@ export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boole
  */
 export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: Blobs): ContextPolicy {
   return {
-    ...(compactAbove !== undefined && { maxTokens: compactAbove }),
+    ...defined({ maxTokens: compactAbove }),
     ...(compactAbove !== 0 && { compact: firstOf(summarize(), keepLast(keptMessages)) }),
     ...(spillAbove !== 0 && {
       offload: offload(blobs, { overBytes: spillAbove, excerptBytes: Math.ceil(spillAbove / 4) }),

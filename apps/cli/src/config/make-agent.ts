@@ -1,5 +1,7 @@
-import type { Agent, FactoryConfig } from '@cobbler/agent';
-import { AgentError, defaultProvider, resolveAgent } from '@cobbler/agent';
+import type { Agent } from '@cobbler/agent';
+import { AgentError, resolveAgent } from '@cobbler/agent';
+import type { FactoryConfig } from '@cobbler/agent/provider';
+import { defaultProvider } from '@cobbler/agent/provider';
 import { UsageError } from '../terminal/usage-error.ts';
 import { checkModel } from './check-model.ts';
 import { noKey } from './no-key.ts';

@@ -1,4 +1,5 @@
-import type { ApprovalRequestedEvent } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 
 /** A call as rules see it. */
 export interface RuledCall {
@@ -10,7 +11,7 @@ export interface RuledCall {
 
 /** The call of a question, as rules see it. */
 export function ruledCall({ toolName, subject = '', mustAsk }: ApprovalRequestedEvent): RuledCall {
-  return { toolName, subject, ...(mustAsk !== undefined && { mustAsk }) };
+  return { toolName, subject, ...defined({ mustAsk }) };
 }
 
 /** Characters that join, substitute or redirect shell commands: more than one thing may happen. */

@@ -1,4 +1,5 @@
 import type { Price, Pricing } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 
 /** Where prices come from, nearest first. */
 export interface PriceSources {
@@ -64,8 +65,7 @@ async function generalPricing(
     return {
       input,
       output,
-      ...(cacheRead !== undefined && { cacheRead }),
-      ...(cacheWrite !== undefined && { cacheWrite }),
+      ...defined({ cacheRead, cacheWrite }),
       // The list does not know the hour that Claude can keep a prompt for, at twice the price of input.
       ...(provider === 'claude' && { cacheWriteLong: 2 * input }),
     };

@@ -1,4 +1,6 @@
-import type { AgentFactory, Price, Pricing } from '@cobbler/agent';
+import type { Price, Pricing } from '@cobbler/agent';
+import type { AgentFactory } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -68,12 +70,12 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
         '@cobbler/provider-openai'
       );
       return {
-        create: (config) => createOpenAI({ ...config, ...(api !== undefined && { api }) }),
+        create: (config) => createOpenAI({ ...config, ...defined({ api }) }),
         pricing: openAIPricing,
         priceSource: openAIPriceSource,
         models: Object.entries(modelAliases).map(([alias, id]) => {
           const price = openAIPrice(id, 0);
-          return { id, alias, ...(price !== undefined && { price }) };
+          return { id, alias, ...defined({ price }) };
         }),
       };
     },

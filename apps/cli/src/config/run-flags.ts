@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { parseBound, parseCount, parseDuration, parseSpan, parseUsd } from '../terminal/format.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { BackendName } from './backend.ts';
@@ -126,7 +127,7 @@ function readSession(raw: Raw): SessionChoice | undefined {
   if (raw['session'] === false) {
     throw new UsageError('--continue and --no-session cannot be used together.', 'Remove one of them.');
   }
-  return { forks, ...(id !== undefined && { id }) };
+  return { forks, ...defined({ id }) };
 }
 
 function readForm(raw: Raw): OutputForm {

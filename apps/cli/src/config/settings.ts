@@ -1,7 +1,9 @@
 import type { AgentConfig } from '@cobbler/agent';
-import { cleanKey, defaultProvider, parseModel } from '@cobbler/agent';
+import { parseModel } from '@cobbler/agent';
 import type { FileConfig, LoadedConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
+import { cleanKey, defaultProvider } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import { nearest } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -55,9 +57,7 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
     : fromFile(file, ofFile, 'model')) ?? { value: defaultModel, source: 'default' };
   const chosen: AgentConfig = {
     provider: provider.value,
-    ...(parsed !== undefined && { model: parsed.model }),
-    ...(flags.baseURL !== undefined && { baseURL: flags.baseURL }),
-    ...(flags.retryFor !== undefined && { retryFor: flags.retryFor }),
+    ...defined({ model: parsed?.model, baseURL: flags.baseURL, retryFor: flags.retryFor }),
   };
   return {
     file,
@@ -66,7 +66,7 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
     namesProvider: (parsed === undefined ? file.values : parsed).provider !== undefined,
     env: withStoredKeys(env, file.values),
     chosen,
-    ...(baseURL !== undefined && { baseURL }),
+    ...defined({ baseURL }),
   };
 }
 

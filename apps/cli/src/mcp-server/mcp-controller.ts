@@ -1,4 +1,5 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -96,7 +97,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (decision !== 'allow' && decision !== 'deny')
       throw new UsageError('decision must be "allow" or "deny".');
     const message = text(args, 'message');
-    session.decide(needed(args, 'approval_id'), { decision, ...(message !== undefined && { message }) });
+    session.decide(needed(args, 'approval_id'), { decision, ...defined({ message }) });
     await session.settled(waiting);
     return told(session.standing);
   },

@@ -1,12 +1,7 @@
-import type {
-  ApprovalDecision,
-  ApprovalRequestedEvent,
-  Harness,
-  Run,
-  RunEvent,
-  RunResult,
-} from '@cobbler/agent';
+import type { ApprovalDecision, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
@@ -155,11 +150,11 @@ export class McpSession {
       session_id: this.id,
       status,
       text,
-      ...(failure !== undefined && { problem: [failure.what, ...failure.advice].join('\n') }),
+      ...defined({ problem: failure && [failure.what, ...failure.advice].join('\n') }),
       usage: {
         input_tokens: totalInputTokens,
         output_tokens: totalOutputTokens,
-        ...(usd !== undefined && { usd }),
+        ...defined({ usd }),
       },
     };
   }
@@ -171,7 +166,6 @@ function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
     approval_id: approvalId,
     tool: toolName,
     arguments: request.arguments,
-    ...(subject !== undefined && { subject }),
-    ...(diff !== undefined && { diff }),
+    ...defined({ subject, diff }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Tool } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { OutputForm } from '../config/run-flags.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Screen } from '../terminal/screen.ts';
@@ -57,7 +58,7 @@ export function setStage(plan: StagePlan, io: Io): RunOutput {
     report: { screen, style },
     model: plan.model,
     verbose: plan.verbose,
-    ...(plan.approvals !== undefined && { approvals: plan.approvals }),
+    ...defined({ approvals: plan.approvals }),
   });
   return { ...stage, view };
 }

@@ -1,9 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { AgentConfig, Blobs, FactoryConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
-import { AgentError, cleanKey, memoryBlobs } from '@cobbler/agent';
+import type { AgentConfig, Blobs, RunResult, Tool, UserPart } from '@cobbler/agent';
+import { AgentError, memoryBlobs } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
+import type { FactoryConfig } from '@cobbler/agent/provider';
+import { cleanKey } from '@cobbler/agent/provider';
 import type { Player, Recording } from '@cobbler/agent/testing';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';

@@ -12,6 +12,7 @@ import type {
 } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
 import type { Recording, RecordingControl } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../config/permission.ts';
 import type { OutputForm } from '../config/run-flags.ts';
 import { ForgivingStore } from '../session/best-effort-store.ts';
@@ -101,9 +102,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     limits: task.limits,
     // No other process continues it, so data that no second request reads is not stored.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
-    ...(task.allowUnpriced !== undefined && { allowUnpriced: task.allowUnpriced }),
-    ...(task.context !== undefined && { context: task.context }),
-    ...(store !== undefined && { store }),
+    ...defined({ allowUnpriced: task.allowUnpriced, context: task.context, store }),
     ...taped(task),
   });
   const asked = session?.resumes === true ? await askedBefore(session, stage) : [];

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { Level } from '@cobbler/server';
 import type { RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
@@ -58,9 +59,9 @@ export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFla
     allowedHosts: hosts,
     rotatesToken: raw['rotateToken'] === true,
     ...(typeof raw['store'] === 'string' && { store: raw['store'] }),
-    ...(runner !== undefined && { runner }),
+    ...defined({ runner }),
     restate,
-    ...(level !== undefined && { level }),
+    ...defined({ level }),
   };
 }
 
@@ -77,8 +78,7 @@ function restateFlags(raw: Readonly<Record<string, unknown>>): RestateFlags {
   const [ingress, admin] = [urls('restate', '--restate'), urls('restateAdmin', '--restate-admin')];
   const address = raw['restateAddress'];
   return {
-    ...(ingress !== undefined && { ingress }),
-    ...(admin !== undefined && { admin }),
+    ...defined({ ingress, admin }),
     host: typeof raw['restateHost'] === 'string' ? raw['restateHost'] : '127.0.0.1',
     port: portOf(raw['restatePort'], defaultRestatePort, '--restate-port'),
     ...(typeof address === 'string' && { address: urlOf(address, '--restate-address') }),

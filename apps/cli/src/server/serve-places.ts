@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import type { Elsewhere, SessionSettings } from '@cobbler/server';
 import type { PostgresStore } from '@cobbler/store-postgres';
 import type { Io } from '../terminal/io.ts';
@@ -116,7 +117,7 @@ async function restateEngine(
     reusePort: address === undefined,
     // Only the same version continues unfinished runs: another version may execute other steps.
     version: ownVersion(),
-    ...(address !== undefined && { address }),
+    ...defined({ address }),
   });
 }
 

@@ -1,5 +1,7 @@
-import type { Event, Origin, State, Store, Writer } from '@cobbler/agent';
+import type { Event, Store } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { State } from '@cobbler/agent/events';
+import type { Origin, Writer } from '@cobbler/agent/store';
 
 /**
  * A store for a person who waits for an answer: what it cannot keep it remembers until it can, so that a disk that is

@@ -1,5 +1,6 @@
 import type { SessionInfo, SessionStore } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { oneLine } from '../terminal/escape.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { Sessions } from './session-home.ts';
@@ -53,7 +54,7 @@ export async function* sessionsIn(
 ): AsyncGenerator<SessionInfo, void, undefined> {
   let after: string | undefined;
   do {
-    const page = await store.list({ limit: 100, ...(after !== undefined && { after }) });
+    const page = await store.list({ limit: 100, ...defined({ after }) });
     for (const info of page.sessions) {
       if (folder === undefined || notes.read(info.id)?.folder === folder) yield info;
     }

@@ -1,4 +1,5 @@
 import type { ErrorData, RunEvent } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { oneLine } from '../terminal/escape.ts';
 import { formatMs, formatSeconds } from '../terminal/format.ts';
 import type { Activity } from './footer.ts';
@@ -71,7 +72,7 @@ export class RunActivity {
       what: this.#describe(now),
       elapsedMs: now - this.#since,
       tokens: this.#tokens,
-      ...(this.#usd !== undefined && { usd: this.#usd }),
+      ...defined({ usd: this.#usd }),
       hint: this.#stopping ? 'Ctrl-C again exits at once' : 'Ctrl-C stops',
     };
   }

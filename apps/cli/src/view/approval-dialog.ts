@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { ApprovalDecision, ApprovalRequestedEvent } from '@cobbler/agent';
-import { argumentLines, visibleText } from '@cobbler/agent';
+import type { ApprovalDecision } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { argumentLines, visibleText } from '@cobbler/agent/events';
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruledCall, ruleToOffer } from '../config/permission-rule.ts';
 import { oneLine } from '../terminal/escape.ts';

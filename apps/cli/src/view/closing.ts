@@ -1,4 +1,5 @@
 import type { GateCall, RunResult, RunStatus } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { allowOptions } from '../config/permission-rule.ts';
 import type { OutputForm } from '../config/run-flags.ts';
 import { shortId } from '../session/find-session.ts';
@@ -58,7 +59,7 @@ export function closingLines(finished: Finished, style: Style, columns: number):
     metrics: result.metrics,
     given: task.limits,
     changes: calls.changes,
-    ...(result.limit !== undefined && { limit: result.limit }),
+    ...defined({ limit: result.limit }),
   };
   const gap = style.marks.ok === '' ? [] : [''];
   return [

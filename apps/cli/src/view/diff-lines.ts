@@ -1,4 +1,4 @@
-import { visibleText } from '@cobbler/agent';
+import { visibleText } from '@cobbler/agent/events';
 import { visible } from '../terminal/escape.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip, head, widthOf } from '../terminal/text-width.ts';

@@ -1,5 +1,7 @@
-import type { Event, ToolResultEvent, Usage } from '@cobbler/agent';
-import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
+import type { Event, Usage } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import type { ToolResultEvent } from '@cobbler/agent/events';
+import { addUsd, spendingOf } from '@cobbler/agent/events';
 import { promptWords } from './history-lines.ts';
 
 /** One answer of the model, as it was paid for. */

@@ -1,4 +1,6 @@
-import type { AssistantEvent, CallPosition, Tool, ToolCallPart, ToolResultEvent } from '@cobbler/agent';
+import type { Tool, ToolCallPart } from '@cobbler/agent';
+import type { AssistantEvent, CallPosition, ToolResultEvent } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { DiffSize } from './diff-lines.ts';
 import { diffSize } from './diff-lines.ts';
 import type { ToolReport } from './tool-report.ts';
@@ -59,7 +61,7 @@ export class ToolCallList {
       text: event.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n'),
       arguments: args,
       printed: this.#tools.get(event.toolName)?.effect !== 'read' && event.diff === undefined,
-      ...(event.summary !== undefined && { summary: event.summary }),
+      ...defined({ summary: event.summary }),
       ...(showDiff && { diff: event.diff }),
     };
   }

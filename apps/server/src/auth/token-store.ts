@@ -2,6 +2,7 @@ import { hash as digest, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import type { Scope } from '../requests/scope.ts';
 import { scopes } from '../requests/scope.ts';
@@ -208,7 +209,7 @@ export function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }
 }
 
 function infoOf({ id, name, scopes: granted, createdAt, expiresAt }: StoredToken): TokenInfo {
-  return { id, name, scopes: granted, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
+  return { id, name, scopes: granted, createdAt, ...defined({ expiresAt }) };
 }
 
 function hashOf(secret: string): string {

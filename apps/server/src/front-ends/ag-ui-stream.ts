@@ -1,4 +1,6 @@
-import type { ApprovalRequestedEvent, Event, RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { Exchange } from './message-exchange.ts';
 
@@ -90,7 +92,7 @@ export class AgUiStream {
     if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };
     // When a waiting run is streamed again, the client receives only the open questions.
     if (status === 'waiting' && this.#asked.size > 0) return this.#interrupted();
-    const told = { status, ...(limit !== undefined && { limit }) };
+    const told = { status, ...defined({ limit }) };
     return { ...finished, outcome: { type: 'success' }, result: told };
   }
 

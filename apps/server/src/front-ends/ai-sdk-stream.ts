@@ -1,4 +1,6 @@
-import type { RunEnd, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ToolResultPart, UserPart } from '@cobbler/agent';
+import type { RunEnd } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 
 /** One chunk of the AI SDK's UI message stream. */
@@ -108,9 +110,7 @@ function callChunks(
   }
   if (piece.type === 'decided') {
     const { approvalId, allows: approved, reason } = piece;
-    return [
-      { type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) },
-    ];
+    return [{ type: 'tool-approval-response', approvalId, approved, ...defined({ reason }) }];
   }
   const { id: toolCallId } = piece;
   if (piece.type === 'left') return [{ type: 'tool-output-error', toolCallId, errorText: piece.why }];
@@ -133,7 +133,7 @@ const finishReasons: Readonly<Record<string, string>> = {
 function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
   const finishReason = finishReasons[status] ?? 'other';
-  const messageMetadata = { runId, status, ...(limit !== undefined && { limit }) };
+  const messageMetadata = { runId, status, ...defined({ limit }) };
   const errorText = error?.message ?? 'The run reached its time limit.';
   const failed = finishReason === 'error' ? [{ type: 'error', errorText }] : [];
   return [...failed, { type: 'finish', finishReason, messageMetadata }];
@@ -144,7 +144,7 @@ function uiPart(part: UserPart): Record<string, unknown> {
   const { mediaType, data } = part;
   const filename = part.type === 'document' ? part.name : undefined;
   const url = `data:${mediaType};base64,${data}`;
-  return { type: 'file', mediaType, url, ...(filename !== undefined && { filename }) };
+  return { type: 'file', mediaType, url, ...defined({ filename }) };
 }
 
 function textIn(content: readonly ToolResultPart[]): string {

@@ -1,4 +1,5 @@
-import type { ApprovalRequestedEvent, Event, RunEnd, UserPart } from '@cobbler/agent';
+import type { Event, UserPart } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
 
 /** The kinds of text that a model writes. */
 export type TextKind = 'text' | 'reasoning';

@@ -1,4 +1,6 @@
-import type { AssistantEvent, Event, RunEnd, RunEvent } from '@cobbler/agent';
+import type { Event, RunEvent } from '@cobbler/agent';
+import type { AssistantEvent, RunEnd } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { AnswerBlocks } from './response-blocks.ts';
 
@@ -155,7 +157,7 @@ export class Exchange {
           type: 'decided',
           approvalId,
           allows: decision === 'allow',
-          ...(reason !== undefined && { reason }),
+          ...defined({ reason }),
         },
       ];
     }

@@ -1,4 +1,5 @@
 import type { UserPart } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import { Problem } from '../requests/problem.ts';
 import { checked } from '../requests/request-body.ts';
@@ -97,7 +98,7 @@ export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   const last = checked(uiMessage, messages.at(-1), 'invalid_body');
   if (last.role === 'user') {
     const content = checked(saidSchema, last.parts.flatMap(uiPart), 'invalid_body');
-    return { content, answers: [], ...(last.id !== undefined && { key: last.id }) };
+    return { content, answers: [], ...defined({ key: last.id }) };
   }
   const answers = last.parts.flatMap((part) => {
     const answer = uiAnswer.safeParse(part);
@@ -130,7 +131,7 @@ function uiPart(part: unknown): UserPart[] {
 
 function filePart(mediaType: string, data: string, name: string | undefined): UserPart {
   if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data };
-  return { type: 'document', mediaType, data, ...(name !== undefined && { name }) };
+  return { type: 'document', mediaType, data, ...defined({ name }) };
 }
 
 const agUiPayload = z.object({ approved: z.boolean(), message: z.string().max(10_000).optional() });
@@ -154,7 +155,7 @@ export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): Fr
       if (status === 'cancelled') return { approvalId, decision: 'deny' };
       const { approved, message } = checked(agUiPayload, payload, 'invalid_body');
       if (approved) return { approvalId, decision: 'allow', hash };
-      return { approvalId, decision: 'deny', ...(message !== undefined && { message }) };
+      return { approvalId, decision: 'deny', ...defined({ message }) };
     });
     return { key, answers };
   }

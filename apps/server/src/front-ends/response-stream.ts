@@ -1,4 +1,4 @@
-import type { RunEnd } from '@cobbler/agent';
+import type { RunEnd } from '@cobbler/agent/events';
 import type { ResponseChunk } from './chunk.ts';
 
 type Json = Record<string, unknown>;

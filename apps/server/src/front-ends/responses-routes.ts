@@ -1,4 +1,5 @@
 import { systemRuntime } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Call, Reply, Route } from '../http/route.ts';
 import { idPattern, route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
@@ -65,7 +66,7 @@ async function respond(services: Services, call: Call<ResponsesBody, unknown>): 
   if (body.stream === true) services.streams.mayOpen();
   const key = keyOf(call);
   const session = await sessionFor(services, body.previous_response_id ?? undefined, key);
-  const request = { content, answers: [], ...(key !== undefined && { key }) };
+  const request = { content, answers: [], ...defined({ key }) };
   const begun = await beginFront(services, session, call, request);
   const response = new ResponseStream({
     id: responseId(begun.accepted),

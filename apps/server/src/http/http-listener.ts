@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { defined } from '@cobbler/agent/values';
 import type { AuthGuard } from '../auth/auth-guard.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
@@ -126,7 +127,7 @@ async function handled(
     requestId,
     request,
     response,
-    ...(token !== undefined && { token }),
+    ...defined({ token }),
   });
 }
 

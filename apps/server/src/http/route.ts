@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sessionIdPattern } from '@cobbler/agent';
+import { sessionIdPattern } from '@cobbler/agent/store';
 import type { z } from 'zod';
 import type { TokenInfo } from '../auth/token-store.ts';
 import type { Problem } from '../requests/problem.ts';

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
@@ -88,7 +89,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       answers: { 201: { text: 'The token with its secret.' } },
       handle: ({ body: { expiresInMs, ...rest } }) => ({
         status: 201,
-        json: tokens.add({ ...rest, ...(expiresInMs !== undefined && { expiresInMs }) }),
+        json: tokens.add({ ...rest, ...defined({ expiresInMs }) }),
       }),
     }),
     route({

@@ -1,4 +1,4 @@
-import { sessionIdPattern } from '@cobbler/agent';
+import { sessionIdPattern } from '@cobbler/agent/store';
 import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
 import type { NamedReceivedDecision, ReceivedDecision } from '../sessions/approval-service.ts';

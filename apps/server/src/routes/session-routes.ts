@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { openSession } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { z } from 'zod';
 import type { AnswerText, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
@@ -47,7 +48,7 @@ export function sessionRoutes(services: Services): Route[] {
       handle: async ({ query: { limit, cursor } }) => {
         const { sessions, next } = await store.list({
           limit,
-          ...(cursor !== undefined && { after: cursor }),
+          ...defined({ after: cursor }),
         });
         const items = sessions.map((info) => toldAs(desk, info.id, info));
         return { status: 200, json: { items, next } };

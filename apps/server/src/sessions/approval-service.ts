@@ -1,5 +1,7 @@
-import type { ApprovalRequestedEvent, Event, Run, RunEvent, SessionStore, State } from '@cobbler/agent';
+import type { Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
+import type { ApprovalRequestedEvent, State } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 import { Problem } from '../requests/problem.ts';
 import type { Accepted } from './live-session.ts';
 import { logPages } from './log-pages.ts';
@@ -130,7 +132,7 @@ export class ApprovalService {
   /** @throws Problem 404 for one that was never asked. */
   async find(sessionId: string, approvalId: string): Promise<PendingApproval & { decision?: string }> {
     const { request, decision } = await this.#look(sessionId, approvalId);
-    return { ...pendingOf(sessionId, request), ...(decision !== undefined && { decision }) };
+    return { ...pendingOf(sessionId, request), ...defined({ decision }) };
   }
 
   /**
@@ -191,7 +193,7 @@ export class ApprovalService {
       if (seq !== undefined) return { sessionId, runId: run.id, seq };
       throw new Problem(503, 'store', 'The decision could not be stored: the run ended first.');
     }
-    return await session.resume({ answers, ...(runId !== undefined && { runId }) });
+    return await session.resume({ answers, ...defined({ runId }) });
   }
 
   /** Open approvals are in the state of the session; for others its log is read. */
@@ -237,7 +239,7 @@ export class ApprovalService {
 }
 
 function said({ approvalId, decision, message }: NamedReceivedDecision): Said {
-  return { approvalId, decision, ...(message !== undefined && { message }) };
+  return { approvalId, decision, ...defined({ message }) };
 }
 
 /** True if a decision equals the stored one, for exactly the same call. */
@@ -284,8 +286,6 @@ function pendingOf(sessionId: string, request: ApprovalRequestedEvent & { time?:
     hash,
     askedAt: request.time ?? '',
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-    ...(subject !== undefined && { subject }),
-    ...(summary !== undefined && { summary }),
-    ...(diff !== undefined && { diff }),
+    ...defined({ subject, summary, diff }),
   };
 }

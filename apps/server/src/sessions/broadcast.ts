@@ -1,5 +1,6 @@
-import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '@cobbler/agent';
+import type { Event, LiveEvent, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
+import type { UnstoredEnd } from '@cobbler/agent/events';
 import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength, turn } from './log-pages.ts';

@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto';
-import type {
-  Event,
-  Harness,
-  HarnessResumeOptions,
-  Run,
-  RunEvent,
-  SessionStore,
-  UserPart,
-} from '@cobbler/agent';
+import type { Event, Harness, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
+import type { HarnessResumeOptions } from '@cobbler/agent/harness';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';

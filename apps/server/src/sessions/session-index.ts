@@ -1,4 +1,5 @@
 import type { SessionInfo, SessionStore } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 
 /** Maximum number of sessions per request. */
 const pageLength = 1_000;
@@ -17,7 +18,7 @@ export async function sessionsSince(store: SessionStore, time: number): Promise<
   const found: SessionInfo[] = [];
   let after: string | undefined;
   do {
-    const page = await store.list({ limit: pageLength, ...(after !== undefined && { after }) });
+    const page = await store.list({ limit: pageLength, ...defined({ after }) });
     const changed = page.sessions.filter(({ updatedAt }) => Date.parse(updatedAt) >= time);
     found.push(...changed);
     after = changed.length < page.sessions.length ? undefined : page.next;

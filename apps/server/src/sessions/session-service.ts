@@ -1,5 +1,8 @@
-import type { HarnessHandler, RunEvent, Runner, SessionStore } from '@cobbler/agent';
-import { AgentError, createHarness, isStored, runnerHarness, systemRuntime } from '@cobbler/agent';
+import type { RunEvent, SessionStore } from '@cobbler/agent';
+import { AgentError, createHarness, isStored, systemRuntime } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
+import type { Runner } from '@cobbler/agent/runner';
+import { runnerHarness } from '@cobbler/agent/runner';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';

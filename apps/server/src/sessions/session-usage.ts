@@ -1,5 +1,7 @@
 import type { Event, Usage } from '@cobbler/agent';
-import { addUsage, addUsd, noUsage, spendingOf } from '@cobbler/agent';
+import { addUsage, noUsage } from '@cobbler/agent';
+import { addUsd, spendingOf } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 
 /** Usage of a session's own runs; events copied by a fork count in the original session. */
 export interface SessionUsage {
@@ -34,7 +36,7 @@ export class UsageCount {
 
   get sum(): SessionUsage {
     const usd = this.#usd;
-    return { ...this.#counts, usage: this.#usage, wasted: this.#wasted, ...(usd !== undefined && { usd }) };
+    return { ...this.#counts, usage: this.#usage, wasted: this.#wasted, ...defined({ usd }) };
   }
 
   #add(event: Event): void {

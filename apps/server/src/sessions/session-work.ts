@@ -1,5 +1,7 @@
-import type { HarnessOptions, Routine, SessionStore } from '@cobbler/agent';
-import { Executor, sessionRoutine } from '@cobbler/agent';
+import type { HarnessOptions, SessionStore } from '@cobbler/agent';
+import { Executor } from '@cobbler/agent';
+import type { Routine } from '@cobbler/agent/runner';
+import { sessionRoutine } from '@cobbler/agent/runner';
 
 /** The settings of a session: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { TokenStore } from '../auth/token-store.ts';
 import type { Call } from '../http/route.ts';
 import type { ServerLimits } from '../requests/limits.ts';
@@ -112,7 +113,7 @@ export class Streams {
       token: call.token,
       headers: { ...headers, 'x-request-id': call.requestId },
       text: ': \n\n',
-      ...(last !== undefined && { last }),
+      ...defined({ last }),
     };
     const streams = this.#byForm.front;
     const stream = new EventStream(call.request, call.response, start, this.#bounds, (closed) => {

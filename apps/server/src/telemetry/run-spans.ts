@@ -1,5 +1,6 @@
-import type { Event, RunEnd, RunEvent } from '@cobbler/agent';
+import type { Event, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
+import type { RunEnd } from '@cobbler/agent/events';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 

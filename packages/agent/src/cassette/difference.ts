@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
@@ -53,7 +54,7 @@ export function clipped(value: Json, most: number = shown): string {
 
 function sides(recorded: Json | undefined, now: Json | undefined, path: string): Difference | undefined {
   if (recorded !== undefined && now !== undefined) return firstDifference(recorded, now, path);
-  return { path, ...(recorded !== undefined && { recorded }), ...(now !== undefined && { now }) };
+  return { path, ...defined({ recorded, now }) };
 }
 
 function isFields(value: Json): value is { [name: string]: Json } {

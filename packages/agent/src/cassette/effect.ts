@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Deck } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
@@ -16,7 +17,7 @@ export interface Effect<Value> {
 export function taped<Value>(deck: Deck, name: string, effect: Effect<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const port = deck.open(name, {
-      ...(effect.awaited !== undefined && { awaited: effect.awaited }),
+      ...defined({ awaited: effect.awaited }),
       take(data) {
         port.close();
         if ('thrown' in data) reject(thrownFrom(data['thrown']));

@@ -1,5 +1,6 @@
 import type { Tool, ToolContext, ToolOutput, ToolPreview } from '../interfaces/tool.ts';
 import { isToolOutput, toolOutput } from '../interfaces/tool.ts';
+import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { taped } from './effect.ts';
@@ -22,8 +23,7 @@ export function tapedTool(deck: Deck, tool: Tool): Tool {
     description: tool.description,
     parameters: tool.parameters,
     execute: (args, context) => execute(deck, tool, args, context),
-    ...(subject !== undefined && { subject: subject.bind(tool) }),
-    ...(validate !== undefined && { validate: validate.bind(tool) }),
+    ...defined({ subject: subject?.bind(tool), validate: validate?.bind(tool) }),
     ...(preview !== undefined && {
       preview: (args) => previewOf(deck, tool, () => preview.call(tool, args), args),
     }),

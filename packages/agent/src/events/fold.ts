@@ -1,5 +1,6 @@
 import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import type { AssistantMessage, Message, TextPart, ToolResultMessage } from '../values/message.ts';
 import { callsOf, textOf, userMessage } from '../values/message.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
@@ -263,7 +264,7 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   const approval = {
     request: call.approval.request,
     decision: event.decision,
-    ...(event.message !== undefined && { message: event.message }),
+    ...defined({ message: event.message }),
   };
   change(state, call, { approval });
 }

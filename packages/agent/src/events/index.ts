@@ -1,8 +1,36 @@
 /**
- * The format of events, as zod schemas and as JSON Schema, for who reads logs.
+ * Events one by one: their types, what follows from a log of them, how they are shown, and their format as schemas.
  *
  * @module
  */
 
+export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
+export type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  AskFailedEvent,
+  AssistantEvent,
+  BlobReference,
+  CallPosition,
+  CompactedEvent,
+  EventBody,
+  EventHead,
+  FinishedEvent,
+  HistoryEvent,
+  NoticeEvent,
+  ResumedEvent,
+  RunEnd,
+  RunHead,
+  StopRequestedEvent,
+  ToolResultEvent,
+  ToolStartedEvent,
+  UnstoredEnd,
+  UnstoredEvent,
+  UserEvent,
+} from './event.ts';
+export { fold } from './fold.ts';
 export { type LogIssue, type RepairedLog, repairLog } from './repair-log.ts';
+export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
 export { eventJsonSchema, eventSchema } from './schema.ts';
+export { addUsd, spendingOf } from './spending.ts';
+export { type Approval, emptyState, type OpenCall, type State } from './state.ts';

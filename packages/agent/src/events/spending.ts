@@ -1,4 +1,5 @@
 import type { RequestUsage } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
 
@@ -13,7 +14,7 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
       const { wasted = noUsage, attempts = 0 } = event.error;
       const usd = isNoUsage(wasted) ? 0 : event.usd;
       const { durationMs } = event;
-      return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...(usd !== undefined && { usd }) };
+      return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...defined({ usd }) };
     }
     default:
       return undefined;

@@ -7,6 +7,7 @@ import { errorOf } from '../loop/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -161,7 +162,7 @@ class LocalHarness implements Harness {
 
   async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
     const sessionId = this.#runtime.id();
-    const fork = { from: this.sessionId, to: sessionId, ...(upToSeq !== undefined && { upToSeq }) };
+    const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
     await forkSession(this.#store, fork, this.#runtime);
     return new LocalHarness({ ...this.#options, sessionId });
   }

@@ -4,6 +4,7 @@ import { noMetrics } from '../interfaces/metrics.ts';
 import { Feed } from '../loop/feed.ts';
 import type { RunControl, RunResult } from '../loop/run.ts';
 import { Run, runResult } from '../loop/run.ts';
+import { defined } from '../values/defined.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
@@ -72,5 +73,5 @@ export class PendingRun {
 }
 
 function finishedOf({ status, error, metrics }: RunResult): FinishedEvent {
-  return { type: 'finished', status, metrics, ...(error !== undefined && { error: error.toJSON() }) };
+  return { type: 'finished', status, metrics, ...defined({ error: error?.toJSON() }) };
 }

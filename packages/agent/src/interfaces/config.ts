@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Agent } from './agent.ts';
@@ -79,7 +80,7 @@ export function resolveAgent(
   const shared = provider === configured ? cleanKey(env['COBBLER_AGENT_API_KEY']) : undefined;
   const apiKey = cleanKey(chosen.apiKey) ?? cleanKey(base.apiKey) ?? shared;
   const { apiKey: _, ...rest } = { ...base, ...chosen };
-  return factory({ ...rest, provider, env, ...(apiKey !== undefined && { apiKey }) });
+  return factory({ ...rest, provider, env, ...defined({ apiKey }) });
 }
 
 /** A key without the blanks and quotes that come with pasting; empty counts as absent. */

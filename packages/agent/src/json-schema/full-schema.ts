@@ -1,5 +1,6 @@
 import type { Draft, Keyword, SchemaNode } from 'json-schema-library';
 import { compileSchema, draft2020 } from 'json-schema-library';
+import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { linearPattern } from './linear-pattern.ts';
@@ -114,7 +115,7 @@ function modern(schema: JsonObject): JsonObject {
     return {
       ...others,
       prefixItems: items,
-      ...(additionalItems !== undefined && { items: additionalItems }),
+      ...defined({ items: additionalItems }),
     };
   });
 }

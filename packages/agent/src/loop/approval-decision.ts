@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 
@@ -23,7 +24,7 @@ export function readDecision(value: unknown, where = 'answer'): ApprovalDecision
     throw invalidValue('bad_decision', `${where}.decision`, decision, 'Use "allow" or "deny"');
   if (message !== undefined && typeof message !== 'string')
     throw invalidValue('bad_decision', `${where}.message`, message, 'Use a text, or leave it out');
-  return { decision, ...(message !== undefined && { message }) };
+  return { decision, ...defined({ message }) };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { GateCall, Verdict } from '../interfaces/gate.ts';
 import type { Tool, ToolPreview } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askForVerdict } from '../interfaces/verdict.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import { copyOf } from '../values/json.ts';
@@ -147,7 +148,7 @@ async function judge(work: RunContext, { call, tool, given, valid, mustAsk }: Jo
     arguments: copyOf(given),
     effect: tool.effect ?? 'once',
     subject: subjectOf(tool, valid),
-    ...(mustAsk !== undefined && { mustAsk }),
+    ...defined({ mustAsk }),
   };
   return await askForVerdict(() => work.gate(gateCall, { signal: work.signal, session: work.sessionId }));
 }
@@ -225,7 +226,7 @@ async function approvalRequest(
     hash,
     ...(work.approvalMs !== undefined && { expiresAt: work.runtime.now() + work.approvalMs }),
     subject: subjectOf(tool, valid),
-    ...(mustAsk !== undefined && { mustAsk }),
+    ...defined({ mustAsk }),
     ...preview,
   };
 }
@@ -234,8 +235,10 @@ async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<Too
   try {
     const preview = (await tool.preview?.(args)) ?? {};
     return {
-      ...(preview.summary !== undefined && { summary: wellFormedText(preview.summary) }),
-      ...(preview.diff !== undefined && { diff: cap(wellFormedText(preview.diff), maxOutputBytes) }),
+      ...defined({
+        summary: preview.summary === undefined ? undefined : wellFormedText(preview.summary),
+        diff: preview.diff === undefined ? undefined : cap(wellFormedText(preview.diff), maxOutputBytes),
+      }),
     };
   } catch (thrown) {
     return { summary: AgentError.from(thrown, 'tool').message };
@@ -342,7 +345,7 @@ async function resultOf(
     ...output,
     isError: outcome.isError,
     durationMs: work.runtime.monotonic() - began,
-    ...(outcome.summary !== undefined && { summary: outcome.summary }),
+    ...defined({ summary: outcome.summary }),
     ...(outcome.diff !== undefined && { diff: cap(outcome.diff, maxOutputBytes) }),
     ...(tool === work.answerTool && !outcome.isError && { final: true }),
   };

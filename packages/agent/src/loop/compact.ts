@@ -3,6 +3,7 @@ import { safeCut } from '../events/fold.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { costOf } from '../interfaces/limits.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
@@ -85,7 +86,7 @@ class Account {
         wasted: this.#wasted,
         attempts: this.#attempts,
         durationMs: this.#durationMs,
-        ...(usd !== undefined && { usd }),
+        ...defined({ usd }),
       },
     };
   }

@@ -3,6 +3,7 @@ import type { State } from '../events/state.ts';
 import { emptyState, undecided } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import { openSession } from '../store/open-session.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
@@ -262,7 +263,7 @@ class Driver<Output> {
     const event: FinishedEvent = {
       type: 'finished',
       status,
-      ...(limit !== undefined && { limit }),
+      ...defined({ limit }),
       ...errorField(errorOf(status, error)?.toJSON()),
       metrics: { ...metrics, durationMs: this.#plan.options.runtime.monotonic() - this.#began },
     };
@@ -359,11 +360,13 @@ class Driver<Output> {
       },
       pauseClock: () => this.#clock.hold(),
       decided: (asked) => this.#decided(asked),
-      ...(plan.options.approvalMs !== undefined && { approvalMs: plan.options.approvalMs }),
-      ...(system !== undefined && { system }),
-      ...(context !== undefined && { context }),
-      ...(plan.output?.shape !== undefined && { output: plan.output.shape }),
-      ...(plan.output?.tool !== undefined && { answerTool: plan.output.tool }),
+      ...defined({
+        approvalMs: plan.options.approvalMs,
+        system,
+        context,
+        output: plan.output?.shape,
+        answerTool: plan.output?.tool,
+      }),
     };
   }
 }

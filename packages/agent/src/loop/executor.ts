@@ -5,6 +5,7 @@ import { planOutput } from '../interfaces/output.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { checkTool } from '../interfaces/tool.ts';
 import { memoryStore } from '../store/memory-store.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -93,7 +94,7 @@ export class Executor {
       tools,
       limits,
       budget: options.budget ?? new Budget(withoutUndefined(this.#options.limits ?? {})),
-      ...(output !== undefined && { output }),
+      ...defined({ output }),
     };
   }
 }

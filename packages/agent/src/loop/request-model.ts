@@ -3,6 +3,7 @@ import type { EventBody } from '../events/event.ts';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
 import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
@@ -101,7 +102,7 @@ export async function askWithin(work: RunContext, asked: Asked): Promise<Answere
     const price = priceOf(work, agent, response.model, response.usage.inputTokens);
     const used = [response.usage, response.wasted];
     reservation.settle(tokensOf(used), usdOf(used, price));
-    return { response, price, ...(shortenedBy !== undefined && { shortenedBy }) };
+    return { response, price, ...defined({ shortenedBy }) };
   } catch (thrown) {
     const error = AgentError.from(thrown);
     const price = priceOf(work, agent, agent.model, error.wasted?.inputTokens);
@@ -116,8 +117,7 @@ function requestOf(work: RunContext, closing: boolean): ModelRequest {
     messages: work.state.messages,
     tools: work.declared,
     config: closing ? { ...work.config, toolChoice: 'none' } : work.config,
-    ...(work.system !== undefined && { system: work.system }),
-    ...(work.output !== undefined && { output: work.output }),
+    ...defined({ system: work.system, output: work.output }),
   };
 }
 

@@ -3,6 +3,7 @@ import { foldUnstored, lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { copyState } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
+import { defined } from '../values/defined.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
 import { callsOf, textOf } from '../values/message.ts';
 import type { RunResult } from './run.ts';
@@ -28,11 +29,11 @@ export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>)
     sessionId,
     runId,
     status,
-    ...(limit !== undefined && { limit }),
+    ...defined({ limit }),
     text: lastText(state, details),
-    ...(response !== undefined && { response }),
+    ...defined({ response }),
     ...(status === 'complete' && output !== undefined && { output }),
-    ...(thrown !== undefined && { error: thrown }),
+    ...defined({ error: thrown }),
     messages: closedMessages(state),
     metrics,
   });

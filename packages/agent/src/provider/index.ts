@@ -4,10 +4,14 @@
  * @module
  */
 
-export type { OutputShape, RequestConfig, StopReason } from '../interfaces/agent.ts';
+export type { CacheBreak, OutputShape, RequestConfig } from '../interfaces/agent.ts';
+export type { AgentFactory, FactoryConfig } from '../interfaces/config.ts';
+export { cleanKey, defaultProvider } from '../interfaces/config.ts';
+export { type FlatTool, fromFlatTool } from '../interfaces/tool.ts';
+export { checkSchema, schemaProblem } from '../json-schema/check-schema.ts';
 export { defaultRetry, type RetryPolicy } from '../values/backoff.ts';
-export type { ErrorKind } from '../values/errors.ts';
-export { isObject, type Json, type JsonObject } from '../values/json.ts';
+export { isObject } from '../values/json.ts';
+export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';
 export { fetchTransport } from './http/fetch-transport.ts';
 export { platformTransport } from './http/platform-transport.ts';

@@ -1,6 +1,7 @@
 import type { ModelResponse, RequestContext } from '../interfaces/agent.ts';
 import type { RetryPlan, RetryPolicy } from '../values/backoff.ts';
 import { planRetry } from '../values/backoff.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
@@ -105,8 +106,7 @@ function responseOf(
     model: answer.model ?? call.model,
     attempts: account.attempts + 1,
     wasted: account.wasted,
-    ...(requestId !== undefined && { requestId }),
-    ...(rateLimits !== undefined && { rateLimits }),
+    ...defined({ requestId, rateLimits }),
   };
 }
 

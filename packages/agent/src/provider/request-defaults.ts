@@ -1,4 +1,5 @@
 import type { Capabilities, ModelRequest, OutputShape } from '../interfaces/agent.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { EnvelopeRequest } from './request/envelope-bytes.ts';
 
@@ -30,10 +31,9 @@ export function demandOf(request: ModelRequest, agent: AgentDefaults): EnvelopeR
     tools,
     // Without tools there is nothing to choose from, and services refuse the choice.
     toolChoice: tools.length > 0 ? (config.toolChoice ?? 'auto') : 'auto',
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...defined({ maxTokens, temperature }),
     ...(config.effort !== undefined && agent.capabilities.reasoning && { effort: config.effort }),
-    ...(output !== undefined && { output }),
+    ...defined({ output }),
   };
 }
 

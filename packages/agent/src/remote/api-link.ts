@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import type { ErrorKind } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
@@ -59,8 +60,7 @@ export class ApiLink {
         },
         // Credentials go to this server and to no other.
         redirect: 'error',
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(signal !== undefined && { signal }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
       });
     } catch (thrown) {
       throw unreachable(thrown);
@@ -100,7 +100,7 @@ function unreachable(thrown: unknown): AgentError {
     code: 'unreachable',
     retryable: true,
     message: `The server cannot be reached: ${message}`,
-    ...(cause !== undefined && { cause }),
+    ...defined({ cause }),
   });
 }
 

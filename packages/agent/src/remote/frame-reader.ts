@@ -1,4 +1,5 @@
 import { LineText } from '../provider/wire/line-text.ts';
+import { defined } from '../values/defined.ts';
 
 /** One frame of a stream of events. */
 export interface Frame {
@@ -36,7 +37,7 @@ export class FrameReader {
 
   #complete(frames: Frame[]): void {
     if (this.#data !== undefined) {
-      frames.push({ data: this.#data, ...(this.#id !== undefined && { id: this.#id }) });
+      frames.push({ data: this.#data, ...defined({ id: this.#id }) });
     }
     this.#id = undefined;
     this.#data = undefined;

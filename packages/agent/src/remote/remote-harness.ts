@@ -16,6 +16,7 @@ import type { ApprovalDecision } from '../loop/approval-decision.ts';
 import { readDecisions } from '../loop/approval-decision.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import type { Run } from '../loop/run.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -349,7 +350,7 @@ class RemoteHarness implements Harness {
     const answers = given.map((answer) => {
       const call = asked.find(({ approval }) => approval?.request.approvalId === answer.approvalId);
       const hash = call?.approval?.request.hash;
-      return { ...answer, ...(hash !== undefined && { hash }) };
+      return { ...answer, ...defined({ hash }) };
     });
     return { answers };
   }

@@ -6,6 +6,7 @@ import type { RunIds } from '../harness/pending-run.ts';
 import { PendingRun } from '../harness/pending-run.ts';
 import type { Run, RunControl, RunResult } from '../loop/run.ts';
 import { errorOf, runResult } from '../loop/run.ts';
+import { defined } from '../values/defined.ts';
 import type { AgentError } from '../values/errors.ts';
 import { textOf } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -87,8 +88,7 @@ function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult
     text: answer === undefined ? '' : textOf(answer),
     messages: closed(state),
     metrics,
-    ...(limit !== undefined && { limit }),
-    ...(error !== undefined && { error }),
+    ...defined({ limit, error }),
   });
 }
 

@@ -17,6 +17,7 @@ import { errorOf } from '../loop/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { openSession } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
@@ -123,7 +124,7 @@ class FollowingHarness implements RunnerHarness {
 
   async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
     const sessionId = this.#runtime.id();
-    const fork = { from: this.sessionId, to: sessionId, ...(upToSeq !== undefined && { upToSeq }) };
+    const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
     await forkSession(this.#options.store, fork, this.#runtime);
     return new FollowingHarness({ ...this.#options, sessionId });
   }
@@ -269,8 +270,7 @@ class FollowingHarness implements RunnerHarness {
       sessionId: this.sessionId,
       runId,
       signal: AbortSignal.abort(runCancelled(runId)),
-      ...(content !== undefined && { prompt: content }),
-      ...(answers !== undefined && { answers }),
+      ...defined({ prompt: content, answers }),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Executor } from '../loop/executor.ts';
 import type { ResumeOptions } from '../loop/options.ts';
 import type { Store } from '../store/store.ts';
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Routine, StepSettings } from './runner.ts';
@@ -35,9 +36,7 @@ export function sessionRoutine({ store, executor, settings }: SessionRoutineOpti
       store,
       sessionId,
       whenAsked: 'end',
-      ...(content !== undefined && { prompt: content }),
-      ...(answers !== undefined && { answers }),
-      ...(settings !== undefined && { settings }),
+      ...defined({ prompt: content, answers, settings }),
     });
     return result.status satisfies Json;
   };

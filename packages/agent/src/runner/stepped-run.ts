@@ -5,6 +5,7 @@ import { outcomeOf } from '../loop/result.ts';
 import type { RunResult } from '../loop/run.ts';
 import { openSession } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Message, UserPart } from '../values/message.ts';
@@ -124,7 +125,7 @@ function decisionOf(said: Json | undefined): { decision: 'allow' | 'deny'; messa
   if (said === undefined) return { decision: 'deny', message: 'Nobody decided in time.' };
   if (!isObject(said) || said['decision'] !== 'allow') {
     const message = isObject(said) && typeof said['message'] === 'string' ? said['message'] : undefined;
-    return { decision: 'deny', ...(message !== undefined && { message }) };
+    return { decision: 'deny', ...defined({ message }) };
   }
   return { decision: 'allow' };
 }

@@ -1,7 +1,33 @@
 /**
- * Sessions as files of events, for programs that move them between stores.
+ * What a store of sessions is made of, and sessions as files of events, for programs that move them.
  *
  * @module
  */
 
+export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts';
+export type { BlobPart } from '../interfaces/blobs.ts';
+export type { Fork } from './fork-session.ts';
+export type { MemoryStoreOptions } from './memory-store.ts';
 export { exportSession, importSession } from './session-file.ts';
+export type { Parent, SessionHead, SessionStats } from './session-info.ts';
+export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+export {
+  badCursor,
+  checkRetention,
+  checkSessionId,
+  cursorOf,
+  invalidPosition,
+  isSessionId,
+  type ListCursor,
+  type ListOptions,
+  type Origin,
+  pageSize,
+  parseCursor,
+  type Retention,
+  type SessionPage,
+  sequenceGap,
+  sessionIdPattern,
+  sessionInUse,
+  type Writer,
+  writerReplaced,
+} from './store.ts';

@@ -1,6 +1,7 @@
 import type { Event, RunStatus } from '../events/event.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import { textOf, userMessage } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -157,6 +158,6 @@ export function sessionInfo(
     ...(model !== null && { model }),
     ...counts,
     ...(usd !== null && { usd }),
-    ...(parent !== undefined && { parent }),
+    ...defined({ parent }),
   };
 }

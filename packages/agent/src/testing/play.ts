@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import type { Chunking } from './chunking.ts';
 import type { ScriptAnswer, ScriptFault, Step } from './provider-testing.ts';
 
@@ -78,7 +79,7 @@ export function replies(
 
 /** A failure with the service's own status and words. */
 export function failsWith(fault: ScriptFault, headers?: Readonly<Record<string, string>>): FaultReply {
-  return { type: 'fault', fault, ...(headers !== undefined && { headers }) };
+  return { type: 'fault', fault, ...defined({ headers }) };
 }
 
 /** A plain-text answer with this status, such as a gateway gives that knows nothing of the service. */

@@ -3,6 +3,7 @@ import type { CreateAgentOptions } from '../provider/create-agent.ts';
 import { createAgent } from '../provider/create-agent.ts';
 import type { Transport } from '../provider/wire/transport.ts';
 import { defaultRetry } from '../values/backoff.ts';
+import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -95,7 +96,7 @@ export function scriptedAgent(
       capabilities,
       runtime,
       transport,
-      ...(options.timeouts !== undefined && { timeouts: options.timeouts }),
+      ...defined({ timeouts: options.timeouts }),
       retry: options.retry ?? { retries: defaultRetry.retries },
     });
   return {
@@ -145,8 +146,7 @@ async function readStep(
 function playOf(step: ScriptedAnswer, place: number, model: string): MockReply {
   const answer = scriptResponse(blocksOf(step, place), {
     model,
-    ...(step.stop !== undefined && { stop: step.stop }),
-    ...(step.usage !== undefined && { usage: step.usage }),
+    ...defined({ stop: step.stop, usage: step.usage }),
   });
   const begun = () => responseSteps(answer).filter(({ type }) => type !== 'end');
   if (step.stalls === true) return replies(answer, { steps: begun(), ending: 'stall' });
@@ -173,7 +173,7 @@ function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
   return {
     kind: retryable === true ? 'busy' : 'invalid',
     message,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   };
 }
 
@@ -182,8 +182,7 @@ function worded(error: unknown, failure: ErrorData, provider: string): unknown {
   if (!AgentError.is(error) || error.kind === 'aborted' || error.kind === 'timeout') return error;
   return new AgentError({
     provider,
-    ...(error.attempts !== undefined && { attempts: error.attempts }),
-    ...(error.wasted !== undefined && { wasted: error.wasted }),
+    ...defined({ attempts: error.attempts, wasted: error.wasted }),
     ...failure,
   });
 }

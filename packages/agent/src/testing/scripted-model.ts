@@ -6,6 +6,7 @@ import type {
   RequestContext,
   StopReason,
 } from '../interfaces/agent.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { AssistantPart } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
@@ -49,7 +50,7 @@ export function scriptedModel(
     provider: 'puppet',
     model: 'puppet-model',
     capabilities: { ...everything, ...capabilities },
-    ...(maxTokens !== undefined && { maxTokens }),
+    ...defined({ maxTokens }),
     requests,
     async run(request, context = {}) {
       const step = steps[requests.length];

@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import type { MockReply } from './play.ts';
 import { errorResponse, serveReply } from './player.ts';
 import type { ProviderTesting, ReadRequest, WireError } from './provider-testing.ts';
@@ -66,8 +67,7 @@ export function wireServer(
       method: request.method,
       headers: request.headers,
       text,
-      ...(read !== undefined && { request: read }),
-      ...(complaint !== undefined && { complaint }),
+      ...defined({ request: read, complaint }),
       left: whenAborted(request.signal),
     };
     exchanges.push(exchange);

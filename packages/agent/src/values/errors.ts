@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { isObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
@@ -109,15 +110,17 @@ export class AgentError extends Error {
     return {
       kind: this.kind,
       message: this.message,
-      ...(this.code !== undefined && { code: this.code }),
+      ...defined({ code: this.code }),
       ...(this.retryable && { retryable: true }),
-      ...(this.retryAfterMs !== undefined && { retryAfterMs: this.retryAfterMs }),
-      ...(this.status !== undefined && { status: this.status }),
-      ...(this.provider !== undefined && { provider: this.provider }),
-      ...(this.requestId !== undefined && { requestId: this.requestId }),
-      ...(this.attempts !== undefined && { attempts: this.attempts }),
-      ...(this.wasted !== undefined && { wasted: this.wasted }),
-      ...(this.cause !== undefined && { cause: this.cause }),
+      ...defined({
+        retryAfterMs: this.retryAfterMs,
+        status: this.status,
+        provider: this.provider,
+        requestId: this.requestId,
+        attempts: this.attempts,
+        wasted: this.wasted,
+        cause: this.cause,
+      }),
     };
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { isObject } from './json.ts';
 import type { AssistantPart, ToolCallPart, UserPart } from './message.ts';
 
@@ -72,7 +73,7 @@ function callPart(part: ToolCallPart): ToolCallPart {
   const { seal, ...plain } = part;
   const whole = wellFormedJson(plain) as typeof plain;
   if (isObject(whole.arguments)) {
-    return whole === plain ? part : { ...whole, ...(seal !== undefined && { seal }) };
+    return whole === plain ? part : { ...whole, ...defined({ seal }) };
   }
   return {
     ...part,

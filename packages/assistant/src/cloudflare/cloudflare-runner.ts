@@ -1,16 +1,16 @@
-import type { ErrorData, Json, RoutineStatus, Runner, Runtime, StartOptions } from '@cobbler/agent';
+import type { ErrorData, Json, Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
 import {
-  AgentError,
   checkRunId,
   pause,
-  plainJson,
   runBusy,
   runCancelled,
   runNotFound,
   runnerClosed,
-  systemRuntime,
   waitAborted,
-} from '@cobbler/agent';
+} from '@cobbler/agent/runner';
+import { plainJson } from '@cobbler/agent/values';
 import type { Sql } from '../sql.ts';
 import { instanceId, wake } from './instance-id.ts';
 import { RunTable } from './run-table.ts';

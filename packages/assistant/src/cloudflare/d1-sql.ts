@@ -1,4 +1,5 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
 
 /** As much of a D1 binding as is used: https://developers.cloudflare.com/d1/worker-api/ */
@@ -75,7 +76,7 @@ const tooBig = /too big|toobig|exceeds|maximum .* size/i;
 function d1Error(thrown: unknown): AgentError {
   const { cause } = AgentError.from(thrown);
   const reason = cause?.message ?? String(thrown);
-  const told = { message: `The database D1 failed: ${reason}`, ...(cause !== undefined && { cause }) };
+  const told = { message: `The database D1 failed: ${reason}`, ...defined({ cause }) };
   if (/no such table/i.test(reason))
     return new AgentError({
       ...told,

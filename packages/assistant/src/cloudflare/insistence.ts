@@ -1,5 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, backoff, pause } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { pause } from '@cobbler/agent/runner';
+import { backoff } from '@cobbler/agent/values';
 
 const tries = 6;
 const firstMs = 200;

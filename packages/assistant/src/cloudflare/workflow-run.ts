@@ -1,5 +1,8 @@
-import type { Json, Routine, Runtime } from '@cobbler/agent';
-import { AgentError, pause, plainJson, systemRuntime, toSerializableError } from '@cobbler/agent';
+import type { Json, Runtime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import type { Routine } from '@cobbler/agent/runner';
+import { pause, toSerializableError } from '@cobbler/agent/runner';
+import { plainJson } from '@cobbler/agent/values';
 import type { Sql } from '../sql.ts';
 import { insistently } from './insistence.ts';
 import { wake } from './instance-id.ts';

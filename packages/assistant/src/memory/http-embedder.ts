@@ -1,5 +1,6 @@
 import type { ErrorKind, Runtime } from '@cobbler/agent';
-import { AgentError, serviceCode, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { defined, serviceCode } from '@cobbler/agent/values';
 import type { Embedder } from './embedder.ts';
 import { embedderFrom } from './embedder-from.ts';
 
@@ -45,7 +46,7 @@ async function post(
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       },
       body: JSON.stringify({ model, input, encoding_format: 'float' }),
-      ...(signal !== undefined && { signal }),
+      ...defined({ signal }),
     });
     if (response.ok) return await response.json();
   } catch (error) {

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { FileKind, OnWrite } from '@cobbler/agent/node';
 import { isBusy, openDatabase, storeError } from '@cobbler/agent/node';
+import { backoff } from '@cobbler/agent/values';
 import { migrations, migrationText } from '../schema.ts';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
 

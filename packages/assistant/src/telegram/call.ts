@@ -1,5 +1,6 @@
-import type { CauseSummary, Runtime } from '@cobbler/agent';
+import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { CauseSummary } from '@cobbler/agent/values';
 import type { Refusal } from './failure.ts';
 import { mayBeTriedAgain, maybeSent, neverLeft, refused } from './failure.ts';
 

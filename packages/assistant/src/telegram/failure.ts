@@ -1,5 +1,6 @@
-import type { CauseSummary } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { CauseSummary } from '@cobbler/agent/values';
+import { defined } from '@cobbler/agent/values';
 
 /** Telegram's description of a rejected request. */
 export interface Refusal {
@@ -77,12 +78,12 @@ export function maybeSent(
   cause?: CauseSummary,
 ): AgentError {
   const told = `${what} The outcome of ${method} is unknown.`;
-  return failure(kind, 'maybe_sent', told, { ...(cause !== undefined && { cause }) });
+  return failure(kind, 'maybe_sent', told, { ...defined({ cause }) });
 }
 
 /** Nothing was done, or doing it once more changes nothing. */
 export function mayBeTriedAgain(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
-  return failure(kind, 'not_done', what, { retryable: true, ...(cause !== undefined && { cause }) });
+  return failure(kind, 'not_done', what, { retryable: true, ...defined({ cause }) });
 }
 
 /** True when a fetch failed before anything of the request had left. */

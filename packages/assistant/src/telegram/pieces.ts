@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { MessagePart } from '../channel.ts';
 import { maxNoteLength } from '../channel.ts';
 import { cutRuns } from './cut.ts';
@@ -21,7 +22,7 @@ export function piecesOf(markdown: string): MessagePart[] {
 
 /** A piece with a note above it, in italics where the piece has markup. */
 export function withNote({ text, markup }: MessagePart, note: string | undefined): MessagePart {
-  if (note === undefined) return { text, ...(markup !== undefined && { markup }) };
+  if (note === undefined) return { text, ...defined({ markup }) };
   return {
     text: `${note}\n\n${text}`,
     ...(markup !== undefined && { markup: `${italic(note)}\n\n${markup}` }),

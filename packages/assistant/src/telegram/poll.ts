@@ -1,5 +1,6 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, backoff, systemRuntime } from '@cobbler/agent';
+import { AgentError, systemRuntime } from '@cobbler/agent';
+import { backoff, defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
 import { wantedUpdates } from './webhook.ts';
 
@@ -80,7 +81,7 @@ async function fetchUpdates(
   offset: number | undefined,
 ): Promise<Update[]> {
   const updates: unknown = await api.raw.getUpdates(
-    { timeout: waitSeconds, allowed_updates: wantedUpdates, ...(offset !== undefined && { offset }) },
+    { timeout: waitSeconds, allowed_updates: wantedUpdates, ...defined({ offset }) },
     signal,
   );
   return (Array.isArray(updates) ? updates : []).filter(isUpdate);
@@ -102,7 +103,7 @@ async function accepted({ onUpdate }: PollOptions, update: Update): Promise<void
       kind: 'tool',
       code: 'not_accepted',
       message: `Update ${update.update_id} could not be stored and will be delivered again: ${message}`,
-      ...(cause !== undefined && { cause }),
+      ...defined({ cause }),
     });
   }
 }

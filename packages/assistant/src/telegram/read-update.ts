@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../incoming.ts';
 
 /** The allowed users, and the maximum length of their messages. */
@@ -82,8 +83,7 @@ function readMessage(id: string, message: Fields, options: ReadUpdateOptions): P
     type: 'text',
     ...arrival,
     text: withoutBotName(text.toWellFormed(), options.botName),
-    ...(repliesTo !== undefined && { repliesTo }),
-    ...(sender.language !== undefined && { language: sender.language }),
+    ...defined({ repliesTo, language: sender.language }),
   };
 }
 
@@ -105,7 +105,7 @@ function readTap(id: string, query: Fields, options: ReadUpdateOptions): Person 
     sentAt: milliseconds(message?.['date']),
     data,
     tapId,
-    ...(messageId !== undefined && { message: messageId }),
+    ...defined({ message: messageId }),
   };
 }
 

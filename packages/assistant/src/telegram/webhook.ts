@@ -1,4 +1,5 @@
 import { AgentError } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
 import { secretPattern } from './secret.ts';
 
@@ -37,8 +38,7 @@ export async function setWebhook(api: TelegramApi, options: WebhookOptions): Pro
     url,
     secret_token: secret,
     allowed_updates: wantedUpdates,
-    ...(maxConnections !== undefined && { max_connections: maxConnections }),
-    ...(dropPending !== undefined && { drop_pending_updates: dropPending }),
+    ...defined({ max_connections: maxConnections, drop_pending_updates: dropPending }),
   });
 }
 
@@ -48,7 +48,7 @@ export async function deleteWebhook(
   options: { readonly dropPending?: boolean } = {},
 ): Promise<void> {
   const { dropPending } = options;
-  await api.raw.deleteWebhook({ ...(dropPending !== undefined && { drop_pending_updates: dropPending }) });
+  await api.raw.deleteWebhook({ ...defined({ drop_pending_updates: dropPending }) });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ContractCase } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { ChannelCase } from './channel-contract/cases.ts';
 import { changeCases } from './channel-contract/changes.ts';
 import { pieceCases } from './channel-contract/pieces.ts';
@@ -14,7 +15,7 @@ export function channelContract(subject: ChannelSubject): ContractCase[] {
     return {
       group,
       name,
-      ...(off !== undefined && { off }),
+      ...defined({ off }),
       async run() {
         const scene = await subject.open();
         try {

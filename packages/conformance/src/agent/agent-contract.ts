@@ -1,5 +1,6 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 import { expect } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { cancelPointCases } from './cancel/cancel-points.ts';
 import { cancelCases } from './cancel/cancels.ts';
 import { clockCases } from './cancel/clocks.ts';
@@ -99,7 +100,7 @@ function bound({ group, name, needs, run }: CaseDefinition, subject: ContractSub
     group,
     name,
     run: () => advised(group, () => run(subject)),
-    ...(reason !== undefined && { off: reason }),
+    ...defined({ off: reason }),
   };
 }
 

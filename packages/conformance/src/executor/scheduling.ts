@@ -11,6 +11,7 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
@@ -33,7 +34,7 @@ async function waves(
       wave = [];
       return name;
     };
-    return tool(name, { effect, execute, ...(locks !== undefined && { locks }) });
+    return tool(name, { effect, execute, ...defined({ locks }) });
   });
   const names = made.map(([name]) => name);
   const result = await stage.play({

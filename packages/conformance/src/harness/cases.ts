@@ -1,4 +1,5 @@
-import type { AgentError, Event, Harness, HarnessCapabilities, HarnessHandler } from '@cobbler/agent';
+import type { AgentError, Event, Harness } from '@cobbler/agent';
+import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import type { HarnessEnvironment } from './environment.ts';
 
 /** What a case plays with. */

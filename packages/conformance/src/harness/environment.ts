@@ -1,14 +1,6 @@
-import type {
-  Event,
-  Harness,
-  HarnessCapabilities,
-  HarnessHandler,
-  Run,
-  RunEvent,
-  RunResult,
-  Store,
-} from '@cobbler/agent';
+import type { Event, Harness, Run, RunEvent, RunResult, Store } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
+import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import { ContractFailure } from '@cobbler/agent/testing';
 
 /** A harness under contract, over the scene of `harnessFixture`. */

@@ -1,4 +1,5 @@
-import type { AgentError, HarnessHandler } from '@cobbler/agent';
+import type { AgentError } from '@cobbler/agent';
+import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { ContractCase } from '@cobbler/agent/testing';
 import type { HarnessCase, HarnessNeed, Opened } from './cases.ts';
 import { busyCases, cancelCases, forkCases, steerCases } from './control.ts';

@@ -1,5 +1,6 @@
-import type { ApprovalRequestedEvent, Run } from '@cobbler/agent';
+import type { Run } from '@cobbler/agent';
 import { textOf } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { assertValidHistory, expect, expectEqual } from '@cobbler/agent/testing';
 import type { HarnessCase } from './cases.ts';
 import { group } from './cases.ts';

@@ -1,13 +1,8 @@
-import type {
-  AssistantMessage,
-  AssistantPart,
-  Message,
-  Seal,
-  ToolResultMessage,
-  UserPart,
-} from '@cobbler/agent';
+import type { AssistantMessage, AssistantPart, Message, ToolResultMessage, UserPart } from '@cobbler/agent';
 import { callsOf } from '@cobbler/agent';
+import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ReadRequest, SeededRandom } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { Unsupported } from './random-response.ts';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 
@@ -93,7 +88,7 @@ function randomAssistant(random: SeededRandom, turn: number): Made {
       id,
       toolName,
       arguments: args,
-      ...(problem !== undefined && { problem }),
+      ...defined({ problem }),
     });
     parts.push({ type: 'call', id, name: toolName, input: problem === undefined ? args : {} });
   }

@@ -1,5 +1,5 @@
-import { maxResultBytes } from '@cobbler/agent';
 import { expect, expectEqual } from '@cobbler/agent/testing';
+import { maxResultBytes } from '@cobbler/agent/values';
 import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';
 

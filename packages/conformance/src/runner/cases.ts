@@ -1,5 +1,6 @@
-import type { ErrorData, Json, JsonObject, Runner, StartOptions } from '@cobbler/agent';
+import type { ErrorData, Json, JsonObject } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Runner, StartOptions } from '@cobbler/agent/runner';
 import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
 import type { RunnerAbility, RunnerInstance } from './environment.ts';
 import { markOf } from './routines.ts';

@@ -1,4 +1,4 @@
-import type { Runner } from '@cobbler/agent';
+import type { Runner } from '@cobbler/agent/runner';
 
 /**
  * Where routines leave traces that outlive a crash and that the case can read: a file, a database, a small server,

@@ -1,6 +1,8 @@
-import type { ErrorData, Json, JsonObject, Routine, StepCall, Steps } from '@cobbler/agent';
+import type { ErrorData, Json, JsonObject } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
+import type { Routine, StepCall, Steps } from '@cobbler/agent/runner';
+import { defined } from '@cobbler/agent/values';
 import type { Counter } from './environment.ts';
 
 /** What a routine of the contract is made of. */
@@ -96,7 +98,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
           if (count <= Number(input['failures'])) throw thrownOf(input['error']);
           return 'mended';
         },
-        { ...(retry && { retry }), ...(timeoutMs !== undefined && { timeoutMs }) },
+        { ...(retry && { retry }), ...defined({ timeoutMs }) },
       ),
     );
     await note('recorded');
@@ -179,7 +181,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
       await note('out', call.signal.aborted ? 'stopped' : 'not stopped');
       return 'late';
     };
-    const settings = { ...(timeoutMs !== undefined && { timeoutMs }), ...(retry && { retry }) };
+    const settings = { ...defined({ timeoutMs }), ...(retry && { retry }) };
     const error = await errorOf(() => steps.run('hanging', perform, settings));
     await steps.run('after', () => note('after')).catch((thrown) => note('refused', kindOf(thrown)));
     return error;

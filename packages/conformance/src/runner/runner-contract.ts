@@ -1,4 +1,5 @@
 import type { ContractCase } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { attemptCases } from './attempts.ts';
 import { cancelCases } from './cancels.ts';
 import type { RunnerCase } from './cases.ts';
@@ -38,7 +39,7 @@ function bound(
   return {
     group,
     name,
-    ...(off !== undefined && { off }),
+    ...defined({ off }),
     async run() {
       const place = await stand.place();
       try {

@@ -1,6 +1,6 @@
 import type { Json } from '@cobbler/agent';
-import { maxResultBytes } from '@cobbler/agent';
 import { expect, expectEqual } from '@cobbler/agent/testing';
+import { maxResultBytes } from '@cobbler/agent/values';
 import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';
 

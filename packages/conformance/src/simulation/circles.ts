@@ -1,4 +1,5 @@
-import type { AssistantEvent, Event, EventHead } from '@cobbler/agent';
+import type { Event } from '@cobbler/agent';
+import type { AssistantEvent, EventHead } from '@cobbler/agent/events';
 import type { World } from './scenario/world.ts';
 
 /** One answer with calls, and what came of them as far as it is in the log. */

@@ -13,6 +13,7 @@ import type {
 import { Executor, offload, summarize, userMessage } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { audited } from './auditor.ts';
 import type { People } from './people.ts';
 import { Program } from './scenario/program.ts';
@@ -172,7 +173,7 @@ export class Life {
       storeTimeoutMs,
       runtime: this.program.runtime,
       ...(this.#permits !== undefined && { gate: gatekeeper(world, this.program, this.#permits) }),
-      ...(setting.approvalMs !== undefined && { approvalMs: setting.approvalMs }),
+      ...defined({ approvalMs: setting.approvalMs }),
       ...(setting.priced && { pricing: () => price }),
       context: { ...this.#compaction(), ...this.#spill() },
     };

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { Choices } from './scenario/choices.ts';
 import type { Violation } from './scenario/world.ts';
 import { Story } from './story.ts';
@@ -50,7 +51,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   if (unhandled.length > 0) world.violate('P18 rejections', `nobody handled ${String(unhandled[0])}`);
   const simulation: Simulation = {
     seed,
-    ...(world.violation !== undefined && { violation: world.violation }),
+    ...defined({ violation: world.violation }),
     trace: world.trace,
     log: (await play.log()).join('\n'),
     choices: choices.made,

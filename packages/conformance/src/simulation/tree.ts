@@ -1,4 +1,4 @@
-import type { Countable, Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
+import type { Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
 import { Budget, costOf, defineTool, Executor, memoryStore } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
@@ -25,7 +25,7 @@ export class Tree {
   readonly world: World;
   readonly #seed: number;
   readonly #service: Service;
-  readonly #limits: Pick<Limits, 'tokens' | 'usd' | Countable>;
+  readonly #limits: Pick<Limits, 'tokens' | 'usd' | 'turns' | 'toolCalls'>;
   #looks = 0;
   /** How long the first run may take, and with it all others, in milliseconds. */
   readonly #ms: number;
@@ -180,7 +180,7 @@ export class Tree {
   }
 
   /** What was used of it is within its limit, and known to the budget. */
-  #checkCount(what: Countable, used: number): void {
+  #checkCount(what: 'turns' | 'toolCalls', used: number): void {
     const { [what]: most = Number.POSITIVE_INFINITY } = this.#limits;
     this.world.expect(used <= most, 'tree limits', `${used} ${what} were used of ${most}`);
     const isKnown = most === Number.POSITIVE_INFINITY || this.#budget.left(what) === most - used;

@@ -1,6 +1,9 @@
-import type { Event, Message, RunEnd, RunResult, RunStatus, State } from '@cobbler/agent';
-import { AgentError, callsOf, defaultLimits, emptyState, fold, isErrorKind, isStored } from '@cobbler/agent';
+import type { Event, Message, RunResult, RunStatus } from '@cobbler/agent';
+import { AgentError, callsOf, defaultLimits, isStored } from '@cobbler/agent';
+import type { RunEnd, State } from '@cobbler/agent/events';
+import { emptyState, fold } from '@cobbler/agent/events';
 import { assertValidHistory, maxOutputBytes } from '@cobbler/agent/testing';
+import { isErrorKind } from '@cobbler/agent/values';
 import { checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';

@@ -1,4 +1,5 @@
-import type { Event, EventBody } from '@cobbler/agent';
+import type { Event } from '@cobbler/agent';
+import type { EventBody } from '@cobbler/agent/events';
 import {
   answered,
   ended,

@@ -1,4 +1,5 @@
-import { emptyState, fold, forkSession } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent';
+import { emptyState, fold } from '@cobbler/agent/events';
 import {
   assertValidHistory,
   ended,

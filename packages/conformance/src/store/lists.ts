@@ -10,6 +10,7 @@ import {
   worked,
   write,
 } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { StoreCase } from './cases.ts';
 import { group, reopening } from './cases.ts';
 import { expectRefused } from './refusal.ts';
@@ -22,7 +23,7 @@ async function pages(store: SessionStore, limit: number): Promise<{ ids: string[
   const ids: string[] = [];
   let after: string | undefined;
   for (let count = 1; ; count += 1) {
-    const page = await store.list({ limit, ...(after !== undefined && { after }) });
+    const page = await store.list({ limit, ...defined({ after }) });
     expect(
       page.sessions.length <= limit,
       `at most ${limit} sessions on a page, found ${page.sessions.length}`,

@@ -1,5 +1,6 @@
-import type { Event, EventBody, SessionStore, State } from '@cobbler/agent';
-import { emptyState, fold } from '@cobbler/agent';
+import type { Event, SessionStore } from '@cobbler/agent';
+import type { EventBody, State } from '@cobbler/agent/events';
+import { emptyState, fold } from '@cobbler/agent/events';
 import {
   answered,
   ended,

@@ -1,5 +1,5 @@
-import type { Agent, Capabilities, StopReason } from '@cobbler/agent';
-import type { FaultKind, Json, ResponseSink, Turn, Wire } from '@cobbler/agent/provider';
+import type { Agent, Capabilities, Json, StopReason } from '@cobbler/agent';
+import type { FaultKind, ResponseSink, Turn, Wire } from '@cobbler/agent/provider';
 import { createAgent } from '@cobbler/agent/provider';
 import type { AgentLink } from '../../src/agent/setup/subject.ts';
 

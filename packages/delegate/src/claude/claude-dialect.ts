@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
 import { decisionSeconds } from '../call-decision.ts';
 import type { CliAdapter, CliConnection } from '../dialect.ts';
@@ -163,7 +164,7 @@ function hookAnswer(decision: CallDecision): object {
     return { hookSpecificOutput: { hookEventName, ...denied } };
   }
   const { arguments: changed } = decision;
-  const allowed = { permissionDecision: 'allow', ...(changed !== undefined && { updatedInput: changed }) };
+  const allowed = { permissionDecision: 'allow', ...defined({ updatedInput: changed }) };
   return { hookSpecificOutput: { hookEventName, ...allowed } };
 }
 

@@ -1,4 +1,5 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { failureOf } from '../failure.ts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../fields.ts';
@@ -121,9 +122,7 @@ function readStreamEvent(event: Fields): BackendEvent[] {
   }
   if (event['type'] !== 'message_delta') return [];
   const stop = stops[textOf(fieldsOf(event['delta'])['stop_reason'])];
-  return [
-    { type: 'answered', usage: usageOf(fieldsOf(event['usage'])), ...(stop !== undefined && { stop }) },
-  ];
+  return [{ type: 'answered', usage: usageOf(fieldsOf(event['usage'])), ...defined({ stop }) }];
 }
 
 /** Claude Code counts input that came from or went to the cache apart. */
@@ -136,7 +135,7 @@ export function usageOf(usage: Fields): Usage {
     outputTokens: numberOf(usage['output_tokens']) ?? 0,
     cacheReadTokens: read,
     cacheWriteTokens: written,
-    ...(thought !== undefined && { reasoningTokens: thought }),
+    ...defined({ reasoningTokens: thought }),
   };
 }
 
@@ -151,13 +150,13 @@ function readResult(result: Fields): End {
   return {
     type: 'end',
     ok,
-    ...(text !== undefined && { text }),
+    ...defined({ text }),
     ...(!ok && { error: errorOf(result, text ?? errors.join('; ')) }),
-    ...(stop !== undefined && { stop }),
+    ...defined({ stop }),
     ...(result['api_error'] === 'max_output_tokens' && { stop: 'max_tokens' as const }),
-    ...(turns !== undefined && { turns }),
+    ...defined({ turns }),
     usage: usageOf(fieldsOf(result['usage'])),
-    ...(usd !== undefined && { totalUsd: usd }),
+    ...defined({ totalUsd: usd }),
     ...usdOf(fieldsOf(result['model_usage_since_last_result'])),
     ...(denials.length > 0 && { denials }),
     ...(!ok && turns === 0 && errors.some((error) => gone.test(error)) && { stale: true }),

@@ -1,4 +1,5 @@
 import type { ErrorData } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
 import type { CliAdapter, CliConnection } from '../dialect.ts';
 import { failureOf } from '../failure.ts';
@@ -61,7 +62,7 @@ class AppServerTalk implements CliConnection {
     const params = {
       cwd,
       ...this.#policy,
-      ...(systemPrompt !== undefined && { developerInstructions: systemPrompt }),
+      ...defined({ developerInstructions: systemPrompt }),
       ...(resumeId !== undefined && { threadId: resumeId, excludeTurns: true }),
     };
     const thread = {

@@ -1,4 +1,5 @@
 import type { ErrorData, StopReason, Usage } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { failureOf } from '../failure.ts';
 import type { Fields } from '../fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
@@ -86,8 +87,7 @@ export function usageOf(usage: Fields): Usage {
   return {
     inputTokens: numberOf(usage['input_tokens'] ?? usage['inputTokens']) ?? 0,
     outputTokens: numberOf(usage['output_tokens'] ?? usage['outputTokens']) ?? 0,
-    ...(cached !== undefined && { cacheReadTokens: cached }),
-    ...(thought !== undefined && { reasoningTokens: thought }),
+    ...defined({ cacheReadTokens: cached, reasoningTokens: thought }),
   };
 }
 
@@ -100,7 +100,7 @@ const endings: readonly (readonly [words: RegExp, stop: StopReason])[] = [
 /** The end of a failed turn. A status in Codex's usual position of the text counts as a status. */
 export function failed(message: string, status?: number): End {
   const stop = endings.find(([pattern]) => pattern.test(message))?.[1];
-  return { type: 'end', ok: false, error: errorOf(message, status), ...(stop !== undefined && { stop }) };
+  return { type: 'end', ok: false, error: errorOf(message, status), ...defined({ stop }) };
 }
 
 function errorOf(message: string, status: number | undefined): ErrorData {

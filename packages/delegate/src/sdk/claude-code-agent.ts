@@ -14,6 +14,7 @@ import type { Environment, Runtime, Usage } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../call-decision.ts';
 import { claudeAdapter } from '../claude/claude-dialect.ts';
 import { earlierOf, usdSince } from '../happening.ts';
@@ -210,10 +211,9 @@ export class ClaudeCodeAgent implements SessionAgent {
       ...(instructions.length > 0 && { systemPrompt: instructions.join('\n\n') }),
       // Its own list of what needs no question would go past the gate.
       ...(allowedTools !== undefined && !gatekeeper.asks && { allowedTools: [...allowedTools] }),
-      ...(disallowedTools !== undefined && { disallowedTools: [...disallowedTools] }),
+      ...defined({ disallowedTools: disallowedTools?.slice() }),
       ...(typeof session.claudeSessionId === 'string' && { resume: session.claudeSessionId }),
-      ...(model !== undefined && { model }),
-      ...(path !== undefined && { pathToClaudeCodeExecutable: path }),
+      ...defined({ model, pathToClaudeCodeExecutable: path }),
       permissionMode,
       settingSources: [...settingSources],
       strictMcpConfig: true,
@@ -235,8 +235,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       env: definedOnly(env),
       keepInputOpen: true,
       maxOutputBytes: 65_536,
-      ...(graceMs !== undefined && { graceMs }),
-      ...(runtime !== undefined && { runtime }),
+      ...defined({ graceMs, runtime }),
       spawn: (program, given, how) => {
         child = spawn(program, given, how);
         return child;
@@ -266,7 +265,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       durationMs,
       numTurns: turn.answers + (end.turns ?? 0),
       toolsUsed,
-      ...(turn.usage !== undefined && { usage: turn.usage }),
+      ...defined({ usage: turn.usage }),
     };
     if (turn.isCancelled) return agentResponse({ ...facts, content: cancelledText, isError: true });
     if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });
@@ -281,7 +280,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     const earlier = (id === undefined ? undefined : this.#costs.get(id)) ?? [];
     const before = earlierOf(
       earlier.map((usd) => ({ usd })),
-      { ...(end.totalUsd !== undefined && { totalUsd: end.totalUsd }) },
+      { ...defined({ totalUsd: end.totalUsd }) },
     );
     if (id !== undefined && end.totalUsd !== undefined)
       this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);

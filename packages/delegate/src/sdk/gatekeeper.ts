@@ -1,4 +1,5 @@
 import type { HookInput, HookJSONOutput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
+import { defined } from '@cobbler/agent/values';
 import type { CallDecision } from '../backend.ts';
 import { askForDecision } from '../call-decision.ts';
 import { fieldsOf, textOf } from '../fields.ts';
@@ -99,7 +100,7 @@ function hookAnswer(decision: CallDecision): HookJSONOutput {
   const { arguments: changed } = decision;
   const allowed = {
     permissionDecision: 'allow',
-    ...(changed !== undefined && { updatedInput: changed }),
+    ...defined({ updatedInput: changed }),
   } as const;
   return { hookSpecificOutput: { hookEventName, ...allowed } };
 }

@@ -7,6 +7,7 @@ import type {
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { sealOf } from './signature.ts';
 
 /** Reads a request back into neutral words. What no provider should send is refused by the rules before. */
@@ -59,7 +60,7 @@ function readBlock(block: ContentBlockParam): ReadPart {
 }
 
 function withSeal(text: string, seal: string | undefined): ReadPart {
-  return { type: 'reasoning', text, ...(seal !== undefined && { seal }) };
+  return { type: 'reasoning', text, ...defined({ seal }) };
 }
 
 function readFile(block: ImageBlockParam | DocumentBlockParam): ReadPart {

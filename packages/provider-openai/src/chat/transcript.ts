@@ -1,5 +1,5 @@
-import type { AssistantPart } from '@cobbler/agent';
-import type { Json, Transcript, TranscriptFormat } from '@cobbler/agent/provider';
+import type { AssistantPart, Json } from '@cobbler/agent';
+import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
 import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';

@@ -1,5 +1,5 @@
-import type { AssistantPart, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,

@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Wire, WireRequest } from '@cobbler/agent/provider';
+import type { Json, JsonObject } from '@cobbler/agent';
+import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionSystemMessageParam,

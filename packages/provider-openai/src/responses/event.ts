@@ -1,5 +1,5 @@
-import type { StopReason } from '@cobbler/agent';
-import type { BlockKey, Json, ResponseSink } from '@cobbler/agent/provider';
+import type { Json, StopReason } from '@cobbler/agent';
+import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
 import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';

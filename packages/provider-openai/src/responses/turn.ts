@@ -1,5 +1,6 @@
-import type { AssistantPart, ToolResultPart, UserPart } from '@cobbler/agent';
-import type { Json, ResultPart, Turn } from '@cobbler/agent/provider';
+import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { ResultPart, Turn } from '@cobbler/agent/provider';
+import { defined } from '@cobbler/agent/values';
 import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,
@@ -120,7 +121,7 @@ function functionCall(
   const id = tied && isFields(sealed) && typeof sealed['id'] === 'string' ? sealed['id'] : undefined;
   return {
     type: 'function_call',
-    ...(id !== undefined && { id }),
+    ...defined({ id }),
     call_id: part.id,
     name: part.toolName,
     arguments: JSON.stringify(part.arguments),

@@ -1,4 +1,5 @@
-import type { JsonObject, Wire, WireRequest } from '@cobbler/agent/provider';
+import type { JsonObject } from '@cobbler/agent';
+import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
 import { cacheFields, cacheOf } from '../cache-fields.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@cobbler/agent/provider';
+import type { JsonObject } from '@cobbler/agent';
 import { isFields } from '../fields.ts';
 
 /** Reads parts of a request body, failing with words that name the place. */

@@ -1,7 +1,8 @@
 import type { Runtime } from '@cobbler/agent';
-import { AgentError, backoff } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { isObject } from '@cobbler/agent/provider';
+import { backoff } from '@cobbler/agent/values';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';

@@ -1,7 +1,6 @@
 import type { JsonObject, ToolEffect } from '@cobbler/agent';
-import { schemaProblem } from '@cobbler/agent';
 import type { McpServerLimits } from '@cobbler/agent/node';
-import { isObject } from '@cobbler/agent/provider';
+import { isObject, schemaProblem } from '@cobbler/agent/provider';
 import { offeredSchema } from './offered-schema.ts';
 import { capped, plainText } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';

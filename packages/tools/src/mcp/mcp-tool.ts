@@ -1,5 +1,6 @@
 import type { Tool, ToolContext } from '@cobbler/agent';
-import { checkSchema, defineTool } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import { checkSchema } from '@cobbler/agent/provider';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';

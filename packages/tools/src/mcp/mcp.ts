@@ -2,6 +2,7 @@ import type { Runtime, Tool } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { childEnvironment, isMcpName } from '@cobbler/agent/node';
+import { defined } from '@cobbler/agent/values';
 import { McpConnection } from './connection.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { ListChange } from './list-change.ts';
@@ -136,7 +137,7 @@ class Server {
       tools: this.tools.length,
       leftOut: this.#leftOut,
       ms: this.#ms,
-      ...(this.#problem !== undefined && { problem: this.#problem }),
+      ...defined({ problem: this.#problem }),
     };
   }
 

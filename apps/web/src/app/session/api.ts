@@ -1,4 +1,5 @@
 import type { ApprovalDecision, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import { keepPageKey, pageKeyHeader } from '../parts/page-key.ts';
 
 /** A session in the server's list. */
@@ -47,7 +48,7 @@ export async function ask<Answer>(
   const response = await reach(path, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
   });
   const text = await response.text().catch(() => '');
   if (!response.ok) throw problemOf(response.status, text);

@@ -1,4 +1,4 @@
-import { backoff } from '@cobbler/agent';
+import { backoff } from '@cobbler/agent/values';
 import { ApiError, problemOf, reach } from './api.ts';
 import { FrameReader } from './frame-reader.ts';
 

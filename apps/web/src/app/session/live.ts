@@ -1,4 +1,6 @@
-import type { LiveEvent, UnstoredEnd } from '@cobbler/agent';
+import type { LiveEvent } from '@cobbler/agent';
+import type { UnstoredEnd } from '@cobbler/agent/events';
+import { defined } from '@cobbler/agent/values';
 
 /** A part of an answer that is still being written. */
 export interface LiveBlock {
@@ -70,7 +72,7 @@ export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
     case 'status': {
       const { state, message } = event;
       const { message: _, ...rest } = live;
-      return { ...rest, state, ...(message !== undefined && { message }) };
+      return { ...rest, state, ...defined({ message }) };
     }
     case 'progress':
       return { ...live, progress: { ...live.progress, [event.callId]: event.text } };

@@ -1,3 +1,5 @@
+import { defined } from '@cobbler/agent/values';
+
 /** The route of the page, from its address. */
 export interface Route {
   /** Absent: at the beginning of a new session. */
@@ -11,8 +13,10 @@ export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash
   const id = /^\/s\/([^/]+)$/.exec(pathname)?.[1];
   const seq = /^#e(\d+)$/.exec(hash)?.[1];
   return {
-    ...(id !== undefined && { sessionId: decodeURIComponent(id) }),
-    ...(seq !== undefined && { seq: Number(seq) }),
+    ...defined({
+      sessionId: id === undefined ? undefined : decodeURIComponent(id),
+      seq: seq === undefined ? undefined : Number(seq),
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { Event, LiveEvent, UnstoredEnd, UserPart } from '@cobbler/agent';
-import { backoff } from '@cobbler/agent';
+import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
+import type { UnstoredEnd } from '@cobbler/agent/events';
+import { backoff } from '@cobbler/agent/values';
 import { Changed } from '../parts/changed.ts';
 import type { ApiError, Content } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';

@@ -1,5 +1,6 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Item, Stored } from './view.ts';
 
 /** The usage of one response, or one summary. */
@@ -32,15 +33,13 @@ export function turnsIn(items: readonly Item[]): TurnUsage[] {
     const { seq } = item;
     if (item.kind === 'answer' && item.event !== undefined && item.event.inherited !== true) {
       const { usage, wasted, usd, durationMs, model } = item.event;
-      return [
-        { seq, name: String(item.turn), model, usage, wasted, durationMs, ...(usd !== undefined && { usd }) },
-      ];
+      return [{ seq, name: String(item.turn), model, usage, wasted, durationMs, ...defined({ usd }) }];
     }
     if (item.kind !== 'note' || item.what.type !== 'compacted') return [];
     const { spent, inherited } = item.what.event;
     if (spent === undefined || inherited === true) return [];
     const { usage, wasted, durationMs, usd } = spent;
-    return [{ seq, name: 'compaction', usage, wasted, durationMs, ...(usd !== undefined && { usd }) }];
+    return [{ seq, name: 'compaction', usage, wasted, durationMs, ...defined({ usd }) }];
   });
 }
 

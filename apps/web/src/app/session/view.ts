@@ -3,12 +3,12 @@ import type {
   ErrorData,
   Event,
   Message,
-  State,
   ToolCallPart,
   ToolResultMessage,
   UserMessage,
 } from '@cobbler/agent';
-import { emptyState, fold } from '@cobbler/agent';
+import type { State } from '@cobbler/agent/events';
+import { emptyState, fold } from '@cobbler/agent/events';
 
 /** A stored event of one type. */
 export type Stored<Type extends Event['type']> = Extract<Event, { readonly type: Type }>;

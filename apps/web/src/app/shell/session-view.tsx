@@ -1,4 +1,5 @@
 import type { UserPart } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Composer } from '../composer/composer.tsx';
@@ -97,7 +98,7 @@ function useItemActions(desk: AppState, model: SessionModel | undefined): ItemAc
   return useMemo(
     () => ({
       fork: (seq) => void desk.fork(seq).catch(() => undefined),
-      link: (seq) => addressOf({ ...(model !== undefined && { sessionId: model.id }), seq }),
+      link: (seq) => addressOf({ ...defined({ sessionId: model?.id }), seq }),
       resume: () => model && void desk.attempt(() => api.resume(model.id)).catch(() => undefined),
       opened: new Map(),
     }),

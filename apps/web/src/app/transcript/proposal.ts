@@ -1,5 +1,5 @@
-import type { ApprovalRequestedEvent } from '@cobbler/agent';
-import { approvalText, argumentLines, visibleText } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText, argumentLines, visibleText } from '@cobbler/agent/events';
 import { readDiff } from '../session/diff.ts';
 import { maxDiffLines } from './diff-view.tsx';
 

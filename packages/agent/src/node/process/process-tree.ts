@@ -2,6 +2,7 @@ import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { backoff } from '../../values/backoff.ts';
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
@@ -134,7 +135,7 @@ class ProcessTree {
     this.#system = {
       ...realSystem,
       ...options.system,
-      ...(options.spawn !== undefined && { spawn: options.spawn }),
+      ...defined({ spawn: options.spawn }),
     };
     this.#runtime = options.runtime ?? systemRuntime;
     const most = options.maxOutputBytes ?? 1_048_576;

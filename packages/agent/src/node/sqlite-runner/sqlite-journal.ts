@@ -9,6 +9,7 @@ import type {
   RunRecord,
   Started,
 } from '../../runner/journal.ts';
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { storeError } from '../sqlite/database-error.ts';
@@ -74,7 +75,7 @@ export class SqliteJournal implements Journal {
       const result = this.#table.add(run, rejectBusy);
       if (result !== 'added') return { result };
       const claimed = this.#table.claim(run.runId, this.#lock());
-      return { result: 'started', ...(claimed !== undefined && { run: claimed }) };
+      return { result: 'started', ...defined({ run: claimed }) };
     });
   }
 
@@ -146,7 +147,7 @@ export class SqliteJournal implements Journal {
 
   #freed(runId: string): Freed {
     const next = this.#table.claimNext(runId, this.#lock());
-    return { isOver: true, ...(next !== undefined && { next }) };
+    return { isOver: true, ...defined({ next }) };
   }
 
   /** This process as others know it. To be called within a transaction: so nobody else looks at lock files now. */

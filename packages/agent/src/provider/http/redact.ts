@@ -1,3 +1,4 @@
+import { defined } from '../../values/defined.ts';
 import type { CauseSummary } from '../../values/errors.ts';
 import { AgentError } from '../../values/errors.ts';
 
@@ -116,8 +117,7 @@ function scrubError(error: AgentError, text: (given: string) => string): AgentEr
   return new AgentError({
     ...data,
     message: clean.message,
-    ...(clean.requestId !== undefined && { requestId: clean.requestId }),
-    ...(clean.cause !== undefined && { cause: clean.cause }),
+    ...defined({ requestId: clean.requestId, cause: clean.cause }),
   });
 }
 

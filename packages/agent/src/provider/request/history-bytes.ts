@@ -1,3 +1,4 @@
+import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Message } from '../../values/message.ts';
 import type { Wire } from '../wire/wire.ts';
@@ -65,8 +66,7 @@ export class HistoryBytes {
     return {
       ...track.asked(),
       track,
-      ...(before.sent !== undefined && { before: before.sent }),
-      ...(before.departure !== undefined && { departure: before.departure }),
+      ...defined({ before: before.sent, departure: before.departure }),
     };
   }
 

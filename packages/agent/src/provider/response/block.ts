@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../interfaces/agent.ts';
+import { defined } from '../../values/defined.ts';
 import type { Json } from '../../values/json.ts';
 import type { AssistantPart } from '../../values/message.ts';
 import { wellFormedText } from '../../values/unicode.ts';
@@ -53,7 +54,7 @@ export class Block {
       toolName: this.name === '' ? unnamedTool : this.name,
       // What a call would have done stays readable even when it may not do it.
       arguments: read.arguments,
-      ...(reason !== undefined && { problem: reason }),
+      ...defined({ problem: reason }),
     };
   }
 
@@ -65,11 +66,11 @@ export class Block {
         return this.text === '' ? undefined : { type: 'text', text: this.text };
       case 'reasoning':
         if (this.text === '' && seal === undefined) return undefined;
-        return { type: 'reasoning', text: this.text, ...(seal !== undefined && { seal }) };
+        return { type: 'reasoning', text: this.text, ...defined({ seal }) };
       case 'opaque':
         return seal === undefined ? undefined : { type: 'opaque', seal };
       case 'call':
-        return { type: 'tool_call', ...this.call(problem), ...(seal !== undefined && { seal }) };
+        return { type: 'tool_call', ...this.call(problem), ...defined({ seal }) };
     }
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../values/defined.ts';
 import type { ErrorKind } from '../../values/errors.ts';
 import { AgentError, serviceCode, summarize } from '../../values/errors.ts';
 import { isObject } from '../../values/json.ts';
@@ -50,9 +51,7 @@ export function faultError(provider: string, fault: ReportedFault): AgentError {
     provider,
     retryable: retryableKinds.has(kind) && (status === undefined || !neverRetried.has(status)),
     code,
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(requestId !== undefined && { requestId }),
+    ...defined({ status, retryAfterMs, requestId }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import { Refused } from './refused.ts';
 
 /** An answer of the Bot API. */
@@ -10,7 +11,7 @@ export function answerOf(outcome: { readonly result: unknown } | Refused): Respo
     ok: false,
     error_code: status,
     description: message,
-    ...(parameters !== undefined && { parameters }),
+    ...defined({ parameters }),
   };
   return new Response(JSON.stringify(body), { status, headers: json });
 }

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
 
 /** The outcome of one delivery of an update. */
@@ -37,7 +38,7 @@ export async function deliverUpdates(
     const tries: FakeDelivery[] = [];
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const status = await statusOf(post, webhook.url, update, secret);
-      tries.push({ updateId: update.update_id, attempt, ...(status !== undefined && { status }) });
+      tries.push({ updateId: update.update_id, attempt, ...defined({ status }) });
       if (status !== undefined && status >= 200 && status < 300) {
         updates.done(update);
         break;

@@ -1,3 +1,4 @@
+import { defined } from '@cobbler/agent/values';
 import type { FakeMessage } from './chats.ts';
 
 /** A user who writes to the bot. */
@@ -22,7 +23,7 @@ export function userOf({ id, name = 'Ada', username, language = 'en', isBot = fa
     id,
     is_bot: isBot,
     first_name: name,
-    ...(username !== undefined && { username }),
+    ...defined({ username }),
     language_code: language,
   };
 }

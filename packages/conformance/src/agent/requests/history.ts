@@ -1,5 +1,6 @@
-import type { Message, Seal } from '@cobbler/agent';
+import type { Message } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
+import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { wellFormed } from '../setup/compare.ts';

@@ -1,5 +1,6 @@
-import type { DocumentPart, ModelRequest, RequestConfig, UserPart } from '@cobbler/agent';
+import type { DocumentPart, ModelRequest, UserPart } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
+import type { RequestConfig } from '@cobbler/agent/provider';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';

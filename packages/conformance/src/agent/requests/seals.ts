@@ -1,4 +1,5 @@
-import type { Message, Seal } from '@cobbler/agent';
+import type { Message } from '@cobbler/agent';
+import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ScriptBlock } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, continued, result, user } from '../setup/request-parts.ts';

@@ -6,6 +6,7 @@ import type {
   UnsupportedFeature,
 } from '@cobbler/agent/testing';
 import { callBlock, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 
 /** A text and a call. */
 export const spoken: ScriptAnswer = scriptResponse([
@@ -88,7 +89,7 @@ export function toldTo(
   { answer, steps, torn }: ResponsePosition,
   rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
 ): ResponseReply {
-  return replies(answer, { steps, ...(torn !== undefined && { torn }), ...rest });
+  return replies(answer, { steps, ...defined({ torn }), ...rest });
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   show,
   wireServer,
 } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { leaks } from './leak.ts';
 import { lookUp, put } from './request-parts.ts';
 import type { AgentLink, ContractSubject } from './subject.ts';
@@ -147,7 +148,7 @@ async function ask(agent: Agent, request: ModelRequest, how: Asking, runtime: Fa
       void soon().then(() => runtime.advance(event.delayMs));
     how.emit?.(event);
   };
-  const context: RequestContext = { emit, ...(how.signal !== undefined && { signal: how.signal }) };
+  const context: RequestContext = { emit, ...defined({ signal: how.signal }) };
   const outcome = await settle(agent.run(request, context), events);
   checkOutcome(outcome);
   return outcome;

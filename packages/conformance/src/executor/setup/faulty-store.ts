@@ -1,5 +1,5 @@
 import type { Runtime, Store } from '@cobbler/agent';
-import { writerReplaced } from '@cobbler/agent';
+import { writerReplaced } from '@cobbler/agent/store';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
 /** A store whose every answer takes up to `maxMs` by the runtime's clock. */

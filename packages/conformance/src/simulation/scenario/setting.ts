@@ -1,4 +1,5 @@
 import type { Limits, Price } from '@cobbler/agent';
+import { defined } from '@cobbler/agent/values';
 import type { Choices } from './choices.ts';
 import type { Weather } from './weather.ts';
 
@@ -82,10 +83,7 @@ export function chooseSetting(choices: Choices): Setting {
         [1, 1_000],
         [1, 20_000],
       ]),
-      ...(tokens !== undefined && { tokens }),
-      ...(usd !== undefined && { usd }),
-      ...(toolCalls !== undefined && { toolCalls }),
-      ...(repeats !== undefined && { repeats }),
+      ...defined({ tokens, usd, toolCalls, repeats }),
     },
     onLimit: choices.pick('on limit', ['return', 'finalize']),
     compactAbove: choices.among<number | undefined>('compact', [

@@ -1,5 +1,5 @@
 import type { Event, Store } from '@cobbler/agent';
-import { sequenceGap, writerReplaced } from '@cobbler/agent';
+import { sequenceGap, writerReplaced } from '@cobbler/agent/store';
 import type { Program } from '../scenario/program.ts';
 import { storeTimeoutMs } from '../scenario/setting.ts';
 import type { World } from '../scenario/world.ts';

@@ -2,6 +2,7 @@ import type { StopReason, Usage } from '@cobbler/agent';
 import { isObject } from '@cobbler/agent/provider';
 import type { ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
 import { callBlock, seededRandom } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import { randomText } from '../../random/random-value.ts';
 import type { Choices } from '../scenario/choices.ts';
 import { summaryOf } from '../scenario/record.ts';
@@ -133,7 +134,7 @@ export class Mind {
       [5, { id, offset: 900_000_000 }],
       [5, { id: `no-${id}`, offset }],
     ]);
-    return JSON.stringify({ ...args, ...(bytes !== undefined && { bytes }) });
+    return JSON.stringify({ ...args, ...defined({ bytes }) });
   }
 
   /** What a compaction asks for; mostly it gets it. */
@@ -181,7 +182,7 @@ export class Mind {
     if (flaw === 'schema') args['nobody'] = 'knows this';
     const name = flaw === 'unknown tool' ? `no_${toolName}` : toolName;
     const unfit = flaw ?? (released ? undefined : 'not released');
-    this.#made.set(n, { n, toolName: name, arguments: args, ...(unfit !== undefined && { flaw: unfit }) });
+    this.#made.set(n, { n, toolName: name, arguments: args, ...defined({ flaw: unfit }) });
     return callBlock(id, name, inputOf(args, flaw));
   }
 

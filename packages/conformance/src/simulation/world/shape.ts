@@ -1,5 +1,5 @@
 import type { StandardSchema } from '@cobbler/agent';
-import { checkSchema } from '@cobbler/agent';
+import { checkSchema } from '@cobbler/agent/provider';
 import type { Program } from '../scenario/program.ts';
 
 const shape = {

@@ -1,4 +1,5 @@
 import type { ScriptAnswer, ScriptBlock, ScriptFault, Step } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
 import { toldInStream } from '../wire-error.ts';
@@ -80,11 +81,10 @@ function usageOf({ usage }: ScriptAnswer): CompletionUsage {
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
     prompt_tokens_details: {
-      ...(cacheReadTokens !== undefined && { cached_tokens: cacheReadTokens }),
-      ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+      ...defined({ cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens }),
     },
     completion_tokens_details: {
-      ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+      ...defined({ reasoning_tokens: reasoningTokens }),
     },
   };
 }

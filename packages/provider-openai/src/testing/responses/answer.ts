@@ -1,4 +1,5 @@
 import type { ScriptAnswer, ScriptBlock, ScriptFault, Step } from '@cobbler/agent/testing';
+import { defined } from '@cobbler/agent/values';
 import type {
   Response,
   ResponseErrorEvent,
@@ -169,12 +170,11 @@ function usageOf({ usage }: ScriptAnswer): ResponseUsage {
   return {
     input_tokens: inputTokens,
     input_tokens_details: {
-      ...(cacheReadTokens !== undefined && { cached_tokens: cacheReadTokens }),
-      ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+      ...defined({ cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens }),
     } as ResponseUsage['input_tokens_details'],
     output_tokens: outputTokens,
     output_tokens_details: {
-      ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+      ...defined({ reasoning_tokens: reasoningTokens }),
     } as ResponseUsage['output_tokens_details'],
     total_tokens: inputTokens + outputTokens,
   };

@@ -1,0 +1,12 @@
+type Defined<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+/** The fields that have a value, in their order: in events and options an absent field and `undefined` are not the same. */
+export function defined<const Fields extends object>(fields: Fields): Defined<Fields> {
+  const set: Partial<Fields> = {};
+  for (const name in fields) if (fields[name] !== undefined) set[name] = fields[name];
+  return set as object as Defined<Fields>;
+}

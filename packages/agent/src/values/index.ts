@@ -1,0 +1,11 @@
+/**
+ * Small parts that several implementations need: waiting times between attempts, JSON of any value, errors of services.
+ *
+ * @module
+ */
+
+export { type BackoffPolicy, backoff } from './backoff.ts';
+export { defined } from './defined.ts';
+export { type CauseSummary, isErrorKind, serviceCode } from './errors.ts';
+export { maxResultBytes, plainJson } from './json-text.ts';
+export { isoTime } from './runtime.ts';
