@@ -71,8 +71,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steering dropped',
     file: drive,
-    find: 'if (this.#log.busy || this.#state.seq !== seq) return this.#settled();',
-    replace: '',
+    find: 'if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);',
+    replace: 'this.#end(finish);',
     why: 'what is said while the end is being decided is never answered',
   },
   {
@@ -163,8 +163,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'closing request allows calls',
     file: 'src/loop/request-model.ts',
-    find: "config: closing ? { ...work.config, toolChoice: 'none' } : work.config,",
-    replace: 'config: work.config,',
+    find: "config: closing ? { ...config.request, toolChoice: 'none' } : config.request,",
+    replace: 'config: config.request,',
     why: 'a run that has reached its limit is asked for more calls in closing',
   },
   {

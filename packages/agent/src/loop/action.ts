@@ -33,7 +33,7 @@ export type Action =
    * With `closing`, the limit that was reached: one last answer without tools. With `notice`, what the model has
    * to read first.
    */
-  | { readonly type: 'ask'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
-  | { readonly type: 'call'; readonly calls: readonly OpenCall[] }
+  | { readonly type: 'request'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
+  | { readonly type: 'call_tools'; readonly calls: readonly OpenCall[] }
   | { readonly type: 'compact' }
   | Finish;

@@ -40,31 +40,31 @@ type Plan =
  * Runs a batch of calls. The gate is asked about the whole batch before anything starts; neighbouring
  * `read` tools then run together and any other tool alone, in order.
  */
-export async function call(work: RunContext, calls: readonly OpenCall[]): Promise<void> {
-  const { state } = work;
+export async function callTools(run: RunContext, calls: readonly OpenCall[]): Promise<void> {
+  const { state } = run;
   const before = state.toolCalls;
-  const settleCalls = work.budget.take('toolCalls', calls.length);
+  const settleCalls = run.config.budget.take('toolCalls', calls.length);
   try {
-    await callAll(work, calls);
+    await callAll(run, calls);
   } finally {
     settleCalls(state.toolCalls - before);
   }
 }
 
-async function callAll(work: RunContext, calls: readonly OpenCall[]): Promise<void> {
-  let plans = await Promise.all(calls.map((open) => planCall(work, open)));
+async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<void> {
+  let plans = await Promise.all(calls.map((open) => planCall(run, open)));
   if (plans.some((plan) => plan.type === 'ask')) {
-    if (!(await askPeople(work, plans))) return;
+    if (!(await askPeople(run, plans))) return;
     plans = await Promise.all(
-      plans.map((plan) => (plan.type === 'ask' ? planCall(work, latest(work, plan.call)) : plan)),
+      plans.map((plan) => (plan.type === 'ask' ? planCall(run, latest(run, plan.call)) : plan)),
     );
   }
-  for (const planned of groupsOf(work, plans)) {
+  for (const [index, planned] of groupsOf(run, plans).entries()) {
     const group = planned.map(stillDecided);
-    if (work.signal.aborted || work.state.calls.length === 0) return;
-    if (!(await start(work, group))) return;
-    await Promise.all(group.map((plan) => settle(work, plan)));
-    if (work.oneCall) return;
+    if (run.signal.aborted || run.state.calls.length === 0) return;
+    if (!(await start(run, group))) return;
+    await Promise.all(group.map((plan) => settle(run, plan)));
+    if (index + 1 >= run.config.callsPerStep) return;
   }
 }
 
@@ -78,18 +78,18 @@ function stillDecided(plan: Plan): Plan {
 }
 
 /** The call as it stands now that people have decided. */
-function latest(work: RunContext, call: OpenCall): OpenCall {
-  return work.state.calls.find((open) => open.turn === call.turn && open.index === call.index) ?? call;
+function latest(run: RunContext, call: OpenCall): OpenCall {
+  return run.state.calls.find((open) => open.turn === call.turn && open.index === call.index) ?? call;
 }
 
-async function planCall(work: RunContext, open: OpenCall): Promise<Plan> {
+async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
   const { part } = open;
-  const tool = work.tools.get(part.toolName);
+  const tool = run.tools.get(part.toolName);
   if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);
   if (open.orphaned && (tool?.effect ?? 'once') === 'once')
     return refusal(open, outcomeUnknown, { started: true });
   if (tool === undefined) {
-    const known = [...work.tools.keys()].join(', ') || 'none';
+    const known = [...run.tools.keys()].join(', ') || 'none';
     return refusal(open, `There is no tool named ${JSON.stringify(part.toolName)}. Available: ${known}.`);
   }
   // Whoever looks at arguments may change what he is given; the conversation keeps them as they came.
@@ -102,12 +102,12 @@ async function planCall(work: RunContext, open: OpenCall): Promise<Plan> {
     valid: valid.value,
     mustAsk: mustAskOf(tool, valid.value),
   };
-  return open.approval === undefined ? await gated(work, job) : await approved(work, job);
+  return open.approval === undefined ? await gated(run, job) : await approved(run, job);
 }
 
-async function gated(work: RunContext, job: Job): Promise<Plan> {
+async function gated(run: RunContext, job: Job): Promise<Plan> {
   const { call, tool } = job;
-  const verdict = await judge(work, job);
+  const verdict = await judge(run, job);
   if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });
   if (verdict.type === 'ask') return { type: 'ask', ...job };
   if (verdict.arguments === undefined) return { type: 'run', ...job };
@@ -122,12 +122,12 @@ async function gated(work: RunContext, job: Job): Promise<Plan> {
 }
 
 /** What was approved is what runs: the approval is bound to tool and arguments by its hash. */
-async function approved(work: RunContext, job: Job): Promise<Plan> {
+async function approved(run: RunContext, job: Job): Promise<Plan> {
   const { call, tool, given } = job;
   const { approval } = call;
   if (approval?.decision === undefined) return { type: 'ask', ...job };
   if (approval.decision === 'allow') {
-    const hash = await approvalHash(work, tool.name, given);
+    const hash = await approvalHash(run, tool.name, given);
     if (hash === approval.request.hash) return { type: 'run', ...job, mustAsk: approval.request.mustAsk };
     return refusal(call, 'The call was not run: its arguments are not the ones that were approved.', {
       denied: true,
@@ -141,7 +141,7 @@ async function approved(work: RunContext, job: Job): Promise<Plan> {
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }
 
-async function judge(work: RunContext, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
+async function judge(run: RunContext, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
   const gateCall: GateCall = {
     id: call.part.id,
     toolName: tool.name,
@@ -150,7 +150,9 @@ async function judge(work: RunContext, { call, tool, given, valid, mustAsk }: Jo
     subject: subjectOf(tool, valid),
     ...defined({ mustAsk }),
   };
-  return await askForVerdict(() => work.gate(gateCall, { signal: work.signal, session: work.sessionId }));
+  return await askForVerdict(() =>
+    run.config.gate(gateCall, { signal: run.signal, session: run.config.sessionId }),
+  );
 }
 
 /** The one argument that matters, for people and rules; empty when the tool names none or cannot say. */
@@ -189,42 +191,41 @@ function refusal(call: OpenCall, message: string, how: { denied?: boolean; start
 }
 
 /** Records what people are asked and waits for them. False: nobody is there, or the run must stop. */
-async function askPeople(work: RunContext, plans: readonly Plan[]): Promise<boolean> {
+async function askPeople(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const asking = plans.filter((plan) => plan.type === 'ask');
   const fresh = asking.filter((plan) => plan.call.approval === undefined);
-  const place = asking[0]?.call.turn ?? 0;
   if (fresh.length > 0) {
-    const { recorded } = await work.step(`approval:${place}`, () =>
-      Promise.all(fresh.map((plan) => approvalRequest(work, plan))),
-    );
-    if (!recorded) return false;
+    const requests = await Promise.all(fresh.map((plan) => approvalRequest(run, plan)));
+    if (!(await run.record(requests))) return false;
   }
-  if (!work.attended) return false;
-  work.live({ type: 'status', state: 'waiting' });
-  const startClock = work.pauseClock();
-  const turn = work.state.calls.filter((open) => asking.some((plan) => plan.call.index === open.index));
+  if (!run.config.attended) return false;
+  run.emit({ type: 'status', state: 'waiting' });
+  const startClock = run.clock.hold();
+  const turn = run.state.calls.filter((open) => asking.some((plan) => plan.call.index === open.index));
   const requests = turn.flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
-  await Promise.all(requests.map((request) => work.decided(request)));
+  await Promise.all(requests.map((request) => run.decided(request)));
   startClock();
-  return !work.signal.aborted;
+  return !run.signal.aborted;
 }
 
 async function approvalRequest(
-  work: RunContext,
+  run: RunContext,
   { call, tool, given, valid, mustAsk }: Job,
 ): Promise<EventBody> {
-  const hash = await approvalHash(work, tool.name, given);
+  const hash = await approvalHash(run, tool.name, given);
   const preview = await previewOf(tool, valid);
   return {
     type: 'approval_requested',
-    approvalId: work.runtime.id(),
+    approvalId: run.config.runtime.id(),
     turn: call.turn,
     index: call.index,
     callId: call.part.id,
     toolName: tool.name,
     arguments: given,
     hash,
-    ...(work.approvalMs !== undefined && { expiresAt: work.runtime.now() + work.approvalMs }),
+    ...(run.config.approvalMs !== undefined && {
+      expiresAt: run.config.runtime.now() + run.config.approvalMs,
+    }),
     subject: subjectOf(tool, valid),
     ...defined({ mustAsk }),
     ...preview,
@@ -245,8 +246,8 @@ async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<Too
   }
 }
 
-function approvalHash(work: RunContext, toolName: string, args: Record<string, unknown>): Promise<string> {
-  return work.runtime.digest(JSON.stringify([toolName, sorted(args as Json)]));
+function approvalHash(run: RunContext, toolName: string, args: Record<string, unknown>): Promise<string> {
+  return run.config.runtime.digest(JSON.stringify([toolName, sorted(args as Json)]));
 }
 
 function sorted(value: Json): Json {
@@ -260,13 +261,13 @@ function sorted(value: Json): Json {
 }
 
 /** Neighbouring reads run together unless they want the same thing for themselves; all else runs alone. */
-function groupsOf(work: RunContext, plans: readonly Plan[]): Plan[][] {
+function groupsOf(run: RunContext, plans: readonly Plan[]): Plan[][] {
   const groups: Plan[][] = [];
   for (const plan of plans) {
     const together = groups.at(-1);
     const joins =
-      !work.oneCall &&
-      work.toolScheduling === 'parallel' &&
+      run.config.callsPerStep > 1 &&
+      run.config.toolScheduling === 'parallel' &&
       together?.every((other) => runBeside(other, plan));
     if (together !== undefined && joins) together.push(plan);
     else groups.push([plan]);
@@ -282,60 +283,46 @@ function runBeside(one: Plan, other: Plan): boolean {
 }
 
 /** Records that tools are about to run. False: it could not be recorded, so they must not. */
-async function start(work: RunContext, group: readonly Plan[]): Promise<boolean> {
+async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> {
   const running = group.filter((plan) => plan.type === 'run');
-  const first = running[0];
-  if (first === undefined) return true;
+  if (running.length === 0) return true;
   const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');
-  const { recorded, replayed } = await work.step(
-    `start:${first.call.turn}.${first.call.index}`,
-    () =>
-      running.map((plan) => ({
-        type: 'tool_started',
-        turn: plan.call.turn,
-        index: plan.call.index,
-        callId: plan.call.part.id,
-        toolName: plan.tool.name,
-        arguments: plan.given,
-      })),
-    { durable },
-  );
-  // A start that comes from a journal was made by a process that is gone: that tool may have run.
-  if (replayed && durable) {
-    await Promise.all(
-      running.map((plan) => settle(work, refusal(plan.call, outcomeUnknown, { started: true }))),
-    );
-    return false;
-  }
-  return recorded && !work.signal.aborted;
+  const started = running.map((plan) => ({
+    type: 'tool_started' as const,
+    turn: plan.call.turn,
+    index: plan.call.index,
+    callId: plan.call.part.id,
+    toolName: plan.tool.name,
+    arguments: plan.given,
+  }));
+  return (await run.record(started, { durable })) && !run.signal.aborted;
 }
 
-async function settle(work: RunContext, plan: Plan): Promise<void> {
+async function settle(run: RunContext, plan: Plan): Promise<void> {
   if (plan.type === 'ask') return;
-  await work.step(`result:${plan.call.turn}.${plan.call.index}`, async () => {
-    const event = plan.type === 'answer' ? plan.event : await resultOf(work, plan);
-    if (event === undefined) return [];
-    return [event.isError && work.toolErrors === 'stop-batch' ? { ...event, stopsBatch: true } : event];
-  });
+  const event = plan.type === 'answer' ? plan.event : await resultOf(run, plan);
+  if (event === undefined) return;
+  const stopsBatch = event.isError && run.config.toolErrors === 'stop-batch';
+  await run.record([stopsBatch ? { ...event, stopsBatch: true } : event]);
 }
 
 async function resultOf(
-  work: RunContext,
+  run: RunContext,
   plan: Extract<Plan, { type: 'run' }>,
 ): Promise<ToolResultEvent | undefined> {
   const { call, tool } = plan;
-  const began = work.runtime.monotonic();
-  work.live({ type: 'status', state: 'running_tool', message: tool.name });
-  const idempotencyKey = `${work.sessionId}:${call.turn}.${call.index}`;
-  const outcome = await runTool(work, {
+  const began = run.config.runtime.monotonic();
+  run.emit({ type: 'status', state: 'running_tool', message: tool.name });
+  const idempotencyKey = `${run.config.sessionId}:${call.turn}.${call.index}`;
+  const outcome = await runTool(run, {
     tool,
     arguments: plan.valid,
     callId: call.part.id,
     idempotencyKey,
-    maxBytes: usefulBytes(work, tool),
+    maxBytes: usefulBytes(run, tool),
   });
   if (outcome === undefined) return undefined;
-  const output = await shortened(work, tool, outcome.content);
+  const output = await shortened(run, tool, outcome.content);
   return {
     type: 'tool_result',
     turn: call.turn,
@@ -344,9 +331,9 @@ async function resultOf(
     toolName: tool.name,
     ...output,
     isError: outcome.isError,
-    durationMs: work.runtime.monotonic() - began,
+    durationMs: run.config.runtime.monotonic() - began,
     ...defined({ summary: outcome.summary }),
     ...(outcome.diff !== undefined && { diff: cap(outcome.diff, maxOutputBytes) }),
-    ...(tool === work.answerTool && !outcome.isError && { final: true }),
+    ...(tool === run.config.output?.tool && !outcome.isError && { final: true }),
   };
 }

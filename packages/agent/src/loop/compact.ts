@@ -1,4 +1,5 @@
 import { inputBound } from '../context/context.ts';
+import type { EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { costOf } from '../interfaces/limits.ts';
@@ -15,32 +16,34 @@ import type { RunContext } from './run-context.ts';
  * Makes the conversation smaller. That nothing could be left out is recorded too: the run then goes on as it
  * is, or fails with what the provider said. A compaction that fails ends it.
  */
-export async function compact(work: RunContext): Promise<void> {
-  const { state } = work;
-  await work.step(`compact:${state.answers}`, async () => {
-    const began = work.runtime.monotonic();
-    const account = new Account(work);
-    try {
-      // What is said meanwhile is added to the state, not to what is made smaller.
-      const made = await work.context?.compact?.([...state.messages], {
-        agent: work.agent,
-        signal: work.signal,
-        ask: (request, agent = work.agent) => account.ask(agent, request),
-      });
-      const upTo = safeCut(state.messages, made?.upTo ?? 0);
-      const summary = upTo === 0 ? '' : wellFormedText(made?.summary ?? '');
-      return [{ type: 'compacted', upTo, summary, ...account.spent() }];
-    } catch (thrown) {
-      const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
-      const durationMs = work.runtime.monotonic() - began;
-      return [{ type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() }];
-    }
-  });
+export async function compact(run: RunContext): Promise<void> {
+  await run.record([await compacted(run)]);
+}
+
+async function compacted(run: RunContext): Promise<EventBody> {
+  const { state } = run;
+  const began = run.config.runtime.monotonic();
+  const account = new Account(run);
+  try {
+    // What is said meanwhile is added to the state, not to what is made smaller.
+    const made = await run.config.context?.compact?.([...state.messages], {
+      agent: run.config.agent,
+      signal: run.signal,
+      ask: (request, agent = run.config.agent) => account.ask(agent, request),
+    });
+    const upTo = safeCut(state.messages, made?.upTo ?? 0);
+    const summary = upTo === 0 ? '' : wellFormedText(made?.summary ?? '');
+    return { type: 'compacted', upTo, summary, ...account.spent() };
+  } catch (thrown) {
+    const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
+    const durationMs = run.config.runtime.monotonic() - began;
+    return { type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() };
+  }
 }
 
 /** What the models used that one compaction asked. */
 class Account {
-  readonly #work: RunContext;
+  readonly #run: RunContext;
   #answers = 0;
   #usage: Usage = noUsage;
   #wasted: Usage = noUsage;
@@ -48,21 +51,21 @@ class Account {
   #durationMs = 0;
   #usd: number | undefined = 0;
 
-  constructor(work: RunContext) {
-    this.#work = work;
+  constructor(run: RunContext) {
+    this.#run = run;
   }
 
   /** @throws AgentError */
   async ask(agent: Agent, request: ModelRequest): Promise<ModelResponse> {
-    const work = this.#work;
-    const began = work.runtime.monotonic();
+    const run = this.#run;
+    const began = run.config.runtime.monotonic();
     const { messages } = request;
     const bound = () =>
       inputBound({ messages: [...messages], contextTokens: 0, contextMessages: 0 }, request);
     try {
       // What a summary says while it is written is nothing for those who wait for an answer.
-      const asked = { agent, request, inputTokens: bound, live: () => {} };
-      const { response } = await askWithin(work, asked);
+      const asked = { agent, request, inputTokens: bound, emit: () => {} };
+      const { response } = await askWithin(run, asked);
       this.#answers += 1;
       this.#book(agent, response.model, response);
       return response;
@@ -71,7 +74,7 @@ class Account {
       this.#book(agent, agent.model, { usage: noUsage, wasted, attempts });
       throw thrown;
     } finally {
-      this.#durationMs += work.runtime.monotonic() - began;
+      this.#durationMs += run.config.runtime.monotonic() - began;
     }
   }
 
@@ -108,7 +111,7 @@ class Account {
     this.#attempts += used.attempts;
     for (const usage of [used.usage, used.wasted]) {
       if (isNoUsage(usage)) continue;
-      const price = priceOf(this.#work, agent, model, usage.inputTokens);
+      const price = priceOf(this.#run, agent, model, usage.inputTokens);
       this.#usd =
         price === undefined || this.#usd === undefined ? undefined : this.#usd + costOf(usage, price);
     }

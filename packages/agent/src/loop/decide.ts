@@ -21,7 +21,7 @@ export function decide(state: State, policy: Policy): Action {
     const left = policy.toolCalls - state.toolCalls;
     if (left <= 0) return limited('toolCalls', policy);
     if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
-    return { type: 'call', calls: open.slice(0, left) };
+    return { type: 'call_tools', calls: open.slice(0, left) };
   }
   if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);
   if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
@@ -29,9 +29,9 @@ export function decide(state: State, policy: Policy): Action {
   if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
   if (!compacted && exceedsTokens(state, policy.compactAbove, policy.prefixTokens))
     return { type: 'compact' };
-  if (closing !== undefined) return { type: 'ask', closing };
+  if (closing !== undefined) return { type: 'request', closing };
   const notice = repeatNotice(state, policy);
-  return { type: 'ask', ...(notice && { notice }) };
+  return { type: 'request', ...(notice && { notice }) };
 }
 
 /** The service said so. Of a closing answer what there is will do. */
@@ -46,7 +46,7 @@ function ended(status: StopReason): Finish {
 }
 
 function limited(limit: LimitName, policy: Policy): Action {
-  return policy.onLimit === 'finalize' ? { type: 'ask', closing: limit } : reached(limit, policy);
+  return policy.onLimit === 'finalize' ? { type: 'request', closing: limit } : reached(limit, policy);
 }
 
 function reached(limit: LimitName, policy: Policy): Finish {

@@ -1,28 +1,28 @@
 import type { ApprovalRequestedEvent, Event, FinishedEvent, UnstoredEnd } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, undecided } from '../events/state.ts';
-import type { ModelResponse } from '../interfaces/agent.ts';
 import { openSession } from '../store/open-session.ts';
+import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
-import type { Finish, Policy } from './action.ts';
+import type { Action, Finish, Policy } from './action.ts';
 import type { ApprovalDecision } from './approval-decision.ts';
 import { Approvals } from './approvals.ts';
-import { call } from './call-tools.ts';
+import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
 import { Feed } from './feed.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
-import type { RunConfig, RunOptions } from './options.ts';
+import type { RunConfig } from './options.ts';
 import { policyOf } from './policy.ts';
-import { ask } from './request-model.ts';
+import { requestModel } from './request-model.ts';
 import { lastText, outcomeOf } from './result.ts';
 import type { Advance, RunResult } from './run.ts';
 import { errorOf, Run } from './run.ts';
-import type { RunContext, Step } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 /**
@@ -31,112 +31,104 @@ import { Stopwatch } from './stopwatch.ts';
  */
 const patienceMs = 200;
 
-/** Starts a run: the local driver, which asks `decide` what comes next and performs it until it says `finish`. */
-export function drive<Output>(plan: RunConfig<Output>, options: RunOptions<Output>): Run<Output> {
-  const driver = new Driver(plan, options);
+/** Starts a run, which goes on until `decide` says `finish`. */
+export function startRun<Output>(config: RunConfig<Output>): Run<Output> {
+  const driver = new Driver(config);
   const control = {
     cancel: () => driver.stop('cancelled'),
     steer: (content: readonly UserPart[]) => driver.steer(content),
     decide: (approvalId: string, answer: ApprovalDecision) => driver.answer(approvalId, answer),
   };
-  return new Run({ id: driver.runId, sessionId: driver.sessionId }, driver.result(), driver.feed, control);
+  return new Run({ id: config.runId, sessionId: config.sessionId }, driver.run(), driver.feed, control);
 }
 
 /**
- * Does one action of a run and leaves it.
+ * Performs one action of a run.
  * @throws AgentError see `Executor.advance`.
  */
-export function driveOnce<Output>(
-  plan: RunConfig<Output>,
-  options: RunOptions<Output>,
-): Promise<Advance<Output>> {
-  return new Driver({ ...plan, byAction: true }, options).advance();
+export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<Output>> {
+  return new Driver(config).advance();
 }
 
 class Driver<Output> {
-  readonly runId: string;
-  readonly sessionId: string;
   readonly feed: Feed = new Feed();
-  readonly #plan: RunConfig<Output>;
+  readonly #config: RunConfig<Output>;
   readonly #policy: Policy;
-  readonly #options: RunOptions<Output>;
   readonly #state: State = emptyState();
   readonly #log: Log;
-  readonly #work: RunContext;
+  readonly #context: RunContext;
   readonly #stopping = new AbortController();
-  readonly #whenStopped = new Set<() => void>();
+  readonly #onStop = new Set<() => void>();
   readonly #overdue = Promise.withResolvers<void>();
   readonly #began: number;
   readonly #clock: Stopwatch;
   readonly #approvals: Approvals;
   #stopWaiting = () => {};
-  #hasActed = false;
-  /** Whether the run is left where it is. */
-  #isLeft = false;
   #isOver = false;
+  /** Why the run is left where it is, to be continued by another process. */
+  #leftFor: AgentError | undefined;
   #written: Promise<void> = Promise.resolve();
-  #response: ModelResponse | undefined;
   #output: Output | undefined;
 
-  constructor(plan: RunConfig<Output>, options: RunOptions<Output>) {
-    const { runtime, store, storeTimeoutMs } = plan.options;
-    this.#plan = plan;
-    this.#options = options;
-    this.#policy = policyOf(plan, this.#state);
-    this.runId = options.runId ?? runtime.id();
-    this.sessionId = options.sessionId ?? runtime.id();
+  constructor(config: RunConfig<Output>) {
+    const { runtime, store, sessionId, runId, storeTimeoutMs, limits, open } = config;
+    this.#config = config;
+    this.#policy = policyOf(config, this.#state);
     this.#began = runtime.monotonic();
     this.#approvals = new Approvals(() => runtime.monotonic());
     // One listener for all that a run does: each costs as much on the signal as reading a part of an answer.
     this.#stopping.signal.addEventListener('abort', () => {
-      for (const listener of [...this.#whenStopped]) listener();
+      for (const listener of [...this.#onStop]) listener();
     });
     this.#log = new Log({
       store,
-      sessionId: this.sessionId,
-      runId: this.runId,
+      sessionId,
+      runId,
       state: this.#state,
       runtime,
-      storeTimeoutMs: storeTimeoutMs ?? 5000,
+      storeTimeoutMs,
       claim: () => this.#claim(),
-      open: plan.open,
+      open,
       publish: (event) => this.#publish(event),
       onFailure: (error) => this.#abort(error),
     });
-    this.#clock = new Stopwatch(runtime, plan.limits.ms, () => this.stop('timeout'));
-    this.#work = this.#workOf(plan);
+    this.#clock = new Stopwatch(runtime, limits.ms, () => this.stop('timeout'));
+    this.#context = this.#contextOf(config);
   }
 
-  /** Runs to the end. Never rejects. */
-  async result(): Promise<RunResult<Output>> {
-    const { signal, onEvent } = this.#options;
-    if (onEvent !== undefined) this.feed.listen(onEvent);
-    this.feed.start({ type: 'started', v: 1, sessionId: this.sessionId, runId: this.runId });
-    const onAbort = () => this.#stopFor(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    this.#log.open();
-    if (signal?.aborted) onAbort();
-    await Promise.race([this.#loop(), this.#overdue.promise]);
-    if (!this.#isLeft) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
-    await Promise.race([this.#written, this.#overdue.promise]);
-    this.#log.leave();
-    this.#isOver = true;
-    this.#clock.stop();
-    this.#stopWaiting();
-    signal?.removeEventListener('abort', onAbort);
+  /** Performs actions until the run has ended. Never rejects. */
+  async run(): Promise<RunResult<Output>> {
+    await this.#session(
+      (reason) => void this.stop(isDeadline(reason) ? 'timeout' : 'cancelled'),
+      async () => {
+        while (!this.#log.closed) await this.#perform(this.#nextAction());
+      },
+    );
     return this.#result();
   }
 
-  /** @throws AgentError when the store failed, or the run was left in the middle of an action. */
+  /**
+   * Performs one action, and the end of the run if that follows from it. A signal that says anything but `cancelled`
+   * leaves the run as a crash would.
+   * @throws AgentError when the store failed, or the run was left in the middle of an action.
+   */
   async advance(): Promise<Advance<Output>> {
-    const result = await this.result();
+    await this.#session(
+      (reason) => (isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))),
+      async () => {
+        if (this.#state.finished === undefined) await this.#performOne();
+        if (this.#log.closed) return;
+        this.#log.close();
+        this.feed.end();
+      },
+    );
     const { failure } = this.#log;
     // What was recorded is recorded: to come again is safe, unless somebody else has the session now.
     if (failure !== undefined)
       throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
-    if (this.#isLeft && this.#stopping.signal.aborted) throw AgentError.from(this.#stopping.signal.reason);
+    if (this.#leftFor !== undefined) throw this.#leftFor;
     const { finished, seq } = this.#state;
-    return finished === undefined ? { over: false, seq } : { over: true, result };
+    return finished === undefined ? { over: false, seq } : { over: true, result: this.#result() };
   }
 
   /** Asks the run to end. False when it already has. */
@@ -176,60 +168,95 @@ class Driver<Output> {
     return true;
   }
 
-  /** A run that is done action by action is only cancelled in so many words: any other stop is for now. */
-  #stopFor(reason: unknown): void {
-    if (this.#plan.byAction !== true) return void this.stop(isDeadline(reason) ? 'timeout' : 'cancelled');
-    if (isCancel(reason)) return void this.stop('cancelled');
-    this.#isLeft = true;
+  /** Leaves the run where it is. What is under way is told to stop and is not recorded. */
+  #leave(reason: AgentError): void {
+    this.#leftFor = reason;
     this.#log.close();
-    this.#abort(AgentError.from(reason));
+    this.#abort(reason);
+  }
+
+  /** Claims the session, does the work and waits, in bounded time, until all of it is written. Never rejects. */
+  async #session(onAbort: (reason: unknown) => void, work: () => Promise<void>): Promise<void> {
+    const { signal, onEvent, sessionId, runId } = this.#config;
+    if (onEvent !== undefined) this.feed.listen(onEvent);
+    this.feed.start({ type: 'started', v: 1, sessionId, runId });
+    const abort = () => onAbort(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#log.open();
+    if (signal?.aborted) abort();
+    await Promise.race([this.#opened(work), this.#overdue.promise]);
+    if (!this.#log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
+    await Promise.race([this.#written, this.#overdue.promise]);
+    this.#log.leave();
+    this.#isOver = true;
+    this.#clock.stop();
+    this.#stopWaiting();
+    signal?.removeEventListener('abort', abort);
   }
 
   async #claim(): Promise<Claim> {
-    const { store } = this.#plan.options;
-    if (this.#options.sessionId === undefined)
-      return { epoch: await store.claim(this.sessionId), state: emptyState() };
-    // To claim a session is to make it: one that is only to be taken up again must be there already.
-    if (this.#plan.resumes && (await store.read(this.sessionId, 0, 1)).length === 0)
+    const { store, sessionId, session } = this.#config;
+    if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
+    // To claim a session is to create it: one that is only to be continued must be there already.
+    if (session === 'old' && (await store.read(sessionId, 0, 1)).length === 0)
       return { epoch: 0, state: emptyState() };
-    const epoch = await store.claim(this.sessionId);
-    return { epoch, state: await openSession(store, this.sessionId) };
+    const epoch = await store.claim(sessionId);
+    return { epoch, state: await openSession(store, sessionId) };
   }
 
-  /** Asks what comes next and performs it, until the run has ended. Never rejects. */
-  async #loop(): Promise<void> {
+  async #opened(work: () => Promise<void>): Promise<void> {
     try {
       await this.#settled();
-      if (this.#plan.resumes || this.#plan.byAction) this.#bookPast();
-      while (!this.#log.closed && !this.#isLeft) await this.#next();
+      this.#bookPast();
+      await work();
     } catch (thrown) {
       this.#end({ type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() });
     }
   }
 
-  async #next(): Promise<void> {
-    const { seq, finished } = this.#state;
-    if (this.#plan.byAction && finished !== undefined) return this.#leave();
-    const action = this.#storeFailed() ?? decide(this.#state, this.#policy);
-    if (action.type === 'finish') {
-      const read = await this.#readOutput(action);
-      // What was said meanwhile is heard first.
-      if (this.#log.busy || this.#state.seq !== seq) return this.#settled();
-      return this.#end(read);
+  /** Performs one action, and the end of the run if that comes next. */
+  async #performOne(): Promise<void> {
+    for (let hasActed = false; !this.#log.closed; ) {
+      const action = this.#nextAction();
+      if (action.type !== 'finish' && hasActed) return;
+      hasActed ||= action.type !== 'finish';
+      await this.#perform(action);
     }
-    if (this.#plan.byAction && this.#hasActed) return this.#leave();
-    if (action.type === 'ask') await ask(this.#work, action);
-    else if (action.type === 'call') await call(this.#work, action.calls);
-    else await compact(this.#work);
-    this.#hasActed = true;
-    await this.#settled();
-    if (this.#state.seq === seq && this.#log.failure === undefined) throw stuck(action.type);
   }
 
-  #leave(): void {
-    this.#isLeft = true;
-    this.#log.close();
-    this.feed.end();
+  #nextAction(): Action {
+    return this.#storeFailed() ?? decide(this.#state, this.#policy);
+  }
+
+  /** Begins at once: a moment later a run with the same budget may have used up what the action was decided for. */
+  async #perform(action: Action): Promise<void> {
+    const { seq } = this.#state;
+    await this.#begin(action);
+    await this.#settled();
+    const isStuck = action.type !== 'finish' && this.#state.seq === seq && this.#log.failure === undefined;
+    if (isStuck) throw stuck(action.type);
+  }
+
+  #begin(action: Action): Promise<void> {
+    switch (action.type) {
+      case 'request':
+        return requestModel(this.#context, action);
+      case 'call_tools':
+        return callTools(this.#context, action.calls);
+      case 'compact':
+        return compact(this.#context);
+      case 'finish':
+        return this.#finish(action);
+      default:
+        return assertNever(action);
+    }
+  }
+
+  /** Ends the run, unless a message came while its output was read: that is heard first. */
+  async #finish(action: Finish): Promise<void> {
+    const { seq } = this.#state;
+    const finish = await this.#readOutput(action);
+    if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);
   }
 
   /** Resolves when nothing waits to be folded: the only moment at which `decide` may be asked. */
@@ -246,10 +273,10 @@ class Driver<Output> {
 
   /** What a resumed run has spent so far counts towards its limits. A budget from outside has its own account. */
   #bookPast(): void {
-    if (this.#options.budget !== undefined) return;
+    const { budget, hasOwnBudget } = this.#config;
+    if (!hasOwnBudget) return;
     const { totalInputTokens, totalOutputTokens, wasted, usd } = this.#state.metrics;
     const tokens = totalInputTokens + totalOutputTokens + wasted.inputTokens + wasted.outputTokens;
-    const { budget } = this.#plan;
     budget.reserve(0, 0).settle(tokens, usd ?? 0);
     budget.take('turns', Math.min(this.#state.turns, budget.left('turns')));
     budget.take('toolCalls', Math.min(this.#state.toolCalls, budget.left('toolCalls')));
@@ -263,9 +290,8 @@ class Driver<Output> {
     const event: FinishedEvent = {
       type: 'finished',
       status,
-      ...defined({ limit }),
-      ...errorField(errorOf(status, error)?.toJSON()),
-      metrics: { ...metrics, durationMs: this.#plan.options.runtime.monotonic() - this.#began },
+      ...defined({ limit, error: errorOf(status, error)?.toJSON() }),
+      metrics: { ...metrics, durationMs: this.#config.runtime.monotonic() - this.#began },
     };
     this.feed.hush();
     this.#written = this.#log.finish(event).then(() => {
@@ -276,20 +302,23 @@ class Driver<Output> {
 
   #result(): RunResult<Output> {
     return outcomeOf(this.#log.foreseen(), {
-      sessionId: this.sessionId,
-      runId: this.runId,
-      response: this.#response,
+      sessionId: this.#config.sessionId,
+      runId: this.#config.runId,
+      response: this.#context.lastResponse,
       output: this.#output,
-      answerTool: this.#plan.output?.tool?.name,
+      answerTool: this.#config.output?.tool?.name,
     });
   }
 
   /** An answer that should have a shape and does not have it makes the run a failure, not a success. */
   async #readOutput(action: Finish): Promise<Finish> {
-    const { output } = this.#plan;
+    const { output } = this.#config;
     if (output === undefined || action.status !== 'complete') return action;
     try {
-      const given = lastText(this.#state, { response: this.#response, answerTool: output.tool?.name });
+      const given = lastText(this.#state, {
+        response: this.#context.lastResponse,
+        answerTool: output.tool?.name,
+      });
       this.#output = await output.parse(given);
       return action;
     } catch (thrown) {
@@ -304,7 +333,7 @@ class Driver<Output> {
   }
 
   async #decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
-    const { runtime } = this.#plan.options;
+    const { runtime } = this.#config;
     const expire = () => {
       if (!this.#approvals.take(approvalId)) return;
       const waitedMs = this.#approvals.waited(approvalId);
@@ -318,61 +347,33 @@ class Driver<Output> {
 
   #abort(reason: AgentError | undefined): void {
     if (this.#stopping.signal.aborted) return;
-    this.#stopWaiting = this.#plan.options.runtime.timer(patienceMs, () => this.#overdue.resolve());
+    this.#stopWaiting = this.#config.runtime.timer(patienceMs, () => this.#overdue.resolve());
     this.#stopping.abort(reason);
     this.#approvals.release();
   }
 
-  #workOf(plan: RunConfig<Output>): RunContext {
-    const { agent, system, request, toolErrors, toolScheduling, gate, context } = plan.options;
-    const step: Step = async (_name, effect, how) => {
-      const made = effect();
-      const recorded = this.#log.record(made instanceof Promise ? await made : made, how);
-      const isRecorded = typeof recorded === 'boolean' ? recorded : await recorded;
-      return { replayed: false, recorded: isRecorded && this.#log.failure === undefined };
-    };
+  #contextOf(config: RunConfig<Output>): RunContext {
+    const isSound = (recorded: boolean) => recorded && this.#log.failure === undefined;
     return {
-      sessionId: this.sessionId,
-      agent,
-      tools: new Map(plan.tools.map((tool) => [tool.name, tool])),
-      declared: plan.tools,
-      config: request ?? {},
-      toolErrors: toolErrors ?? 'continue',
-      toolScheduling: toolScheduling ?? 'parallel',
-      oneCall: plan.byAction ?? false,
-      gate,
-      budget: plan.budget,
-      pricing: plan.options.pricing,
-      allowUnpriced: plan.options.allowUnpriced ?? false,
-      attended: plan.options.attended ?? false,
-      runtime: plan.options.runtime,
+      config,
       state: this.#state,
+      tools: new Map(config.tools.map((tool) => [tool.name, tool])),
       signal: this.#stopping.signal,
-      whenStopped: (listener) => {
-        this.#whenStopped.add(listener);
-        return () => void this.#whenStopped.delete(listener);
+      onStop: (listener) => {
+        this.#onStop.add(listener);
+        return () => void this.#onStop.delete(listener);
       },
-      step,
-      live: this.feed.live,
-      soFar: () => this.feed.soFar.content,
-      answered: (response) => {
-        this.#response = response;
+      record: (events, options) => {
+        const recorded = this.#log.record(events, options);
+        return typeof recorded === 'boolean' ? isSound(recorded) : recorded.then(isSound);
       },
-      pauseClock: () => this.#clock.hold(),
-      decided: (asked) => this.#decided(asked),
-      ...defined({
-        approvalMs: plan.options.approvalMs,
-        system,
-        context,
-        output: plan.output?.shape,
-        answerTool: plan.output?.tool,
-      }),
+      emit: this.feed.live,
+      clock: this.#clock,
+      decided: (request) => this.#decided(request),
+      responseSoFar: () => this.feed.soFar.content,
+      lastResponse: undefined,
     };
   }
-}
-
-function errorField<Value>(error: Value | undefined): { error?: Value } {
-  return error === undefined ? {} : { error };
 }
 
 function isCancel(reason: unknown): boolean {

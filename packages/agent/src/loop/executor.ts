@@ -9,7 +9,7 @@ import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import { drive, driveOnce } from './driver.ts';
+import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
 import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunConfig, RunOptions } from './options.ts';
 import type { Prompt } from './prompt.ts';
@@ -18,13 +18,30 @@ import type { Advance, Run } from './run.ts';
 /** A program that runs one prompt after another for weeks must not keep them all. */
 const maxInMemory = 1000;
 
+/** A run performs a whole batch of calls before it looks again. */
+const callsPerStep = Number.POSITIVE_INFINITY;
+
+/** What belongs to one run and not to the executor. */
+type RunFields =
+  | 'sessionId'
+  | 'runId'
+  | 'budget'
+  | 'hasOwnBudget'
+  | 'output'
+  | 'signal'
+  | 'onEvent'
+  | 'session'
+  | 'callsPerStep'
+  | 'open';
+
 /**
  * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
  * nothing between runs but its options and its store.
  */
 export class Executor {
-  readonly #options: RunConfig<unknown>['options'];
-  readonly #tools: readonly Tool[];
+  readonly #options: Omit<RunConfig, RunFields>;
+  /** The limits that the caller set, for the budget of each run. */
+  readonly #limits: Limits;
   readonly #now = (): number => this.#options.runtime.now();
 
   /**
@@ -34,16 +51,25 @@ export class Executor {
   constructor(options: ExecutorOptions) {
     checkOptions(options);
     const reading = options.context?.offload?.tool;
-    this.#tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
-    checkTools(this.#tools);
+    const tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
+    checkTools(tools);
     checkLimits(options.limits ?? {});
+    this.#limits = defined(options.limits ?? {});
     this.#options = {
-      ...options,
-      agent: options.agent,
-      gate: options.gate ?? allowAll,
+      request: {},
+      onLimit: 'return',
+      toolErrors: 'continue',
+      toolScheduling: 'parallel',
+      gate: allowAll,
+      attended: false,
+      pricing: () => undefined,
+      allowUnpriced: false,
       store: options.store ?? memoryStore({ keepLast: maxInMemory }),
-      runtime: options.runtime ?? systemRuntime,
-      pricing: options.pricing ?? (() => undefined),
+      storeTimeoutMs: 5000,
+      runtime: systemRuntime,
+      ...defined(options),
+      tools,
+      limits: { ...defaultLimits, ...this.#limits },
     };
   }
 
@@ -54,7 +80,8 @@ export class Executor {
    * prompt (code `bad_prompt`), an output no agent can give.
    */
   run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output> {
-    return drive(this.#plan({ resumes: false, open: openPrompt(prompt) }, options), options);
+    const session = options.sessionId === undefined ? 'new' : 'either';
+    return startRun(this.#configOf({ session, open: openPrompt(prompt), callsPerStep }, options));
   }
 
   /**
@@ -63,7 +90,7 @@ export class Executor {
    */
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
     const open = openAgain(sessionId, options.answers, this.#now);
-    return drive(this.#plan({ resumes: true, open }, options), { ...options, sessionId });
+    return startRun(this.#configOf({ session: 'old', open, callsPerStep }, { ...options, sessionId }));
   }
 
   /**
@@ -77,25 +104,26 @@ export class Executor {
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
     const open = openAction(options, this.#now);
-    return driveOnce(this.#plan({ resumes: false, open }, options), options);
+    return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1 }, options));
   }
 
-  #plan<Output>(
-    start: Pick<RunConfig<Output>, 'resumes' | 'open'>,
-    options: Omit<RunOptions<Output>, 'sessionId'>,
+  #configOf<Output>(
+    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep'>,
+    { signal, onEvent, output: option, ...ids }: RunOptions<Output>,
   ): RunConfig<Output> {
-    const limits = { ...defaultLimits, ...withoutUndefined(this.#options.limits ?? {}) };
-    const output = options.output === undefined ? undefined : planOutput(this.#options.agent, options.output);
-    const tools = output?.tool === undefined ? this.#tools : [...this.#tools, output.tool];
-    if (output?.tool !== undefined) checkTools(tools);
-    return {
+    const { agent, runtime, tools } = this.#options;
+    const output = option === undefined ? undefined : planOutput(agent, option);
+    if (output?.tool !== undefined) checkTools([...tools, output.tool]);
+    return Object.freeze({
+      ...this.#options,
       ...start,
-      options: this.#options,
-      tools,
-      limits,
-      budget: options.budget ?? new Budget(withoutUndefined(this.#options.limits ?? {})),
-      ...defined({ output }),
-    };
+      ...defined({ signal, onEvent, output }),
+      tools: output?.tool === undefined ? tools : [...tools, output.tool],
+      runId: ids.runId ?? runtime.id(),
+      sessionId: ids.sessionId ?? runtime.id(),
+      budget: ids.budget ?? new Budget(this.#limits),
+      hasOwnBudget: ids.budget === undefined,
+    });
   }
 }
 
@@ -131,8 +159,4 @@ function checkLimits(limits: Limits): void {
 
 function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message });
-}
-
-function withoutUndefined(limits: Limits): Limits {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

@@ -76,21 +76,41 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   readonly answers?: readonly NamedDecision[];
 }
 
-/** What one run is made of: the options of executor and run with every default filled in. */
-export interface RunConfig<Output> {
-  readonly options: Required<Pick<ExecutorOptions, 'agent' | 'gate' | 'store' | 'runtime' | 'pricing'>> &
-    ExecutorOptions;
-  readonly tools: readonly Tool[];
+/** What has a default in {@link ExecutorOptions}. */
+type Defaulted =
+  | 'tools'
+  | 'request'
+  | 'onLimit'
+  | 'toolErrors'
+  | 'toolScheduling'
+  | 'gate'
+  | 'attended'
+  | 'pricing'
+  | 'allowUnpriced'
+  | 'store'
+  | 'storeTimeoutMs'
+  | 'runtime';
+
+/** What one run is made of: the options of executor and run with every default applied. Frozen. */
+export interface RunConfig<Output = unknown>
+  extends Omit<ExecutorOptions, Defaulted | 'limits'>,
+    Required<Pick<ExecutorOptions, Defaulted>> {
+  readonly sessionId: string;
+  readonly runId: string;
   readonly limits: Limits & typeof defaultLimits;
   readonly budget: Budget;
+  /** Whether the budget is the run's own, so that what the run spent in other processes counts towards it. */
+  readonly hasOwnBudget: boolean;
   readonly output?: OutputPlan<Output>;
-  /** Whether the run goes on with one that began in another process. */
-  readonly resumes: boolean;
-  /** Whether the run is left after one action, to be gone on with later. */
-  readonly byAction?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+  /** What the session is before the run: `new` without asking the store, `old` only if the store has it. */
+  readonly session: 'new' | 'old' | 'either';
+  /** How many calls of a batch one step runs: all of them, or one when each step may run in a process of its own. */
+  readonly callsPerStep: number;
   /**
-   * The first events, in view of what the session holds. Pure.
-   * @throws AgentError `invalid` when the session is not one to go on with.
+   * Returns the first events, in view of what the session holds. Pure.
+   * @throws AgentError `invalid` when the session cannot be continued.
    */
   readonly open: (state: State) => readonly EventBody[];
 }

@@ -4,9 +4,8 @@ import type { Policy } from './action.ts';
 import type { RunConfig } from './options.ts';
 
 /** What `decide` has to know of a run's options. Limits shrink with what others draw from the same budget. */
-export function policyOf(plan: RunConfig<unknown>, state: State): Policy {
-  const { agent, context, system } = plan.options;
-  const { limits, budget } = plan;
+export function policyOf(config: RunConfig, state: State): Policy {
+  const { agent, context, system, tools, limits, budget, onLimit, attended } = config;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;
   const compacts = context?.compact !== undefined;
   return {
@@ -19,12 +18,12 @@ export function policyOf(plan: RunConfig<unknown>, state: State): Policy {
         state.toolCalls + budget.left('toolCalls'),
       );
     },
-    onLimit: plan.options.onLimit ?? 'return',
-    attended: plan.options.attended ?? false,
+    onLimit,
+    attended,
     compacts,
     compactAbove: compacts ? (context.maxTokens ?? window * 0.8) : Number.POSITIVE_INFINITY,
-    prefixTokens: compacts ? prefixTokens(system, plan.tools) : 0,
-    repeats: plan.limits.repeats || Number.POSITIVE_INFINITY,
-    mayRepeat: plan.tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
+    prefixTokens: compacts ? prefixTokens(system, tools) : 0,
+    repeats: limits.repeats || Number.POSITIVE_INFINITY,
+    mayRepeat: tools.filter((tool) => tool.mayRepeat === true).map((tool) => tool.name),
   };
 }

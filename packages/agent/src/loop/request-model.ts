@@ -22,32 +22,30 @@ const minOutput = 256;
 const graceMs = 50;
 
 /** One model request, and its outcome as an event: an answer, or why there is none. */
-export async function ask(
-  work: RunContext,
-  { closing, notice }: Extract<Action, { type: 'ask' }>,
+export async function requestModel(
+  run: RunContext,
+  { closing, notice }: Extract<Action, { type: 'request' }>,
 ): Promise<void> {
-  const place = work.state.answers + 1;
-  if (notice !== undefined) await work.step(`notice:${place}`, () => [{ type: 'notice', ...notice }]);
-  if (closing !== undefined && work.state.closing === undefined) {
-    await work.step(`wind-up:${place}`, () => [{ type: 'stop_requested', reason: 'limit', limit: closing }]);
+  if (notice !== undefined) await run.record([{ type: 'notice', ...notice }]);
+  if (closing !== undefined && run.state.closing === undefined) {
+    await run.record([{ type: 'stop_requested', reason: 'limit', limit: closing }]);
   }
-  // The same answer is asked for twice when the conversation was too long the first time.
-  const name = work.state.compacted ? `ask:${place}.compacted` : `ask:${place}`;
-  await work.step(name, () => outcome(work, closing !== undefined));
+  await run.record(await outcome(run, closing !== undefined));
 }
 
-function outcome(work: RunContext, closing: boolean): Promise<EventBody[]> {
-  const { agent, state, live, runtime } = work;
+function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
+  const { state, emit } = run;
+  const { agent, runtime, budget } = run.config;
   const began = runtime.monotonic();
-  const request = requestOf(work, closing);
+  const request = requestOf(run, closing);
   // A closing answer is given when all others are used up.
-  const settle = closing ? undefined : work.budget.take('turns', 1);
-  const asked = { agent, request, inputTokens: () => inputBound(state, request), live };
-  return askWithin(work, asked).then(
+  const settle = closing ? undefined : budget.take('turns', 1);
+  const asked = { agent, request, inputTokens: () => inputBound(state, request), emit };
+  return askWithin(run, asked).then(
     ({ response, price, shortenedBy }) => {
       settle?.(1);
-      work.answered(response);
-      const event = answerEvent(work, response, { durationMs: runtime.monotonic() - began, price });
+      run.lastResponse = response;
+      const event = answerEvent(run, response, { durationMs: runtime.monotonic() - began, price });
       // The model was cut short by our limit, not by its own.
       if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
       return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
@@ -57,9 +55,9 @@ function outcome(work: RunContext, closing: boolean): Promise<EventBody[]> {
       const error = AgentError.from(thrown);
       const durationMs = runtime.monotonic() - began;
       // A conversation that is too long is made smaller, and the answer asked for again.
-      const said = error.code === 'context_full' ? [] : work.soFar();
+      const said = error.code === 'context_full' ? [] : run.responseSoFar();
       const partial = said.length === 0 ? {} : { partial: said };
-      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(work, error), ...partial }];
+      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(run, error), ...partial }];
     },
   );
 }
@@ -70,7 +68,7 @@ export interface Asked {
   readonly request: ModelRequest;
   /** The most tokens it can have as input; asked for only when something is limited. */
   readonly inputTokens: () => number;
-  readonly live: RunContext['live'];
+  readonly emit: RunContext['emit'];
 }
 
 /** An answer and what it cost. */
@@ -86,38 +84,38 @@ export interface Answered {
  * when it failed.
  * @throws AgentError
  */
-export async function askWithin(work: RunContext, asked: Asked): Promise<Answered> {
+export async function askWithin(run: RunContext, asked: Asked): Promise<Answered> {
   const { agent } = asked;
   let reservation: Reservation | undefined;
   try {
-    const { request, shortenedBy, ...held } = reserve(work, asked);
+    const { request, shortenedBy, ...held } = reserve(run, asked);
     reservation = held.reservation;
     // A failed attempt has its price too, and the next one may cost the worst case again.
     const mayRetry = (wasted: Usage) => {
-      const price = priceOf(work, agent, agent.model, wasted.inputTokens);
+      const price = priceOf(run, agent, agent.model, wasted.inputTokens);
       return held.reservation.again(tokensOf([wasted]), usdOf([wasted], price));
     };
-    asked.live({ type: 'status', state: 'thinking' });
-    const response = checked(await answer(work, { ...asked, request }, mayRetry));
-    const price = priceOf(work, agent, response.model, response.usage.inputTokens);
+    asked.emit({ type: 'status', state: 'thinking' });
+    const response = checked(await answer(run, { ...asked, request }, mayRetry));
+    const price = priceOf(run, agent, response.model, response.usage.inputTokens);
     const used = [response.usage, response.wasted];
     reservation.settle(tokensOf(used), usdOf(used, price));
     return { response, price, ...defined({ shortenedBy }) };
   } catch (thrown) {
     const error = AgentError.from(thrown);
-    const price = priceOf(work, agent, agent.model, error.wasted?.inputTokens);
+    const price = priceOf(run, agent, agent.model, error.wasted?.inputTokens);
     const used = [error.wasted ?? noUsage];
     reservation?.settle(tokensOf(used), usdOf(used, price));
     throw error;
   }
 }
 
-function requestOf(work: RunContext, closing: boolean): ModelRequest {
+function requestOf({ state, config }: RunContext, closing: boolean): ModelRequest {
   return {
-    messages: work.state.messages,
-    tools: work.declared,
-    config: closing ? { ...work.config, toolChoice: 'none' } : work.config,
-    ...defined({ system: work.system, output: work.output }),
+    messages: state.messages,
+    tools: config.tools,
+    config: closing ? { ...config.request, toolChoice: 'none' } : config.request,
+    ...defined({ system: config.system, output: config.output?.shape }),
   };
 }
 
@@ -126,8 +124,8 @@ function requestOf(work: RunContext, closing: boolean): ModelRequest {
  * heeds it is heard out: its error says what the request has cost.
  */
 function answer(
-  { signal, runtime, whenStopped }: RunContext,
-  { agent, request, live }: Asked,
+  { signal, config: { runtime }, onStop }: RunContext,
+  { agent, request, emit: show }: Asked,
   mayRetry: (wasted: Usage) => boolean,
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
@@ -141,9 +139,9 @@ function answer(
       over = true;
       cancelGrace = runtime.timer(graceMs, giveUp);
     };
-    const stopWatching = whenStopped(stop);
+    const stopWatching = onStop(stop);
     const emit = (event: AgentEvent) => {
-      if (!over) live(event);
+      if (!over) show(event);
     };
     const end = () => {
       over = true;
@@ -205,7 +203,7 @@ function badAnswer(what: string): AgentError {
 }
 
 function answerEvent(
-  { agent }: RunContext,
+  { config: { agent } }: RunContext,
   response: ModelResponse,
   { durationMs, price }: { durationMs: number; price: Price | undefined },
 ): EventBody {
@@ -225,15 +223,15 @@ function answerEvent(
 }
 
 /** What the attempts of a request that failed cost; nothing where nothing was used or the price is unknown. */
-function spentBy(work: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
+function spentBy(run: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
   if (isNoUsage(wasted)) return {};
-  const price = priceOf(work, work.agent, work.agent.model, wasted.inputTokens);
+  const price = priceOf(run, run.config.agent, run.config.agent.model, wasted.inputTokens);
   return price === undefined ? {} : { usd: costOf(wasted, price) };
 }
 
 /** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
 export function priceOf(
-  { pricing }: RunContext,
+  { config: { pricing } }: RunContext,
   agent: Agent,
   model: string,
   inputTokens?: number,
@@ -258,14 +256,14 @@ interface Reserved {
  * answer is made shorter, so that the limit can be used up and never be passed.
  * @throws AgentError `limit` when the budget has no room, `invalid` when money is limited and the price unknown.
  */
-function reserve(work: RunContext, { agent, request, ...asked }: Asked): Reserved {
-  const { budget } = work;
+function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved {
+  const { budget } = run.config;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };
   }
   const inputTokens = asked.inputTokens();
-  const price = priceOf(work, agent, agent.model, inputTokens);
-  if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);
+  const price = priceOf(run, agent, agent.model, inputTokens);
+  if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);
   // Nobody knows yet what the provider's cache will make of the input.
   const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
   const usdLeft = budget.usdLeft - inputUsd;

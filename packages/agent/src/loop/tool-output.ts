@@ -17,22 +17,22 @@ export function shownBytes(tool: Tool): number {
 }
 
 /** Most bytes of this tool's output that are of any use: what can be put away may be longer than what is shown. */
-export function usefulBytes(work: RunContext, tool: Tool): number {
-  return offloadFor(work, tool) === undefined ? shownBytes(tool) : maxKept;
+export function usefulBytes(run: RunContext, tool: Tool): number {
+  return offloadFor(run, tool) === undefined ? shownBytes(tool) : maxKept;
 }
 
 /** What the reading tool gives is not put away again. */
-function offloadFor({ context }: RunContext, tool: Tool): Offload | undefined {
+function offloadFor({ config: { context } }: RunContext, tool: Tool): Offload | undefined {
   return context?.offload?.tool === tool ? undefined : context?.offload;
 }
 
 /** Tool output as it stands in the log: long texts put away, or shortened where that is not possible. */
 export async function shortened(
-  work: RunContext,
+  run: RunContext,
   tool: Tool,
   content: readonly ToolResultPart[],
 ): Promise<{ content: readonly ToolResultPart[]; blobs?: readonly BlobReference[] }> {
-  const spill = offloadFor(work, tool);
+  const spill = offloadFor(run, tool);
   if (spill === undefined) return { content };
   const texts = content.filter((part) => part.type === 'text').length;
   const most = Math.min(spill.overBytes, Math.floor(shownBytes(tool) / Math.max(1, texts)));
@@ -43,7 +43,7 @@ export async function shortened(
       parts.push(part);
       continue;
     }
-    const spilled = await patiently(work, spill.put(part.text, most, work.runtime.digest));
+    const spilled = await patiently(run, spill.put(part.text, most, run.config.runtime.digest));
     if (spilled !== undefined) blobs.push(spilled.blob);
     parts.push({ type: 'text', text: spilled?.excerpt ?? cap(part.text, most) });
   }
@@ -52,7 +52,7 @@ export async function shortened(
 
 /** Nothing when it fails, takes too long or the run must stop: only the middle of an output is lost then. */
 function patiently(
-  { runtime, whenStopped }: RunContext,
+  { config: { runtime }, onStop }: RunContext,
   putting: Promise<OffloadedOutput>,
 ): Promise<OffloadedOutput | undefined> {
   return new Promise((resolve) => {
@@ -63,7 +63,7 @@ function patiently(
       stopWatching();
       resolve(spilled);
     };
-    const stopWatching = whenStopped(giveUp);
+    const stopWatching = onStop(giveUp);
     putting.then(finish, giveUp);
   });
 }

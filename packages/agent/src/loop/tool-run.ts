@@ -40,14 +40,14 @@ export interface ToolJob {
  * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with
  * nothing when the run stopped and the tool did not say in time how it ended.
  */
-export async function runTool(work: RunContext, job: ToolJob): Promise<ToolOutcome | undefined> {
-  if (work.signal.aborted) return undefined;
+export async function runTool(run: RunContext, job: ToolJob): Promise<ToolOutcome | undefined> {
+  if (run.signal.aborted) return undefined;
   const stop = new ToolStop();
   let returned: unknown;
   try {
     // It begins now or never: a moment later a tool beside it may have stopped the run.
-    returned = job.tool.execute(job.arguments, contextOf(work, job, stop));
-    if (isThenable(returned)) return await inTime(work, job, { stop, pending: returned });
+    returned = job.tool.execute(job.arguments, contextOf(run, job, stop));
+    if (isThenable(returned)) return await inTime(run, job, { stop, pending: returned });
   } catch (thrown) {
     return failure(summarize(thrown).message, job.maxBytes);
   } finally {
@@ -74,7 +74,7 @@ interface Begun {
   readonly pending: PromiseLike<unknown>;
 }
 
-function inTime(work: RunContext, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
+function inTime(run: RunContext, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
   const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
   const limit = job.maxBytes;
   return new Promise((resolve) => {
@@ -89,7 +89,7 @@ function inTime(work: RunContext, job: ToolJob, { stop, pending }: Begun): Promi
     const end = (reason: AgentError, outcome: ToolOutcome | undefined) => {
       cancelTimeout();
       cancelGrace();
-      cancelGrace = work.runtime.timer(graceMs, () => finish(outcome));
+      cancelGrace = run.config.runtime.timer(graceMs, () => finish(outcome));
       stop.ask(reason);
     };
     const onAbort = () =>
@@ -97,15 +97,15 @@ function inTime(work: RunContext, job: ToolJob, { stop, pending }: Begun): Promi
         new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The run was stopped.' }),
         undefined,
       );
-    const cancelTimeout = work.runtime.timer(timeoutMs, () => {
+    const cancelTimeout = run.config.runtime.timer(timeoutMs, () => {
       lateMessage = `${job.tool.name} did not finish within ${timeoutMs / 1000} s and was stopped.`;
       end(
         new AgentError({ kind: 'timeout', code: 'tool_timeout', message: lateMessage }),
         failure(lateMessage, limit),
       );
     });
-    const stopWatching = work.whenStopped(onAbort);
-    if (work.signal.aborted) onAbort();
+    const stopWatching = run.onStop(onAbort);
+    if (run.signal.aborted) onAbort();
     new Promise((settle) => settle(pending)).then(
       (value) => finish(outcomeOf(value, limit)),
       // What a tool throws because it was stopped says less than why it was stopped.
@@ -114,7 +114,7 @@ function inTime(work: RunContext, job: ToolJob, { stop, pending }: Begun): Promi
   });
 }
 
-function contextOf(work: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
+function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
   const { callId, tool } = job;
   return {
     get signal() {
@@ -122,10 +122,10 @@ function contextOf(work: RunContext, job: ToolJob, stop: ToolStop): ToolContext 
     },
     callId,
     idempotencyKey: job.idempotencyKey,
-    budget: work.budget,
+    budget: run.config.budget,
     progress: (text) => {
       if (!stop.isOver && !stop.isAsked)
-        work.live({ type: 'progress', callId, toolName: tool.name, text: String(text) });
+        run.emit({ type: 'progress', callId, toolName: tool.name, text: String(text) });
     },
   };
 }

@@ -54,12 +54,12 @@ const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Pa
   ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
   ['it no longer fits', { failure: full }, { compacts: true }, { type: 'compact' }],
   ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
-  ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call' }],
+  ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call_tools' }],
   ['the last answer ended it', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
   ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
   ['it turns in circles', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
   ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
-  ['nothing of all that holds', {}, {}, { type: 'ask' }],
+  ['nothing of all that holds', {}, {}, { type: 'request' }],
 ];
 
 describe('the order of the questions [P1, P4]', () => {
@@ -96,11 +96,11 @@ describe('decide', () => {
   });
 
   it('asks when there is something to answer and runs calls when there are any [S0.10, S0.11]', () => {
-    expect(next({})).toEqual({ type: 'ask' });
-    expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call', calls: open.calls });
+    expect(next({})).toEqual({ type: 'request' });
+    expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call_tools', calls: open.calls });
     const answered = openCall(0, { result: { role: 'tool_result', toolCallId: '0', content: [] } });
     expect(next({ stopReason: 'tool_use', calls: [answered, openCall(1)] })).toEqual({
-      type: 'call',
+      type: 'call_tools',
       calls: [openCall(1)],
     });
   });
@@ -110,7 +110,7 @@ describe('decide', () => {
     expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
     expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
     expect(ends('refusal')).toEqual({ type: 'finish', status: 'refusal' });
-    expect(ends('pause')).toEqual({ type: 'ask' });
+    expect(ends('pause')).toEqual({ type: 'request' });
     const bad = { context_full: 'context_full', unknown: 'unknown_stop', tool_use: 'no_call' } as const;
     for (const [reason, code] of Object.entries(bad)) {
       const action = ends(reason as keyof typeof bad);
@@ -128,21 +128,24 @@ describe('decide', () => {
       'unknown',
       'pause',
     ] as const) {
-      expect(next({ stopReason, calls: [openCall(0)] }).type).not.toBe('call');
+      expect(next({ stopReason, calls: [openCall(0)] }).type).not.toBe('call_tools');
     }
-    expect(next({ calls: [openCall(0)] }).type).not.toBe('call');
+    expect(next({ calls: [openCall(0)] }).type).not.toBe('call_tools');
   });
 
   it('cuts a batch where the tool calls are used up [P1]', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
-    expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({ type: 'call', calls: calls.slice(0, 2) });
+    expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({
+      type: 'call_tools',
+      calls: calls.slice(0, 2),
+    });
     expect(next({ ...state, calls }, { toolCalls: 3 })).toMatchObject({
       status: 'limit',
       limit: 'toolCalls',
     });
     expect(next({ ...state, calls }, { toolCalls: 3, onLimit: 'finalize' })).toEqual({
-      type: 'ask',
+      type: 'request',
       closing: 'toolCalls',
     });
   });
@@ -151,15 +154,15 @@ describe('decide', () => {
     const state = { stopReason: 'tool_use', calls: [waiting] } as const;
     expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
     expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
-      type: 'call',
+      type: 'call_tools',
       calls: [waiting],
     });
   });
 
   it('gives one closing answer under finalize, whatever that answer is [P1, P4]', () => {
     const rest = { onLimit: 'finalize' } as const;
-    expect(next({ turns: 10 }, rest)).toEqual({ type: 'ask', closing: 'turns' });
-    expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'ask', closing: 'turns' });
+    expect(next({ turns: 10 }, rest)).toEqual({ type: 'request', closing: 'turns' });
+    expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'request', closing: 'turns' });
     for (const stopReason of ['complete', 'tool_use', 'pause', 'max_tokens', 'unknown'] as const) {
       expect(next({ turns: 11, closing: 'turns', stopReason, calls: [openCall(0)] }, rest)).toMatchObject({
         status: 'limit',
@@ -177,7 +180,7 @@ describe('decide', () => {
       expect(next({ ...state, compacted: true }, compacts)).toMatchObject({ status: 'failed' });
     }
     const heavy = { contextTokens: 101, compacted: true } as const;
-    expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'ask' });
+    expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'request' });
   });
 
   it('takes a closing answer that filled the window for what it is', () => {
@@ -188,15 +191,15 @@ describe('decide', () => {
 
   it('ends a run that turns in circles, unless one of its tools may repeat itself [P1]', () => {
     const circles = { batch, repeats: 3 } as const;
-    expect(next(circles, { repeats: 4 })).toMatchObject({ type: 'ask' });
+    expect(next(circles, { repeats: 4 })).toMatchObject({ type: 'request' });
     expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });
-    expect(next(circles, { repeats: 3, mayRepeat: ['tool'] })).toEqual({ type: 'ask' });
+    expect(next(circles, { repeats: 3, mayRepeat: ['tool'] })).toEqual({ type: 'request' });
     expect(next(circles, { repeats: 3, onLimit: 'finalize' })).toEqual({
-      type: 'ask',
+      type: 'request',
       closing: 'no_progress',
     });
     expect(next({ ...circles, closing: 'no_progress' }, { repeats: 3 })).toEqual({
-      type: 'ask',
+      type: 'request',
       closing: 'no_progress',
     });
   });

@@ -120,7 +120,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: 'if (budget.limitsMoney && price === undefined && !work.allowUnpriced) throw unpriced(agent.model);',
+    find: 'if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);',
     replace: '',
     why: 'an unknown price is taken for free',
     breaks: ['B3'],

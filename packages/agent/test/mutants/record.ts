@@ -152,8 +152,8 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: "error.code === 'context_full' ? [] : work.soFar()",
-    replace: 'work.soFar()',
+    find: "error.code === 'context_full' ? [] : run.responseSoFar()",
+    replace: 'run.responseSoFar()',
     why: 'an answer that is asked for again stays in the conversation',
     breaks: ['P8'],
     by: 'executor: answers that end too early',

@@ -123,7 +123,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: 'if (work.signal.aborted || work.state.calls.length === 0) return;',
+    find: 'if (run.signal.aborted || run.state.calls.length === 0) return;',
     replace: '',
     why: 'the rest of a batch runs after a cancel',
     breaks: ['P12'],
@@ -171,7 +171,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: toolRun,
-    find: 'const stopWatching = work.whenStopped(onAbort);',
+    find: 'const stopWatching = run.onStop(onAbort);',
     replace: 'const stopWatching = () => {};',
     why: 'a tool is not told that the run was cancelled',
     breaks: ['P3'],
