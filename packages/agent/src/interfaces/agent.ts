@@ -1,21 +1,11 @@
 import type { ErrorData } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
+import type { StopReason } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 import type { Tool } from './tool.ts';
 
-/**
- * Why the model stopped. Only a normal end of turn is `complete`; what we do not know is `unknown`.
- * `pause` asks to be continued; `context_full` means that the conversation no longer fits.
- */
-export type StopReason =
-  | 'complete'
-  | 'tool_use'
-  | 'max_tokens'
-  | 'refusal'
-  | 'pause'
-  | 'context_full'
-  | 'unknown';
+export type { StopReason } from '../values/stored-values.ts';
 
 /** A model's request to run a tool, as the executor sees it. */
 export interface ToolCall {

@@ -1,5 +1,8 @@
 import { AgentError } from '../values/errors.ts';
+import type { LimitName } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
+
+export type { LimitName } from '../values/stored-values.ts';
 
 /**
  * What one run may use up, with those that draw on its budget: tools that run others hand it on. An absent limit
@@ -23,9 +26,6 @@ export interface Limits {
   /** Time in milliseconds, the time people take to decide not counted. Default 3,600,000. */
   readonly ms?: number;
 }
-
-/** Which limit ended a run. */
-export type LimitName = 'turns' | 'toolCalls' | 'tokens' | 'usd' | 'no_progress';
 
 const limitNames: ReadonlySet<string> = new Set<LimitName>([
   'turns',

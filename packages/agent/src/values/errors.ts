@@ -1,24 +1,8 @@
 import { defined } from './defined.ts';
 import { isObject } from './json.ts';
-import type { Usage } from './usage.ts';
+import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
 
-/**
- * Why something failed, by cause and not by vendor:
- * `agent` the model's service failed, `tool` a tool failed, `timeout` a deadline passed, `rate_limit` the
- * service asked us to slow down, `network` the connection failed or the stream was cut or garbled,
- * `invalid` the request or configuration is wrong, `auth` the credentials were refused, `aborted` somebody
- * cancelled, `limit` a limit of the run was reached.
- */
-export type ErrorKind =
-  | 'agent'
-  | 'tool'
-  | 'timeout'
-  | 'rate_limit'
-  | 'network'
-  | 'invalid'
-  | 'auth'
-  | 'aborted'
-  | 'limit';
+export type { CauseSummary, ErrorData, ErrorKind } from './stored-values.ts';
 
 const kinds: ReadonlySet<string> = new Set<ErrorKind>([
   'agent',
@@ -31,35 +15,6 @@ const kinds: ReadonlySet<string> = new Set<ErrorKind>([
   'aborted',
   'limit',
 ]);
-
-/** A plain summary of an underlying error: vendor errors hold headers and requests, so none is kept whole. */
-export interface CauseSummary {
-  readonly name: string;
-  readonly message: string;
-  readonly code?: string;
-}
-
-/** The plain data of an {@link AgentError}: what is stored in events and sent to other processes. */
-export interface ErrorData {
-  readonly kind: ErrorKind;
-  readonly message: string;
-  /** A finer, stable word for programs, such as `busy` or `turns`: docs/errors.md has those of Cobbler. */
-  readonly code?: string;
-  /** Whether trying again unchanged may help. */
-  readonly retryable?: boolean;
-  /** How long the service asked us to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
-  /** HTTP status, where there was one. */
-  readonly status?: number;
-  readonly provider?: string;
-  /** The service's own id of the failed request. */
-  readonly requestId?: string;
-  /** Requests made, the failed one included. */
-  readonly attempts?: number;
-  /** Tokens that failed attempts used up. */
-  readonly wasted?: Usage;
-  readonly cause?: CauseSummary;
-}
 
 const brand = Symbol.for('cobbler.AgentError');
 

@@ -1,24 +1,6 @@
-/**
- * Tokens as the provider counted them. Only what a failed attempt used may be reckoned, and then says so.
- *
- * `inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included.
- * The other fields say how much of those two was cached or reasoning; they are absent when the provider
- * does not report them. The same numbers mean the same on every provider.
- */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Of the input, read from the provider's prompt cache. */
-  readonly cacheReadTokens?: number;
-  /** Of the input, written to the provider's prompt cache. */
-  readonly cacheWriteTokens?: number;
-  /** Of those written, what is kept for the longer of the provider's lifetimes, at a higher price. */
-  readonly cacheWriteLongTokens?: number;
-  /** Of the output, spent on reasoning. */
-  readonly reasoningTokens?: number;
-  /** True when part was never reported and is reckoned from what was sent and what arrived. */
-  readonly estimated?: boolean;
-}
+import type { Usage } from './stored-values.ts';
+
+export type { Usage } from './stored-values.ts';
 
 /** No tokens at all. */
 export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
