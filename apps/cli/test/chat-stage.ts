@@ -1,12 +1,12 @@
 import type { Agent, Event, Tool } from '@cobbler/agent';
-import { Chat } from '../src/chat/chat.ts';
+import { InteractiveChat } from '../src/chat/chat.ts';
 import type { ChatEar, ChatHost } from '../src/chat/host.ts';
 import { PromptHistory } from '../src/chat/input/prompt-history.ts';
 import { LocalHost } from '../src/chat/local-host.ts';
 import type { Permission } from '../src/config/permission.ts';
 import { permissionIn } from '../src/config/permission-plan.ts';
 import type { RunFlags } from '../src/config/run-flags.ts';
-import type { Sessions } from '../src/session/session-home.ts';
+import type { CliSessions } from '../src/session/session-home.ts';
 import { screenFor } from '../src/terminal/screen.ts';
 import { styleFor } from '../src/terminal/style.ts';
 import type { FakeIo } from './fake-io.ts';
@@ -22,7 +22,7 @@ export interface StageOptions {
   readonly allow?: readonly string[];
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  readonly sessions?: Sessions;
+  readonly sessions?: CliSessions;
   readonly sessionId?: string;
   /** Default: one on this machine. */
   readonly host?: (io: FakeIo) => ChatHost;
@@ -105,7 +105,7 @@ async function staged(
   };
   const screen = screenFor(io.stdout, io.env);
   const { sessionId } = options;
-  const chat = new Chat({
+  const chat = new InteractiveChat({
     io,
     keyboard,
     screen,

@@ -1,6 +1,6 @@
 import type { Event } from '@cobbler/agent';
 import { expect, test } from 'vitest';
-import { UsageCount } from '../src/sessions/session-usage.ts';
+import { SessionUsageCounter } from '../src/sessions/session-usage.ts';
 
 const usage = { inputTokens: 100, outputTokens: 20 };
 const wasted = { inputTokens: 90, outputTokens: 7 };
@@ -12,7 +12,7 @@ function cancelled(seq: number, more: object, usd?: number): Event {
 }
 
 test('what a session cost holds what was paid for requests that gave no answer', () => {
-  const count = new UsageCount();
+  const count = new SessionUsageCounter();
   count.add([
     {
       ...place,

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { PageFiles } from './bundle.ts';
 import { fingerprint } from './fingerprint.ts';
 
+export type { PageFiles } from './bundle.ts';
+
 /** Kept outside of what is published, and thrown away with `node_modules`. */
 const cache = new URL('../node_modules/.cache/page/', import.meta.url);
 

@@ -9,7 +9,7 @@ import { stableLength } from '../src/app/parts/stable-text.ts';
 import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';
 import { changesIn } from '../src/app/session/changes.ts';
 import { readDiff } from '../src/app/session/diff.ts';
-import { FrameReader } from '../src/app/session/frame-reader.ts';
+import { SseReader } from '../src/app/session/frame-reader.ts';
 import { foldLive, nothingLive, rejoined, settled } from '../src/app/session/live.ts';
 import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
@@ -25,7 +25,7 @@ describe('the stream of events', () => {
     );
     const random = seededRandom(1);
     for (let round = 0; round < 200; round += 1) {
-      const reader = new FrameReader();
+      const reader = new SseReader();
       const frames: string[] = [];
       for (let at = 0; at < bytes.length; ) {
         const end = at + 1 + Math.floor(random.next() * 12);
@@ -37,7 +37,7 @@ describe('the stream of events', () => {
   });
 
   test('a frame that was cut off is never given', () => {
-    expect(new FrameReader().push(new TextEncoder().encode('data: {"a":1}\n'))).toEqual([]);
+    expect(new SseReader().push(new TextEncoder().encode('data: {"a":1}\n'))).toEqual([]);
   });
 });
 

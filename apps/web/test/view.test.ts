@@ -5,7 +5,7 @@ import { emptyState, fold } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
-import type { CallView, View } from '../src/app/session/view.ts';
+import type { CallView, ConversationView } from '../src/app/session/view.ts';
 import {
   emptyView,
   foldView,
@@ -34,11 +34,12 @@ function folded(events: readonly Event[]): Message[] {
   return state.messages;
 }
 
-function callsIn(view: View): readonly CallView[] {
+function callsIn(view: ConversationView): readonly CallView[] {
   return view.items.flatMap((item) => (item.kind === 'answer' ? item.calls : []));
 }
 
-const kinds = (view: View) => view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
+const kinds = (view: ConversationView) =>
+  view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
 
 describe('what the page shows is what the harness has', () => {
   const prompts = [

@@ -1,7 +1,7 @@
 import { WorkflowEntrypoint } from 'cloudflare:workers';
 import type { WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import type { Env } from './env.ts';
-import type { Handler } from './worker.ts';
+import type { WorkerHandler } from './worker.ts';
 import { handlerOf, work } from './worker.ts';
 
 /** Works on one arrival after another of one chat, whatever dies meanwhile. */
@@ -11,6 +11,6 @@ export class AssistantWorkflow extends WorkflowEntrypoint<Env> {
   }
 }
 
-const handler: Handler = handlerOf();
+const handler: WorkerHandler = handlerOf();
 
 export default handler;

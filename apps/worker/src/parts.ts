@@ -21,7 +21,7 @@ import { telegramApi, telegramChannel } from '@cobbler/assistant/telegram';
 import { createAiSdk } from '@cobbler/provider-ai-sdk';
 import { anthropicModel } from '@cobbler/provider-ai-sdk/anthropic';
 import type { Env } from './env.ts';
-import type { Settings } from './settings.ts';
+import type { WorkerSettings } from './settings.ts';
 import { settingsOf } from './settings.ts';
 
 /** Additions of a deployment to the assistant. */
@@ -31,8 +31,8 @@ export interface Additions {
 }
 
 /** The assistant over the bindings of one request. */
-export interface Parts {
-  readonly settings: Settings;
+export interface WorkerParts {
+  readonly settings: WorkerSettings;
   readonly assistant: Assistant;
   readonly runner: CloudflareRunner;
   readonly sql: Sql;
@@ -42,7 +42,7 @@ export interface Parts {
 }
 
 /** @throws AgentError `invalid` that says which setting is missing or wrong. */
-export function partsOf(env: Env, { tools = [] }: Additions = {}): Parts {
+export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const settings = settingsOf(env);
   const sql = d1Sql(env.DB);
   const runner = cloudflareRunner({ workflow: env.TURNS, sql });

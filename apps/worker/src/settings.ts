@@ -4,7 +4,7 @@ import { secretPattern } from '@cobbler/assistant/telegram';
 import type { Env } from './env.ts';
 
 /** The settings from the environment. */
-export interface Settings {
+export interface WorkerSettings {
   readonly token: string;
   readonly secret: string;
   readonly allowed: ReadonlySet<string>;
@@ -12,7 +12,7 @@ export interface Settings {
 }
 
 /** @throws AgentError `invalid`, code `settings`, that names what is missing and how to set it. */
-export function settingsOf(env: Env): Settings {
+export function settingsOf(env: Env): WorkerSettings {
   const token = secretIn(env, 'TELEGRAM_BOT_TOKEN');
   const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
   secretIn(env, 'ANTHROPIC_API_KEY');

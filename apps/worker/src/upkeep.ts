@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import { setWebhook } from '@cobbler/assistant/telegram';
 import type { Env } from './env.ts';
-import type { Parts } from './parts.ts';
+import type { WorkerParts } from './parts.ts';
 import { report } from './parts.ts';
 
 /** Retention of finished data, in milliseconds: longer than Telegram repeats an update. */
@@ -11,7 +11,7 @@ const keptMs = 30 * 86_400_000;
 const untouchedMs = 600_000;
 
 /** The scheduled tasks. One failing task does not prevent the others. */
-export async function upkeep(env: Env, parts: Parts, now: number): Promise<void> {
+export async function upkeep(env: Env, parts: WorkerParts, now: number): Promise<void> {
   const { runner, outbox, turns } = parts;
   const before = now - keptMs;
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -31,7 +31,10 @@ export async function upkeep(env: Env, parts: Parts, now: number): Promise<void>
 }
 
 /** Sets the webhook when it is known where it should lead and it does not; else says what Telegram has to say. */
-async function seeToWebhook({ WEBHOOK_URL: wanted = '' }: Env, { api, settings }: Parts): Promise<void> {
+async function seeToWebhook(
+  { WEBHOOK_URL: wanted = '' }: Env,
+  { api, settings }: WorkerParts,
+): Promise<void> {
   const { url, last_error_message: trouble } = await api.raw.getWebhookInfo();
   if (wanted !== '' && url !== wanted) return await setWebhook(api, { url: wanted, secret: settings.secret });
   if (url === '')

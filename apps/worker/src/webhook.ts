@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { readUpdate, secretMatches } from '@cobbler/assistant/telegram';
-import type { Parts } from './parts.ts';
+import type { WorkerParts } from './parts.ts';
 import { report } from './parts.ts';
 
 /** An update of Telegram's is far smaller. */
@@ -10,7 +10,7 @@ const maxBodyLength = 262_144;
  * Accepts an update. 200 once it is recorded, so that Telegram drops it; also for unauthorized users and unknown
  * updates, because Telegram would repeat them. 503 when it could not be recorded: then Telegram must repeat it.
  */
-export async function takeUpdate(request: Request, { settings, assistant }: Parts): Promise<Response> {
+export async function takeUpdate(request: Request, { settings, assistant }: WorkerParts): Promise<Response> {
   const given = request.headers.get('x-telegram-bot-api-secret-token');
   if (!(await secretMatches(given, settings.secret))) return text('wrong secret', 401);
   const body = await boundedText(request);

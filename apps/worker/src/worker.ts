@@ -2,19 +2,19 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import { runWorkflow } from '@cobbler/assistant/cloudflare';
 import type { Env } from './env.ts';
-import type { Additions, Parts } from './parts.ts';
+import type { Additions, WorkerParts } from './parts.ts';
 import { partsOf, report } from './parts.ts';
 import { upkeep } from './upkeep.ts';
 import { takeUpdate, text } from './webhook.ts';
 
 /** The default export of a module worker. */
-export interface Handler {
+export interface WorkerHandler {
   fetch(request: Request, env: Env): Promise<Response>;
   scheduled(event: unknown, env: Env): Promise<void>;
 }
 
 /** The worker's doors. */
-export function handlerOf(additions: Additions = {}): Handler {
+export function handlerOf(additions: Additions = {}): WorkerHandler {
   return {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
@@ -42,7 +42,7 @@ export async function work(
 }
 
 /** External callers do not learn which setting is wrong; the log does. */
-function wellSet(env: Env, additions: Additions): Parts | undefined {
+function wellSet(env: Env, additions: Additions): WorkerParts | undefined {
   try {
     return partsOf(env, additions);
   } catch (thrown) {

@@ -2,7 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import type { ReadUpdate } from '@cobbler/assistant';
 import { describe, expect, it, vi } from 'vitest';
 import type { Env } from '../src/env.ts';
-import type { Parts } from '../src/parts.ts';
+import type { WorkerParts } from '../src/parts.ts';
 import { takeUpdate } from '../src/webhook.ts';
 import { handlerOf } from '../src/worker.ts';
 
@@ -22,7 +22,7 @@ async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 
     headers: { 'x-telegram-bot-api-secret-token': secret },
     body: JSON.stringify({ update_id: 5, message }),
   });
-  return await takeUpdate(request, { settings, assistant: { receive } } as unknown as Parts);
+  return await takeUpdate(request, { settings, assistant: { receive } } as unknown as WorkerParts);
 }
 
 describe('the webhook of the worker', () => {

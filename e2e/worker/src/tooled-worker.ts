@@ -2,7 +2,7 @@ import { WorkflowEntrypoint } from 'cloudflare:workers';
 import { defineTool } from '@cobbler/agent';
 import type { WorkflowParams, WorkflowStep } from '@cobbler/assistant/cloudflare';
 import type { Env } from '../../../apps/worker/src/env.ts';
-import type { Handler } from '../../../apps/worker/src/worker.ts';
+import type { WorkerHandler } from '../../../apps/worker/src/worker.ts';
 import { handlerOf, work } from '../../../apps/worker/src/worker.ts';
 
 /** The app with tools, whose runs are counted outside. */
@@ -32,6 +32,6 @@ export class AssistantWorkflow extends WorkflowEntrypoint<TooledEnv> {
   }
 }
 
-const handler: Handler = handlerOf();
+const handler: WorkerHandler = handlerOf();
 
 export default handler;

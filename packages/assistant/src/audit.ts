@@ -3,7 +3,7 @@ import { costOf } from '@cobbler/agent';
 import { defined, isoTime } from '@cobbler/agent/values';
 import type { EventStore } from './event-store.ts';
 
-interface Entry {
+interface AuditEntryBase {
   /** ISO 8601 in UTC. */
   readonly time: string;
   readonly chatId: string;
@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** A request to the model for an answer. */
-export interface AuditedModelCall extends Entry {
+export interface AuditedModelCall extends AuditEntryBase {
   readonly kind: 'model';
   /** Why the model stopped, or `failed`. */
   readonly status: string;
@@ -28,7 +28,7 @@ export interface AuditedModelCall extends Entry {
 }
 
 /** A call of a tool that the model asked for. */
-export interface AuditedCall extends Entry {
+export interface AuditedCall extends AuditEntryBase {
   readonly kind: 'tool';
   readonly tool: string;
   /** Absent for a tool that is no longer known. */
@@ -73,7 +73,7 @@ export async function* auditOf(
   }
 }
 
-type TurnName = Pick<Entry, 'chatId' | 'runId'>;
+type TurnName = Pick<AuditEntryBase, 'chatId' | 'runId'>;
 
 /** The opposite of `turnSession`. */
 function turnIn(sessionId: string): TurnName | undefined {
@@ -99,9 +99,13 @@ function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptio
   return [...entries, ...unfinished(events, turn, { decisions, options })];
 }
 
-type Found<Type extends Event['type']> = Extract<Event, { type: Type }>;
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
-function modelCall(event: Found<'assistant'>, head: Entry, { pricing }: AuditOptions): AuditedModelCall {
+function modelCall(
+  event: EventOf<'assistant'>,
+  head: AuditEntryBase,
+  { pricing }: AuditOptions,
+): AuditedModelCall {
   const { provider, model, usage, stopReason, durationMs } = event;
   const price = pricing?.(provider, model, usage.inputTokens);
   const usd = event.usd ?? (price === undefined ? undefined : costOf(usage, price));
@@ -135,12 +139,16 @@ function decisionsIn(events: readonly Event[], { chatId }: TurnName): Map<string
   return decisions;
 }
 
-interface Known {
+interface AuditContext {
   readonly decisions: ReadonlyMap<string, Decided>;
   readonly options: AuditOptions;
 }
 
-function toolCall(event: Found<'tool_result'>, head: Entry, { decisions, options }: Known): AuditedCall {
+function toolCall(
+  event: EventOf<'tool_result'>,
+  head: AuditEntryBase,
+  { decisions, options }: AuditContext,
+): AuditedCall {
   const decided = decisions.get(placeOf(event));
   return {
     kind: 'tool',
@@ -154,7 +162,7 @@ function toolCall(event: Found<'tool_result'>, head: Entry, { decisions, options
 }
 
 function statusOf(
-  { denied, notRun, isError }: Found<'tool_result'>,
+  { denied, notRun, isError }: EventOf<'tool_result'>,
   decided: Decided | undefined,
 ): AuditedCall['status'] {
   if (decided?.decision === 'expired') return 'expired';
@@ -167,7 +175,7 @@ function statusOf(
 function unfinished(
   events: readonly Event[],
   turn: TurnName,
-  { decisions, options }: Known,
+  { decisions, options }: AuditContext,
 ): readonly AuditedCall[] {
   const answered = new Set(events.flatMap((event) => (event.type === 'tool_result' ? [placeOf(event)] : [])));
   const open = new Map<string, AuditedCall>();

@@ -19,7 +19,7 @@ export interface RateLimit {
 }
 
 /** Permission of a chat to start a turn now. A refusal is a result, not an error. */
-export type Turn =
+export type TurnPermission =
   | { readonly ok: true }
   | {
       readonly ok: false;
@@ -43,7 +43,7 @@ export interface ChatStore {
   /** The active turn, if there is one. */
   running(chatId: string): Promise<string | undefined>;
   /** Lets a turn begin and counts it, or refuses it. However many ask at once, no more than `count` are let. */
-  takeTurn(userId: string, now: number, limit: RateLimit): Promise<Turn>;
+  takeTurn(userId: string, now: number, limit: RateLimit): Promise<TurnPermission>;
   /** Deletes what was set for a chat. What counts a person's turns stays, or forgetting would be a way round it. */
   forget(chatId: string): Promise<void>;
 }
@@ -101,7 +101,12 @@ const makesRoom = `
   SELECT at FROM arrivals WHERE user_id = ?1 ORDER BY at
   LIMIT 1 OFFSET max(0, (SELECT count(*) FROM arrivals WHERE user_id = ?1) - ?2)`;
 
-async function takeTurn(sql: Sql, userId: string, now: number, { count, perMs }: RateLimit): Promise<Turn> {
+async function takeTurn(
+  sql: Sql,
+  userId: string,
+  now: number,
+  { count, perMs }: RateLimit,
+): Promise<TurnPermission> {
   const [, decided, , room] = await sql.batch([
     { text: dropOld, params: [userId, now, perMs] },
     { text: decide, params: [userId, count] },

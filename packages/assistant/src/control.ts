@@ -101,9 +101,9 @@ export async function tap(kit: AssistantDependencies, work: TapWork, steps: Step
   if (piece !== undefined) await edit(kit, steps, work, piece);
 }
 
-type Outcome = { short: string; long: string };
+type ControlReply = { short: string; long: string };
 
-async function decide(kit: AssistantDependencies, work: TapWork): Promise<Outcome> {
+async function decide(kit: AssistantDependencies, work: TapWork): Promise<ControlReply> {
   const approval = approvalTap(work.data);
   if (approval !== undefined) {
     const runId = await kit.chats.running(work.chatId);
@@ -118,7 +118,7 @@ async function decide(kit: AssistantDependencies, work: TapWork): Promise<Outcom
   return { short: words.isOver, long: '' };
 }
 
-function same(text: string): Outcome {
+function same(text: string): ControlReply {
   return { short: text, long: text };
 }
 

@@ -1,4 +1,4 @@
-interface Arrival {
+interface IncomingMetadata {
   /** The channel's own id of this arrival: the same one again is the same arrival. */
   readonly id: string;
   readonly chatId: string;
@@ -8,7 +8,7 @@ interface Arrival {
 }
 
 /** A message from a user. */
-export interface IncomingText extends Arrival {
+export interface IncomingText extends IncomingMetadata {
   readonly type: 'text';
   readonly text: string;
   /** The channel's id of this message. */
@@ -20,7 +20,7 @@ export interface IncomingText extends Arrival {
 }
 
 /** A press of a button under a message. */
-export interface IncomingTap extends Arrival {
+export interface IncomingTap extends IncomingMetadata {
   readonly type: 'tap';
   /** The value of the button. */
   readonly data: string;
@@ -31,7 +31,7 @@ export interface IncomingTap extends Arrival {
 }
 
 /** Unsupported input (a photo, a voice message, too long a text) that gets a reply of its own. */
-export interface IncomingOther extends Arrival {
+export interface IncomingOther extends IncomingMetadata {
   readonly type: 'other';
   /** Words for the person. */
   readonly answer: string;

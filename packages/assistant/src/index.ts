@@ -15,7 +15,7 @@ export {
 export type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
 export { maxNoteLength } from './channel.ts';
 export type { ChatMessage, MessageStore } from './chat-message.ts';
-export { type Chat, type ChatStore, type RateLimit, sqlChats, type Turn } from './chat-store.ts';
+export { type Chat, type ChatStore, type RateLimit, sqlChats, type TurnPermission } from './chat-store.ts';
 export { commandList } from './control.ts';
 export { type EventStore, type EventStoreOptions, sqlEvents } from './event-store.ts';
 export { contextMessages } from './history.ts';

@@ -158,7 +158,7 @@ const findAnswer = `
 /** The outbox in a database. Several may use the same one. */
 export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
   const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = options;
-  const life: Life = { sql, runtime, attempts, doubts, leaseMs };
+  const life: OutboxSettings = { sql, runtime, attempts, doubts, leaseMs };
   const underWay = new Map<string, Promise<Delivery>>();
   return {
     deliver(key, chatId, piece, send, given = {}) {
@@ -216,12 +216,12 @@ export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
   };
 }
 
-interface Life extends Required<OutboxOptions> {
+interface OutboxSettings extends Required<OutboxOptions> {
   readonly sql: Sql;
 }
 
 async function deliverOnce(
-  life: Life,
+  life: OutboxSettings,
   {
     key,
     chatId,
@@ -249,7 +249,12 @@ async function deliverOnce(
     : sendIt(life, owner, entryIn(mine), send);
 }
 
-async function sendIt(life: Life, owner: string, entry: OutboxEntry, send: SendPiece): Promise<Delivery> {
+async function sendIt(
+  life: OutboxSettings,
+  owner: string,
+  entry: OutboxEntry,
+  send: SendPiece,
+): Promise<Delivery> {
   const { sql, runtime } = life;
   const { key, piece, replyTo } = entry;
   let messageId: string;
@@ -264,7 +269,7 @@ async function sendIt(life: Life, owner: string, entry: OutboxEntry, send: SendP
 }
 
 async function failed(
-  { sql, runtime, ...bounds }: Life,
+  { sql, runtime, ...bounds }: OutboxSettings,
   owner: string,
   { key, attempts, doubts: before }: OutboxEntry,
   thrown: unknown,
@@ -288,7 +293,7 @@ async function failed(
   throw again ? new AgentError({ ...data, retryable, retryAfterMs: waitMs }) : error;
 }
 
-function outcomeOf({ leaseMs }: Life, row: SqlRow, now: number): Delivery {
+function outcomeOf({ leaseMs }: OutboxSettings, row: SqlRow, now: number): Delivery {
   const { key, state, messageId, error, nextTryAt } = entryIn(row);
   if (state === 'sent' && messageId !== undefined) return { state, messageId };
   if (state === 'given_up') return { state, ...defined({ error }) };

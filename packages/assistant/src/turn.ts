@@ -78,7 +78,7 @@ async function refuse(
 }
 
 /** The reply for the user, and whether it is the model's response. */
-interface Said {
+interface TurnReply {
   readonly said: string;
   readonly isAnswer: boolean;
 }
@@ -88,7 +88,7 @@ async function answer(
   work: TurnWork,
   steps: Steps,
   moment: Moment,
-): Promise<Said> {
+): Promise<TurnReply> {
   const endCompany = keepCompany(kit, steps, work.chatId);
   try {
     const result = await think(kit, work, steps, moment);
@@ -212,7 +212,7 @@ async function finish(
   kit: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
-  { said, isAnswer }: Said,
+  { said, isAnswer }: TurnReply,
 ): Promise<void> {
   const { chats, messages, memory, runner, runtime } = kit;
   const { chatId, replyId } = work;

@@ -59,7 +59,7 @@ export class AgentBackend implements Backend {
       ...defined({ mode }),
       claudeSessionId: request.resumeId ?? null,
     };
-    const teller = new Teller((happening) => context.onHappening?.(happening));
+    const teller = new UpdateConverter((happening) => context.onHappening?.(happening));
     let isStopped = false;
     const stop = () => {
       isStopped = true;
@@ -94,7 +94,7 @@ export class AgentBackend implements Backend {
 }
 
 /** Converts updates of an agent to backend events. A started block ends when another one starts. */
-class Teller {
+class UpdateConverter {
   readonly #tell: (happening: BackendEvent) => void;
   readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
   /** Calls that were let through and have not ended, oldest first. */

@@ -5,7 +5,7 @@ import type { BackendEvent } from './happening.ts';
 import { subtractUsage, tokensOf } from './happening.ts';
 
 /** Usage that a response or an error reports of a program. */
-export interface Due {
+export interface ReportedUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
   /** US dollars of both; absent when the program does not say. */
@@ -17,15 +17,15 @@ export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: tr
 
 /** Usage of one task, and the part already reported: each token and each dollar counts once. */
 export class Bill {
-  readonly #earlier: Due;
+  readonly #earlier: ReportedUsage;
   /** Failed attempts, as far as the task has reported them. */
   #lost: Usage = noUsage;
   #lostUsd: number | undefined;
   #result: BackendResult | undefined;
-  #reported: Due = nothingDue;
+  #reported: ReportedUsage = nothingDue;
 
   /** `earlier`: what was never reported of the job before. */
-  constructor(earlier: Due = nothingDue) {
+  constructor(earlier: ReportedUsage = nothingDue) {
     this.#earlier = earlier;
   }
 
@@ -46,7 +46,7 @@ export class Bill {
   }
 
   /** All that has not been reported. `seen` is what the current answer of a job that is not over has used so far. */
-  settle(seen: Usage): Due {
+  settle(seen: Usage): ReportedUsage {
     const reported = this.#reported;
     const usage = addUsage(reported.usage, seen);
     const earlier = reported.usd === undefined ? this.#earlier : nothingDue;
@@ -69,10 +69,10 @@ export class Bill {
   }
 }
 
-const nothingDue: Due = { usage: noUsage, wasted: noUsage };
+const nothingDue: ReportedUsage = { usage: noUsage, wasted: noUsage };
 
 /** The price per token at which the tokens cost what the program reported. */
-export function priceOf({ usage, wasted, usd }: Due): Price | undefined {
+export function priceOf({ usage, wasted, usd }: ReportedUsage): Price | undefined {
   if (usd === undefined) return undefined;
   const each = (usd * 1_000_000) / Math.max(1, tokensOf(usage) + tokensOf(wasted));
   return { input: each, output: each };

@@ -1,18 +1,18 @@
 import type { BackendProcess } from './backend.ts';
 
 /** The result of a call. */
-interface Outcome {
+interface CallOutcome {
   readonly text: string;
   readonly isError: boolean;
 }
 
 /** The state of one call: its decision, and its outcome. */
-interface Known {
+interface CallState {
   /** The arguments; present while it waits for a decision. */
   asked?: Record<string, unknown>;
   verdict?: { readonly allow: Record<string, unknown> } | { readonly deny: string };
-  outcome?: Outcome;
-  settle?: (outcome: Outcome | undefined) => void;
+  outcome?: CallOutcome;
+  settle?: (outcome: CallOutcome | undefined) => void;
 }
 
 /**
@@ -20,7 +20,7 @@ interface Known {
  * waits for what they gave, in whatever order these come.
  */
 export class Calls {
-  readonly #known: Map<string, Known> = new Map();
+  readonly #known: Map<string, CallState> = new Map();
   #process: Pick<BackendProcess, 'decide'> | undefined;
   #isOver = false;
 
@@ -37,7 +37,7 @@ export class Calls {
   }
 
   /** The program tells what a call gave. */
-  done(callId: string, { text, isError }: Outcome): void {
+  done(callId: string, { text, isError }: CallOutcome): void {
     const known = this.#of(callId);
     known.outcome = { text, isError };
     known.settle?.(known.outcome);
@@ -51,12 +51,12 @@ export class Calls {
   }
 
   /** The loop lets a call through and waits. Rejects when the program ends before it is done. */
-  async allowed(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<Outcome> {
+  async allowed(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome> {
     const known = this.#of(callId);
     known.verdict ??= { allow: given };
     this.#decide(callId, known);
     if (known.outcome !== undefined) return known.outcome;
-    const outcome = await new Promise<Outcome | undefined>((resolve) => {
+    const outcome = await new Promise<CallOutcome | undefined>((resolve) => {
       known.settle = resolve;
       if (this.#isOver) resolve(undefined);
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
@@ -71,13 +71,13 @@ export class Calls {
     for (const { settle, outcome } of this.#known.values()) settle?.(outcome);
   }
 
-  #of(callId: string): Known {
+  #of(callId: string): CallState {
     const known = this.#known.get(callId) ?? {};
     this.#known.set(callId, known);
     return known;
   }
 
-  #decide(callId: string, known: Known): void {
+  #decide(callId: string, known: CallState): void {
     const { asked, verdict } = known;
     if (asked === undefined || verdict === undefined || this.#process === undefined) return;
     delete known.asked;

@@ -76,7 +76,7 @@ export class CliBackend implements Backend {
   }
 
   start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
-    const job = new Job(
+    const job = new CliJob(
       { dialect: this.#dialect, path: this.#program, problem: this.problem() },
       this.#options,
       request,
@@ -99,7 +99,7 @@ interface Subject {
 }
 
 /** One job: as many starts of the program as it takes, one after another. */
-class Job {
+class CliJob {
   readonly #dialect: CliAdapter;
   readonly #program: string | undefined;
   readonly #problem: AgentErrorType | undefined;

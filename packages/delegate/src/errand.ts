@@ -66,7 +66,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
     cancelStop();
     cancelStop = runtime.timer(ms, () => child?.stop());
   };
-  const heard = new Heard(options.hear);
+  const heard = new CliOutput(options.hear);
   const talk: CliConnection = dialect.talk(request, (line) => child?.write(`${line}\n`));
   const hear = (line: string) => {
     for (const happening of talk.hear(scrubbed(line, secrets))) {
@@ -117,7 +117,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
 }
 
 /** The output of a program so far. After its result nothing counts. */
-class Heard {
+class CliOutput {
   /** Why nothing of what it tells can be trusted. */
   problem: AgentError | undefined;
   readonly #tell: (happening: BackendEvent) => void;

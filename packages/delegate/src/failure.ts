@@ -2,7 +2,7 @@ import type { ErrorData, ErrorKind } from '@cobbler/agent';
 import { serviceCode } from '@cobbler/agent/values';
 
 /** A program's reason for its failure. */
-export interface Said {
+export interface ReportedFailure {
   /** Its words, for people. */
   readonly message: string;
   /** The HTTP status of the service behind it, where it names one. */
@@ -25,7 +25,7 @@ const words: readonly (readonly [words: RegExp, kind: ErrorKind, retryable: bool
 ];
 
 /** An error by its status first; by its words only where it has none. */
-export function failureOf({ message, status, connection }: Said, provider: string): ErrorData {
+export function failureOf({ message, status, connection }: ReportedFailure, provider: string): ErrorData {
   const text =
     message.trim() === '' ? 'The program failed without an error message.' : message.slice(0, 2000);
   const base = { message: text, provider };

@@ -38,7 +38,7 @@ export interface RelayOptions {
 type News = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
 
 /** An active task, and its state. */
-interface Live {
+interface ActiveTask {
   readonly process: BackendProcess;
   readonly news: News[];
   readonly calls: Calls;
@@ -65,7 +65,7 @@ export class BackendAgent implements Agent {
     cacheUsage: true,
   };
   readonly #options: RelayOptions;
-  #live: Live | undefined;
+  #live: ActiveTask | undefined;
   /** Resolves when no job is left. */
   #gone: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
@@ -152,7 +152,7 @@ export class BackendAgent implements Agent {
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
     const instructions = typeof system === 'string' ? system : system?.join('\n\n');
-    const live: Omit<Live, 'process'> = { news: [], calls: new Calls(), bill };
+    const live: Omit<ActiveTask, 'process'> = { news: [], calls: new Calls(), bill };
     this.#bill = bill;
     const process = this.#options.backend.start(
       {
@@ -163,7 +163,7 @@ export class BackendAgent implements Agent {
       },
       { onHappening: (happening) => this.#hear(live, happening) },
     );
-    const whole: Live = Object.assign(live, { process });
+    const whole: ActiveTask = Object.assign(live, { process });
     whole.calls.decideBy(process);
     this.#live = whole;
     this.#gone = process.result.then((result) => {
@@ -176,13 +176,13 @@ export class BackendAgent implements Agent {
   }
 
   /** Results written by the loop itself are denials: those calls never ran. */
-  #goOn(live: Live, messages: readonly Message[]): void {
+  #goOn(live: ActiveTask, messages: readonly Message[]): void {
     const answered = messages.findLastIndex(({ role }) => role === 'assistant');
     for (const message of messages.slice(answered + 1))
       if (message.role === 'tool_result') live.calls.refused(message.toolCallId, textOf(message));
   }
 
-  #hear(live: Omit<Live, 'process'>, happening: BackendEvent): void {
+  #hear(live: Omit<ActiveTask, 'process'>, happening: BackendEvent): void {
     if (happening.type === 'session') this.#sessionId = happening.id;
     if (happening.type === 'withdrawn') live.bill.waste(happening);
     if (happening.type === 'asked') live.calls.asked(happening.callId, happening.arguments);
@@ -192,13 +192,13 @@ export class BackendAgent implements Agent {
     else this.#push(live, happening);
   }
 
-  #push(live: Omit<Live, 'process'>, news: News): void {
+  #push(live: Omit<ActiveTask, 'process'>, news: News): void {
     live.news.push(news);
     this.#wake();
   }
 
   /** Reads on until an answer is whole. */
-  async #answer(live: Live, { signal, emit }: RequestContext): Promise<ModelResponse> {
+  async #answer(live: ActiveTask, { signal, emit }: RequestContext): Promise<ModelResponse> {
     const draft = new ResponseBuilder(emit ?? (() => {}));
     const stop = () => {
       live.process.stop();
@@ -230,7 +230,7 @@ export class BackendAgent implements Agent {
    * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
    * text that its pieces have not said is an answer of its own, unless the run has no turn left for one.
    */
-  #last(live: Live, draft: ResponseBuilder, result: BackendResult): ModelResponse {
+  #last(live: ActiveTask, draft: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
     const rest: Unsaid = status === 'completed' ? unsaid(draft.texts, result.output) : { type: 'nothing' };
     if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
@@ -259,7 +259,7 @@ export class BackendAgent implements Agent {
   }
 
   /** The cost known so far; the rest is reported with the next task. */
-  #cancelled(live: Live, draft: ResponseBuilder): AgentError {
+  #cancelled(live: ActiveTask, draft: ResponseBuilder): AgentError {
     const due = live.bill.settle(draft.usage);
     this.#price = priceOf(due) ?? this.#price;
     const message = 'The program was stopped: the run ended.';
@@ -288,7 +288,11 @@ export class BackendAgent implements Agent {
     };
   }
 
-  #response(live: Live, draft: ResponseBuilder, how: { stop: StopReason; usage: Usage }): ModelResponse {
+  #response(
+    live: ActiveTask,
+    draft: ResponseBuilder,
+    how: { stop: StopReason; usage: Usage },
+  ): ModelResponse {
     const { stop, usage } = how;
     if (stop === 'tool_use' || stop === 'pause') {
       if (this.#live !== undefined) live.bill.book(usage);

@@ -42,7 +42,7 @@ export interface SessionsOptions {
 const linesShown = 8;
 
 /** Gate and rules for the calls of one task. */
-interface Known {
+interface TaskContext {
   readonly session: string;
   readonly place: () => ProxyTarget;
   /** The arguments of each call, as the program tells them: not every program repeats them when it asks. */
@@ -113,7 +113,11 @@ export class Sessions {
       ...(cliSessionId !== undefined && { resumeId: cliSessionId, before: totals }),
     };
     const lines: string[] = [];
-    const known: Known = { session: id, place: placeIn(workingDir, this.#options.env), told: new Map() };
+    const known: TaskContext = {
+      session: id,
+      place: placeIn(workingDir, this.#options.env),
+      told: new Map(),
+    };
     const process: BackendProcess = backend.start(request, {
       ...defined({ signal: means.signal }),
       onHappening: (happening) => {
@@ -194,7 +198,7 @@ export class Sessions {
   }
 
   async #judge(
-    known: Known,
+    known: TaskContext,
     asked: Extract<BackendEvent, { type: 'asked' }>,
     process: BackendProcess,
   ): Promise<void> {
@@ -249,7 +253,7 @@ export class Sessions {
 }
 
 /** @throws when the arguments are not plain data or the working directory cannot be used. */
-function gateCall({ place, told }: Known, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
+function gateCall({ place, told }: TaskContext, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
   const { callId, toolName } = asked;
   const given = structuredClone(asked.arguments);
   place();

@@ -42,7 +42,7 @@ class HarnessAgent implements SessionAgent {
     open.isBusy = true;
     open.callbacks = callbacks;
     try {
-      const told = new Told(callbacks);
+      const told = new CallbackReporter(callbacks);
       let result = await told.follow(open.harness.prompt(prompt));
       while (result.status === 'waiting' && callbacks.canUseTool !== undefined) {
         const answers = await told.answers();
@@ -85,7 +85,7 @@ class HarnessAgent implements SessionAgent {
 }
 
 /** Tells the events of runs to the callbacks, one after another. */
-class Told {
+class CallbackReporter {
   readonly toolsUsed: string[] = [];
   readonly #callbacks: ExecuteCallbacks;
   readonly #answers: Map<string, Promise<ApprovalDecision>> = new Map();

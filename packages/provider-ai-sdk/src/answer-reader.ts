@@ -1,12 +1,12 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { Block, Kind } from './attachments.ts';
+import type { AttachmentBlock, AttachmentKind } from './attachments.ts';
 import { Attachments } from './attachments.ts';
 import { closingOutput, isSame } from './closing-output.ts';
 import { streamFault } from './fault.ts';
 import { fieldsOf, textIn } from './fields.ts';
 import { canBePassedOver } from './passed-over.ts';
 import { earlyUsage, settledReason, stopOf, stopWord, usageOf } from './stop.ts';
-import type { Word } from './word.ts';
+import type { SinkCall } from './word.ts';
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   LanguageModelV4StreamPart,
@@ -30,7 +30,7 @@ const maxArguments = 1024 * 1024;
  * to its end, because services repeat them.
  */
 export class AnswerReader {
-  readonly #open = new Map<string, Block>();
+  readonly #open = new Map<string, AttachmentBlock>();
   #blocks = 0;
   #hasCalls = false;
   readonly #closedCalls = new Set<string>();
@@ -45,7 +45,7 @@ export class AnswerReader {
   #isOver = false;
 
   /** Converts a part. Unknown parts are skipped. */
-  read(part: LanguageModelV4StreamPart): readonly Word[] {
+  read(part: LanguageModelV4StreamPart): readonly SinkCall[] {
     if (this.#isOver && !afterEnd.has(part.type)) return [];
     switch (part.type) {
       case 'text-start':
@@ -78,28 +78,28 @@ export class AnswerReader {
   }
 
   /** A thrown error means that the SDK failed on its input, unless it is a failure of the service. */
-  thrown(error: unknown): readonly Word[] {
+  thrown(error: unknown): readonly SinkCall[] {
     const { statusCode, message } = fieldsOf(error);
     return typeof statusCode === 'number' ? failure(error) : [garbled(message)];
   }
 
-  #start(part: Part<'text-start' | 'reasoning-start'>): Word[] {
+  #start(part: Part<'text-start' | 'reasoning-start'>): SinkCall[] {
     const kind = kindOf(part);
     const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
     return [{ say: kind, at: block.at, delta: '' }, ...this.#attach(block, part)];
   }
 
-  #delta(part: Part<'text-delta' | 'reasoning-delta'>): Word[] {
+  #delta(part: Part<'text-delta' | 'reasoning-delta'>): SinkCall[] {
     const kind = kindOf(part);
     const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
-    const words: Word[] = part.delta === '' ? [] : [{ say: kind, at: block.at, delta: part.delta }];
+    const words: SinkCall[] = part.delta === '' ? [] : [{ say: kind, at: block.at, delta: part.delta }];
     block.size += part.delta.length;
     const said = kind === 'text' ? this.#texts.findLast(({ id }) => id === part.id) : undefined;
     if (said !== undefined) said.text += part.delta;
     return [...words, ...this.#attach(block, part)];
   }
 
-  #end(part: Part<'text-end' | 'reasoning-end'>): Word[] {
+  #end(part: Part<'text-end' | 'reasoning-end'>): SinkCall[] {
     const kind = kindOf(part);
     const block = this.#open.get(nameOf(kind, part.id));
     if (block === undefined) return [];
@@ -108,7 +108,7 @@ export class AnswerReader {
     return [...attached, { say: 'close', at: block.at }, ...this.#attachments.close(block)];
   }
 
-  #call(id: string, name: string): Word[] {
+  #call(id: string, name: string): SinkCall[] {
     this.#hasCalls = true;
     if (this.#open.has(nameOf('call', id))) return [];
     const { at } = this.#begin('call', id);
@@ -116,7 +116,7 @@ export class AnswerReader {
     return [{ say: 'call', at, id, name }];
   }
 
-  #input({ id, delta }: Part<'tool-input-delta'>): Word[] {
+  #input({ id, delta }: Part<'tool-input-delta'>): SinkCall[] {
     const block = this.#open.get(nameOf('call', id));
     if (block === undefined || delta === '') return [];
     block.size += delta.length;
@@ -125,7 +125,7 @@ export class AnswerReader {
   }
 
   /** Comes when the arguments are whole. Their text is what came piece by piece; some models send it only here. */
-  #wholeCall(part: Part<'tool-call'>): Word[] {
+  #wholeCall(part: Part<'tool-call'>): SinkCall[] {
     const { toolCallId: id, toolName } = part;
     const name = nameOf('call', id);
     if (!this.#open.has(name) && (this.#isOver || this.#closedCalls.has(id))) return [];
@@ -142,11 +142,11 @@ export class AnswerReader {
   }
 
   /** Comes before the parts that are made of the same event, and tells what the SDK keeps to itself. */
-  #raw(event: unknown): Word[] {
+  #raw(event: unknown): SinkCall[] {
     this.#isOver = this.#word !== undefined;
     if (this.#isOver) return [];
     this.#word = stopWord(event);
-    const words: Word[] = [];
+    const words: SinkCall[] = [];
     const model = textIn(fieldsOf(event)['model']);
     if (model !== undefined && this.#model === undefined) words.push({ say: 'model', name: model });
     this.#model ??= model;
@@ -156,10 +156,10 @@ export class AnswerReader {
   }
 
   /** The complete content in the last event is compared with the streamed parts; missing parts are added. */
-  #closing(event: unknown): readonly Word[] {
+  #closing(event: unknown): readonly SinkCall[] {
     const whole = closingOutput(event);
     if (whole === undefined) return [];
-    const words: Word[] = [];
+    const words: SinkCall[] = [];
     const text = this.#texts.map((one) => one.text).join('');
     if (whole.text !== '' && !isSame(whole.text, text)) {
       if (!whole.text.startsWith(text)) return [garbled('its streamed text and its complete text differ')];
@@ -184,7 +184,7 @@ export class AnswerReader {
   }
 
   /** The SDK drops the signature of reasoning that alternates with another block. */
-  #signature(event: unknown): Word[] {
+  #signature(event: unknown): SinkCall[] {
     const { index, delta } = fieldsOf(event);
     const { type, signature } = fieldsOf(delta);
     const block = this.#open.get(nameOf('reasoning', String(index)));
@@ -192,14 +192,14 @@ export class AnswerReader {
     return this.#attachments.add(block, { anthropic: { signature } });
   }
 
-  #finish({ usage, finishReason }: Part<'finish'>): Word[] {
-    const counts: Word = { say: 'usage', counts: usageOf(usage) };
+  #finish({ usage, finishReason }: Part<'finish'>): SinkCall[] {
+    const counts: SinkCall = { say: 'usage', counts: usageOf(usage) };
     const settled = settledReason(finishReason, this.#word);
     const reason = stopOf(settled, this.#hasCalls);
     return reason === undefined ? [counts] : [counts, { say: 'end', reason, raw: settled.raw }];
   }
 
-  #begin(kind: Kind, id: string): Block {
+  #begin(kind: AttachmentKind, id: string): AttachmentBlock {
     const block = this.#attachments.begin(kind, `${kind} ${this.#blocks}`);
     this.#blocks += 1;
     if (kind === 'text') this.#texts.push({ id, text: '' });
@@ -207,7 +207,7 @@ export class AnswerReader {
     return block;
   }
 
-  #attach(block: Block, { providerMetadata }: { readonly providerMetadata?: unknown }): Word[] {
+  #attach(block: AttachmentBlock, { providerMetadata }: { readonly providerMetadata?: unknown }): SinkCall[] {
     return providerMetadata === undefined ? [] : this.#attachments.add(block, providerMetadata);
   }
 }
@@ -216,11 +216,11 @@ function kindOf({ type }: { readonly type: string }): 'text' | 'reasoning' {
   return type.startsWith('text') ? 'text' : 'reasoning';
 }
 
-function nameOf(kind: Kind, id: string): string {
+function nameOf(kind: AttachmentKind, id: string): string {
   return `${kind} ${id}`;
 }
 
-function garbled(why: unknown): Word {
+function garbled(why: unknown): SinkCall {
   return {
     say: 'fail',
     kind: 'broken',
@@ -228,7 +228,7 @@ function garbled(why: unknown): Word {
   };
 }
 
-function failure(error: unknown): Word[] {
+function failure(error: unknown): SinkCall[] {
   const { name, value, message, cause } = fieldsOf(error);
   const misfit = name === 'AI_TypeValidationError' ? value : fieldsOf(cause)['value'];
   if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canBePassedOver(misfit))

@@ -9,10 +9,10 @@ import type { DocumentPart, ImagePart } from '@cobbler/agent';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import { refusedMedia } from './media.ts';
-import type { SendingOptions, Service } from './settings.ts';
+import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
 
-const service: Service = {
+const service: ServiceDescription = {
   name: 'Anthropic',
   prefix: 'ANTHROPIC',
   url: 'https://api.anthropic.com',

@@ -1,19 +1,19 @@
 import type { Options } from './seal.ts';
 import { isIdAlone, mergedOptions, sealOf } from './seal.ts';
-import type { Word } from './word.ts';
+import type { SinkCall } from './word.ts';
 
-export type Kind = 'text' | 'reasoning' | 'call';
+export type AttachmentKind = 'text' | 'reasoning' | 'call';
 
 /** A block of the answer while it streams. */
-export interface Block {
-  readonly kind: Kind;
+export interface AttachmentBlock {
+  readonly kind: AttachmentKind;
   readonly at: string;
   /** The provider data attached so far. */
   options: Options | undefined;
   /** UTF-16 units received. */
   size: number;
   /** The thought before it. */
-  readonly thought: Block | undefined;
+  readonly thought: AttachmentBlock | undefined;
   /** For reasoning: data attached to the texts after it. */
   readonly texts: Options[];
 }
@@ -24,23 +24,30 @@ export interface Block {
  * looks for the following items; without it they are omitted.
  */
 export class Attachments {
-  #thought: Block | undefined;
+  #thought: AttachmentBlock | undefined;
 
-  begin(kind: Kind, at: string): Block {
-    const block: Block = { kind, at, options: undefined, size: 0, thought: this.#thought, texts: [] };
+  begin(kind: AttachmentKind, at: string): AttachmentBlock {
+    const block: AttachmentBlock = {
+      kind,
+      at,
+      options: undefined,
+      size: 0,
+      thought: this.#thought,
+      texts: [],
+    };
     if (kind === 'reasoning') this.#thought = block;
     return block;
   }
 
   /** Metadata comes in several pieces, and each may be the last. */
-  add(block: Block, metadata: unknown): Word[] {
+  add(block: AttachmentBlock, metadata: unknown): SinkCall[] {
     block.options = mergedOptions(block.options, metadata);
     if (block.kind === 'text' || (block.kind === 'call' && !isNeeded(block))) return [];
     return [{ say: 'seal', at: block.at, data: sealOf(block.kind, block.options, block.texts) }];
   }
 
   /** Nothing is added to the block after this. */
-  close(block: Block): Word[] {
+  close(block: AttachmentBlock): SinkCall[] {
     const { kind, options, size, thought } = block;
     if (kind !== 'text' || options === undefined || size === 0 || !isNeeded(block)) return [];
     if (thought === undefined)
@@ -50,6 +57,6 @@ export class Attachments {
   }
 }
 
-function isNeeded({ thought, options }: Block): boolean {
+function isNeeded({ thought, options }: AttachmentBlock): boolean {
   return thought !== undefined || !isIdAlone(options ?? {});
 }

@@ -1,17 +1,17 @@
 import type { Framing } from '@cobbler/agent/provider';
-import type { Word } from './word.ts';
+import type { SinkCall } from './word.ts';
 
 /**
  * The event of a chunk. The SDK has already read the bytes, so an empty chunk passes the event through the body reader
  * without serializing it again.
  */
-const carried = new WeakMap<Uint8Array, readonly Word[]>();
+const carried = new WeakMap<Uint8Array, readonly SinkCall[]>();
 
 /** Stands for bytes that say nothing: a sign of life. */
 const silent = new Uint8Array(0);
 
 /** A chunk that stands for these words. */
-export function carry(words: readonly Word[]): Uint8Array {
+export function carry(words: readonly SinkCall[]): Uint8Array {
   if (words.length === 0) return silent;
   const chunk = new Uint8Array(0);
   carried.set(chunk, words);

@@ -13,7 +13,7 @@ import { fieldsOf } from './fields.ts';
 import type { OpenModel } from './model-source.ts';
 import { answersLike, plainResponse, renamed } from './raw-response.ts';
 import { requestOf } from './request.ts';
-import type { Word } from './word.ts';
+import type { SinkCall } from './word.ts';
 
 /** The connection of a request to its service. */
 export interface Way {
@@ -78,7 +78,7 @@ const last: ReadonlySet<unknown> = new Set([
   'response.failed',
 ]);
 
-const tooLarge: Word = {
+const tooLarge: SinkCall = {
   say: 'fail',
   kind: 'broken',
   message: 'The response cannot be parsed: one event of the stream is too large.',
@@ -141,7 +141,7 @@ class Crossing implements RawResponse {
   async #tell(onChunk: (bytes: Uint8Array) => void): Promise<void> {
     const reader = new AnswerReader();
     // Parts may arrive long after their bytes, which already counted as activity: parts alone do not count.
-    const held: Word[] = [];
+    const held: SinkCall[] = [];
     try {
       const { stream } = await this.#result;
       this.#parts = stream.getReader();

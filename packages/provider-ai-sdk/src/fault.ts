@@ -17,7 +17,7 @@ const kinds: readonly (readonly [RegExp, FaultKind])[] = [
 const decisive: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'too_long']);
 
 /** A failure in the service's own words. */
-interface Told {
+interface ProviderFailure {
   readonly message?: string | undefined;
   readonly words: string;
   /** An HTTP status, which some give inside a stream. */
@@ -48,7 +48,7 @@ export function streamFault(error: unknown): { readonly kind: FaultKind; readonl
   return { kind, message: message ?? 'The service reported an error without details.' };
 }
 
-function kindOf({ words, message = '' }: Told): FaultKind | undefined {
+function kindOf({ words, message = '' }: ProviderFailure): FaultKind | undefined {
   if (/prompt is too long|maximum context length|context (window|limit)/i.test(message)) return 'too_long';
   return kinds.find(([pattern]) => pattern.test(words))?.[1];
 }
@@ -61,7 +61,7 @@ function kindOfStatus(status: number | undefined): FaultKind {
 }
 
 /** An error object is under `error`, under `response.error`, or is the whole body. */
-function toldBy(fields: Fields): Told {
+function toldBy(fields: Fields): ProviderFailure {
   const { error: direct } = fields;
   const nested = fieldsOf(fields['response'])['error'];
   const error = isFields(direct) ? direct : isFields(nested) ? nested : fields;

@@ -8,7 +8,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import { completed } from './openai-body.ts';
-import type { SendingOptions, Service } from './settings.ts';
+import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
 
 /** OpenAI options besides those of every service. */
@@ -17,7 +17,7 @@ export interface OpenAIModelOptions extends SendingOptions {
   readonly api?: 'responses' | 'chat';
 }
 
-const service: Service = {
+const service: ServiceDescription = {
   name: 'OpenAI',
   prefix: 'OPENAI',
   url: 'https://api.openai.com/v1',

@@ -13,7 +13,7 @@ export interface SendingOptions {
 }
 
 /** Where a service is looked for. */
-export interface Service {
+export interface ServiceDescription {
   /** For people. */
   readonly name: string;
   /** Beginning of the names of its variables, such as `OPENAI`. */
@@ -24,7 +24,7 @@ export interface Service {
 }
 
 /** Where requests go and with which key. */
-export interface Account {
+export interface ServiceAccount {
   readonly baseURL: string;
   readonly apiKey: string | undefined;
   readonly isOfficial: boolean;
@@ -34,7 +34,7 @@ export interface Account {
 const patientHeadersMs = 600_000;
 
 /** Finds key and address in the configuration, else in the environment. */
-export function accountOf(config: FactoryConfig, service: Service): Account {
+export function accountOf(config: FactoryConfig, service: ServiceDescription): ServiceAccount {
   const { prefix, name } = service;
   const env = config.env ?? processEnvironment();
   const baseURL = addressOf(config.baseURL ?? env[`${prefix}_BASE_URL`], service);
@@ -52,7 +52,7 @@ export function accountOf(config: FactoryConfig, service: Service): Account {
 }
 
 /** The model that is asked for, by the configuration or the environment. */
-export function modelNameOf(config: FactoryConfig, { prefix }: Service, usual: string): string {
+export function modelNameOf(config: FactoryConfig, { prefix }: ServiceDescription, usual: string): string {
   const env = config.env ?? processEnvironment();
   return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || usual;
 }
@@ -60,7 +60,7 @@ export function modelNameOf(config: FactoryConfig, { prefix }: Service, usual: s
 /** Configuration that is the same for every service. */
 export function sharedOptions(
   config: FactoryConfig & SendingOptions,
-  { baseURL, apiKey, isOfficial }: Account,
+  { baseURL, apiKey, isOfficial }: ServiceAccount,
 ): Omit<AiSdkOptions, 'model'> {
   const { maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport } = config;
   return {
@@ -71,7 +71,7 @@ export function sharedOptions(
   };
 }
 
-function addressOf(given: string | undefined, { url }: Service): string {
+function addressOf(given: string | undefined, { url }: ServiceDescription): string {
   const address = given?.trim() ?? '';
   if (address === '') return url;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))

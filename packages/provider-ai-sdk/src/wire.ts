@@ -9,11 +9,11 @@ import type { OpenModel } from './model-source.ts';
 import type { ResultFiles } from './prompt.ts';
 import { writeTurn } from './prompt.ts';
 import { requestIdHeader } from './raw-response.ts';
-import type { Word } from './word.ts';
+import type { SinkCall } from './word.ts';
 import { utter } from './word.ts';
 
 /** Settings from outside the wire. */
-export interface WireSettings extends EnvelopeSettings {
+export interface AiSdkWireSettings extends EnvelopeSettings {
   readonly provider: string;
   readonly open: OpenModel;
   readonly transport: Transport;
@@ -25,7 +25,7 @@ export interface WireSettings extends EnvelopeSettings {
 }
 
 /** A language model of the AI SDK, always streaming. */
-export function aiSdkWire(settings: WireSettings): Wire {
+export function aiSdkWire(settings: AiSdkWireSettings): Wire {
   const { provider, open, transport, baseURL, secrets, resultFiles, refuses } = settings;
   return {
     provider,
@@ -34,7 +34,7 @@ export function aiSdkWire(settings: WireSettings): Wire {
     envelope: (request) => writeEnvelope(request, settings),
     turn: (turn) => writeTurn(turn, resultFiles),
     refuses,
-    event: (payload, out) => utter(payload as Word, out),
+    event: (payload, out) => utter(payload as SinkCall, out),
     fault: readFault,
     requestIdHeader,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'x-ratelimit-*', 'retry-after'],

@@ -2,7 +2,7 @@ import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { FaultKind, ResponseSink } from '@cobbler/agent/provider';
 
 /** One thing that an answer says, in the kit's words: a call of {@link ResponseSink} kept for later. */
-export type Word =
+export type SinkCall =
   | { readonly say: 'text' | 'reasoning' | 'input'; readonly at: string; readonly delta: string }
   | { readonly say: 'seal'; readonly at: string; readonly data: Json }
   | { readonly say: 'call'; readonly at: string; readonly id: string; readonly name: string }
@@ -13,7 +13,7 @@ export type Word =
   | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
 
 /** Says a word. */
-export function utter(word: Word, out: ResponseSink): void {
+export function utter(word: SinkCall, out: ResponseSink): void {
   switch (word.say) {
     case 'text':
     case 'reasoning':

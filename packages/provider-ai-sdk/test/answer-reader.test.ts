@@ -2,14 +2,14 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/pr
 import { describe, expect, test } from 'vitest';
 import { AnswerReader } from '../src/answer-reader.ts';
 import { writeTurn } from '../src/prompt.ts';
-import type { Word } from '../src/word.ts';
+import type { SinkCall } from '../src/word.ts';
 
 const usage: LanguageModelV4Usage = {
   inputTokens: { total: 7, noCache: 4, cacheRead: 2, cacheWrite: 1 },
   outputTokens: { total: 5, text: 2, reasoning: 3 },
 };
 
-function read(...parts: LanguageModelV4StreamPart[]): readonly Word[] {
+function read(...parts: LanguageModelV4StreamPart[]): readonly SinkCall[] {
   const reader = new AnswerReader();
   return parts.flatMap((part) => reader.read(part));
 }
@@ -18,7 +18,7 @@ function finish(unified: 'stop' | 'other' | 'interrupted' | 'error' | 'tool-call
   return { type: 'finish', usage, finishReason: { unified, raw } } as const;
 }
 
-const ends = (words: readonly Word[]) => words.filter(({ say }) => say === 'end');
+const ends = (words: readonly SinkCall[]) => words.filter(({ say }) => say === 'end');
 
 describe('the end of an answer', () => {
   test.each([

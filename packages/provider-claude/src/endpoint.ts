@@ -1,7 +1,7 @@
 import type { Endpoint } from '@cobbler/agent/provider';
 
 /** Which account at which address. */
-export interface Account {
+export interface ClaudeAccount {
   readonly apiKey: string;
   readonly baseURL: string;
 }
@@ -18,7 +18,7 @@ const aboutTheClient = 'x-stainless-';
  * takes longer than everything else at start. It is given all settings, so that it looks for none of them
  * in the environment, and never sends anything itself.
  */
-export async function askClient(account: Account): Promise<Endpoint> {
+export async function askClient(account: ClaudeAccount): Promise<Endpoint> {
   const { BaseAnthropic } = await import('./client.ts');
   const client = new BaseAnthropic({
     apiKey: account.apiKey,

@@ -17,7 +17,7 @@ import { outputSchema } from './output-schema.ts';
 export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' | 'unset';
 
 /** The body's fields as the vendor's types have them. */
-type Body = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
+type MessagesBody = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
 
 /**
  * Default maximum tokens of a response. Thinking counts too, so 4096 would cut responses short; a much larger value
@@ -61,7 +61,7 @@ const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
 export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelope {
   const config = thinkingConfig(request.model, thinking);
   const output = outputConfig(request);
-  const body: Body = {
+  const body: MessagesBody = {
     model: request.model,
     max_tokens: request.maxTokens ?? defaultMaxTokens,
     stream: true,
@@ -92,8 +92,8 @@ function thinkingConfig(model: string, thinking: Thinking): BetaThinkingConfigPa
   return binding ? { ...shown, block_binding: drop } : shown;
 }
 
-function outputConfig(request: WireRequest): Body['output_config'] {
-  const config: NonNullable<Body['output_config']> = {};
+function outputConfig(request: WireRequest): MessagesBody['output_config'] {
+  const config: NonNullable<MessagesBody['output_config']> = {};
   if (request.effort !== undefined && thinkingTraits(request.model).adaptive) config.effort = request.effort;
   if (request.output !== undefined) {
     // The service has no field for the name; a title tells the model as well.

@@ -17,7 +17,7 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
 ]);
 
 /** Handlers by type of event or block. */
-type Reader = (at: number, from: Fields, out: ResponseSink) => void;
+type StreamEventHandler = (at: number, from: Fields, out: ResponseSink) => void;
 
 /**
  * Reads one event of an answer. Events and blocks of a kind that is not known call nothing: pings, kinds
@@ -42,7 +42,7 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   else if (kind === 'signature_delta') readSignature(at, delta, out);
 }
 
-const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+const events: ReadonlyMap<unknown, StreamEventHandler> = new Map<unknown, StreamEventHandler>([
   ['message_start', (_at, from, out) => readStart(fieldsOf(from['message']), out)],
   ['content_block_start', (at, from, out) => readBlock(at, fieldsOf(from['content_block']), out)],
   ['content_block_stop', (at, _from, out) => out.close(at)],
@@ -52,7 +52,7 @@ const events: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
 ]);
 
 /** Every block is announced when it opens, because blocks keep the order of their first announcement. */
-const blocks: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+const blocks: ReadonlyMap<unknown, StreamEventHandler> = new Map<unknown, StreamEventHandler>([
   ['text', (at, block, out) => readText(at, block, out)],
   ['thinking', (at, block, out) => readThinking(at, block, out)],
   // Redacted thinking is sent back unchanged.

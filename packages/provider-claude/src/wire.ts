@@ -7,13 +7,13 @@ import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
 
 /** Settings from outside the wire. */
-export interface WireSettings {
+export interface ClaudeWireSettings {
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
   readonly thinking: Thinking;
 }
 
 /** Anthropic's Messages API, always streaming. */
-export function claudeWire(settings: WireSettings): Wire {
+export function claudeWire(settings: ClaudeWireSettings): Wire {
   return {
     provider: 'claude',
     framing: 'sse',

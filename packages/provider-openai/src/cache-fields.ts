@@ -1,6 +1,6 @@
 import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
-import type { Address } from './endpoint.ts';
+import type { OpenAIAddress } from './endpoint.ts';
 import { promptCache } from './models.ts';
 
 /** Fields that help OpenAI find a cached prompt. The same on both APIs. */
@@ -20,7 +20,7 @@ export function cacheFields(request: WireRequest): CacheFields {
 }
 
 /** Cache behavior of the service at this address, where it affects the cost. Unknown for other servers. */
-export function cacheOf({ official }: Address, model: string): Pick<Wire, 'cache'> {
+export function cacheOf({ official }: OpenAIAddress, model: string): Pick<Wire, 'cache'> {
   const cache = official ? promptCache(model) : undefined;
   return cache === undefined ? {} : { cache };
 }

@@ -5,7 +5,7 @@ import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 
 /** Where a service is and with what it is asked. */
-export interface Address {
+export interface OpenAIAddress {
   readonly baseURL: string;
   /** True if the address is OpenAI itself, not a compatible server. */
   readonly official: boolean;
@@ -22,7 +22,7 @@ const officialURL = 'https://api.openai.com/v1';
  * OpenAI client does.
  * @throws AgentError `invalid` with code `bad_url`, `no_key` or `bad_key`.
  */
-export function addressOf(config: FactoryConfig): Address {
+export function addressOf(config: FactoryConfig): OpenAIAddress {
   const env = config.env ?? processEnvironment();
   const baseURL = config.baseURL ?? env['OPENAI_BASE_URL']?.trim() ?? '';
   const official = baseURL === '' || isOfficial(baseURL);
@@ -52,7 +52,7 @@ export function addressOf(config: FactoryConfig): Address {
  * Asks the vendor's client for URL and headers of a route. It is loaded only now, since it is large; bodies,
  * retries and the reading of answers are not its business.
  */
-export async function endpointOf(address: Address, path: string): Promise<Endpoint> {
+export async function endpointOf(address: OpenAIAddress, path: string): Promise<Endpoint> {
   const { OpenAI } = await import('openai');
   const client = new OpenAI({
     // The client insists on a key; its header is taken out again below when there is none.

@@ -18,7 +18,7 @@ export interface EndpointOptions {
 }
 
 /** Where the engine calls the handlers. */
-export class Endpoint {
+export class HandlerEndpoint {
   readonly #server: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #host: string;
@@ -33,7 +33,7 @@ export class Endpoint {
   }
 
   /** @throws AgentError `invalid`, code `listen`, when the port cannot be had. */
-  static async open(options: EndpointOptions): Promise<Endpoint> {
+  static async open(options: EndpointOptions): Promise<HandlerEndpoint> {
     const { definitions, host, port, reusePort, identityKeys } = options;
     const builder = endpoint();
     for (const definition of definitions) builder.bind(definition);
@@ -41,7 +41,7 @@ export class Endpoint {
     // What goes wrong in a run is its outcome; what goes wrong in the engine it logs itself.
     builder.setLogger(() => {});
     const server = createServer(builder.http2Handler());
-    const opened = new Endpoint(server, host);
+    const opened = new HandlerEndpoint(server, host);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(unheard(host, port, error)));
       server.listen({ host, port, reusePort }, resolve);

@@ -4,7 +4,7 @@ import { pause } from '@cobbler/agent/runner';
 import { backoff, defined } from '@cobbler/agent/values';
 
 /** Where an engine is reached. Several addresses of one kind are nodes of one cluster: whichever answers is asked. */
-export interface EngineOptions {
+export interface EngineClientOptions {
   readonly ingress: readonly string[];
   readonly admin: readonly string[];
   /** Time limit for retries without a response, in milliseconds. */
@@ -12,7 +12,7 @@ export interface EngineOptions {
   readonly runtime: Runtime;
 }
 
-export interface CallOptions {
+export interface EngineCallOptions {
   /** The same for every try at one call: it is carried out once, and each try gets the same answer. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
@@ -26,16 +26,16 @@ const maxPauseMs = 1000;
 
 /** An HTTP client for calls to handlers and to the engine itself. */
 export class Engine {
-  readonly #options: EngineOptions;
+  readonly #options: EngineClientOptions;
   /** The address that answered last. */
   #last = 0;
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineClientOptions) {
     this.#options = options;
   }
 
   /** Calls a handler and gives what it returned. @throws AgentError code `engine`, or the signal's reason. */
-  async call<Result>(path: string, body: unknown, options: CallOptions = {}): Promise<Result> {
+  async call<Result>(path: string, body: unknown, options: EngineCallOptions = {}): Promise<Result> {
     const { idempotencyKey, signal } = options;
     const headers = {
       'content-type': 'application/json',

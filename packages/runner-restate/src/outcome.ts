@@ -4,15 +4,15 @@ import { toSerializableError } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
 
 /** The outcome of a run, as JSON of its output or of its error. */
-export type Outcome =
+export type RestateOutcome =
   | { readonly state: 'cancelled' }
   | { readonly state: 'done' | 'failed'; readonly text: string };
 
-export function done(output: unknown, runId: string): Outcome {
+export function done(output: unknown, runId: string): RestateOutcome {
   return { state: 'done', text: plainJson(output, `The output of run ${runId}`) };
 }
 
-export function failed(thrown: unknown): Outcome {
+export function failed(thrown: unknown): RestateOutcome {
   return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome } from './outcome.ts';
+import type { RestateOutcome } from './outcome.ts';
 
 /** Messages between the handlers. All are JSON that the engine stores. */
 
@@ -15,7 +15,7 @@ export function serviceNames(service: string): ServiceNames {
 }
 
 /** A run as it is started. */
-export interface NewRun {
+export interface RestateRun {
   readonly runId: string;
   /** Version of the routine. */
   readonly version: string;
@@ -23,13 +23,13 @@ export interface NewRun {
   readonly input: string;
 }
 
-export interface StartRequest extends NewRun {
+export interface StartRequest extends RestateRun {
   readonly rejectBusy: boolean;
 }
 
-export type Started = 'started' | 'exists' | 'busy';
+export type StartResult = 'started' | 'exists' | 'busy';
 
-export interface RunRequest extends NewRun {
+export interface RunRequest extends RestateRun {
   /** Key of the object in whose queue it waits. */
   readonly line: string;
   /** True if no run with its key was open, so that it need not wait. */
@@ -45,7 +45,7 @@ export interface SignalRequest extends Signalled {
   readonly name: string;
 }
 
-export type RestateRunRecord = { readonly state: 'unknown' | 'queued' | 'running' } | Outcome;
+export type RestateRunRecord = { readonly state: 'unknown' | 'queued' | 'running' } | RestateOutcome;
 
 /** Names of the promises of a run. */
 export const promises = {

@@ -10,10 +10,10 @@ import {
   waitAborted,
 } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
-import { Endpoint } from './endpoint.ts';
+import { HandlerEndpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
 import { errorOf, failed } from './outcome.ts';
-import type { RestateRunRecord, RunRequest, ServiceNames, Started } from './protocol.ts';
+import type { RestateRunRecord, RunRequest, ServiceNames, StartResult } from './protocol.ts';
 import { objectKey, serviceNames } from './protocol.ts';
 import type { RestateSteps } from './restate-steps.ts';
 import { handlerNames, services } from './services.ts';
@@ -90,7 +90,7 @@ class EngineRunner implements RestateRunner {
   readonly #names: ServiceNames;
   readonly #version: string;
   readonly #drainMs: number;
-  readonly #endpoint: Promise<Endpoint>;
+  readonly #endpoint: Promise<HandlerEndpoint>;
   readonly #ready: Promise<string>;
   readonly #live = new Set<RestateSteps>();
   readonly #closing = new AbortController();
@@ -127,7 +127,7 @@ class EngineRunner implements RestateRunner {
       rejectBusy: whenBusy === 'reject',
     };
     const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
-    const started = await this.#call<Started>(path, request, this.#runtime.id());
+    const started = await this.#call<StartResult>(path, request, this.#runtime.id());
     if (started === 'busy') throw runBusy(runId, key);
     return started === 'started';
   }
@@ -182,7 +182,7 @@ class EngineRunner implements RestateRunner {
     takeBack();
   }
 
-  #open(options: RestateRunnerOptions<Json, Json>): Promise<Endpoint> {
+  #open(options: RestateRunnerOptions<Json, Json>): Promise<HandlerEndpoint> {
     const { host = '127.0.0.1', port = 9080, reusePort = false, identityKeys = [] } = options;
     const { routine, replays = [], retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
     const definitions = services({
@@ -201,7 +201,7 @@ class EngineRunner implements RestateRunner {
         else steps.stop(runnerClosed('aborted'));
       },
     });
-    return Endpoint.open({ definitions, host, port, reusePort, identityKeys });
+    return HandlerEndpoint.open({ definitions, host, port, reusePort, identityKeys });
   }
 
   async #register({ address, admin }: RestateRunnerOptions<Json, Json>): Promise<string> {

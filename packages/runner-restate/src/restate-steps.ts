@@ -19,7 +19,7 @@ import type { ServiceNames, Signalled } from './protocol.ts';
 import { promises } from './protocol.ts';
 
 /** The stored result of a step: errors as data, because the engine would lose their fields. */
-interface Kept {
+interface StoredStep {
   readonly name: string;
   readonly kind: 'value' | 'error';
   readonly text: string;
@@ -178,7 +178,7 @@ export class RestateSteps implements Steps {
     name: string,
     perform: (call: StepCall) => Json | Promise<Json>,
     settings: StepSettings,
-  ): Promise<Kept> {
+  ): Promise<StoredStep> {
     this.#atWork += 1;
     try {
       return await this.#attempted(name, perform, settings);
@@ -192,7 +192,7 @@ export class RestateSteps implements Steps {
     name: string,
     perform: (call: StepCall) => Json | Promise<Json>,
     settings: StepSettings,
-  ): Promise<Kept> {
+  ): Promise<StoredStep> {
     const { runtime } = this.#options;
     const { runId, signal } = this;
     for (let attempt = 1; ; attempt += 1) {

@@ -14,7 +14,7 @@ import type {
 } from '@restatedev/restate-sdk';
 import { handlers, object, RestatePromise, TerminalError, workflow } from '@restatedev/restate-sdk';
 import { jsonSerde } from './json-serde.ts';
-import type { Outcome } from './outcome.ts';
+import type { RestateOutcome } from './outcome.ts';
 import { done, failed, wrongVersion } from './outcome.ts';
 import type {
   RestateRunRecord,
@@ -22,8 +22,8 @@ import type {
   ServiceNames,
   Signalled,
   SignalRequest,
-  Started,
   StartRequest,
+  StartResult,
 } from './protocol.ts';
 import { promises } from './protocol.ts';
 import { RestateSteps } from './restate-steps.ts';
@@ -98,7 +98,7 @@ export function services(
         settle(ctx, promises.reserved, ctx.request().id),
       ),
       turn: handlers.workflow.shared((ctx: WorkflowSharedContext) => settle(ctx, promises.turn, true)),
-      finish: handlers.workflow.shared((ctx: WorkflowSharedContext, outcome: Outcome) =>
+      finish: handlers.workflow.shared((ctx: WorkflowSharedContext, outcome: RestateOutcome) =>
         settle(ctx, promises.over, outcome),
       ),
       standing: handlers.workflow.shared(standing),
@@ -112,7 +112,7 @@ export function services(
   return [keys, runs] as [VirtualObjectDefinition<string, unknown>, WorkflowDefinition<string, unknown>];
 }
 
-async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequest): Promise<Started> {
+async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequest): Promise<StartResult> {
   const { rejectBusy, ...run } = request;
   const open = (await ctx.get<string[]>('open')) ?? [];
   if (rejectBusy && open.length > 0) {
@@ -140,7 +140,7 @@ async function see(ctx: ObjectSharedContext, names: ServiceNames, request: RunRe
   } catch (thrown) {
     // Anything else ends this attempt, not the run.
     if (!(thrown instanceof TerminalError)) throw thrown;
-    await call<Outcome, boolean>(ctx, names.runs, runId, 'finish', failed(runError(thrown)));
+    await call<RestateOutcome, boolean>(ctx, names.runs, runId, 'finish', failed(runError(thrown)));
   }
   send<string>(ctx, names.keys, ctx.key, 'leave', runId);
 }
@@ -163,7 +163,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
     await options.abandon(request, ctx.request().id, error);
     throw error;
   }
-  const over = ctx.promise<Outcome>(promises.over).get();
+  const over = ctx.promise<RestateOutcome>(promises.over).get();
   if (!isFirst) {
     const turn = ctx.promise<boolean>(promises.turn).get();
     const isOverNow = await RestatePromise.race([turn.map(() => false), over.map(() => true)]);
@@ -176,7 +176,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
     const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
     steps.stop(runEnded(runId));
     // The engine has it with the end of the workflow; a faster caller does not matter here.
-    void ctx.promise<Outcome>(promises.over).resolve(outcome);
+    void ctx.promise<RestateOutcome>(promises.over).resolve(outcome);
     return null;
   } catch (reason) {
     if (AgentError.is(reason) && reason.code === 'cancelled') return null;
@@ -187,7 +187,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   }
 }
 
-async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): Promise<Outcome> {
+async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): Promise<RestateOutcome> {
   try {
     return done(await routine(JSON.parse(input), steps), steps.runId);
   } catch (thrown) {
@@ -196,7 +196,7 @@ async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): 
 }
 
 async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
-  const over = await ctx.promise<Outcome>(promises.over).peek();
+  const over = await ctx.promise<RestateOutcome>(promises.over).peek();
   if (over !== undefined) return over;
   if ((await ctx.get<boolean>('begun')) === true) return { state: 'running' };
   return { state: (await isKnown(ctx)) ? 'queued' : 'unknown' };
@@ -205,16 +205,17 @@ async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
 /** The outcome; nothing while there is none. */
 async function result(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   if (!(await isKnown(ctx))) return { state: 'unknown' };
-  const over = ctx.promise<Outcome>(promises.over).get();
+  const over = ctx.promise<RestateOutcome>(promises.over).get();
   return await RestatePromise.race([over, ctx.sleep(resultMs).map(() => ({ state: 'running' as const }))]);
 }
 
 async function cancel(ctx: WorkflowSharedContext): Promise<boolean> {
-  return (await isKnown(ctx)) && (await settle<Outcome>(ctx, promises.over, { state: 'cancelled' }));
+  return (await isKnown(ctx)) && (await settle<RestateOutcome>(ctx, promises.over, { state: 'cancelled' }));
 }
 
 async function signal(ctx: WorkflowSharedContext, { name, text }: SignalRequest): Promise<boolean> {
-  if (!(await isKnown(ctx)) || (await ctx.promise<Outcome>(promises.over).peek()) !== undefined) return false;
+  if (!(await isKnown(ctx)) || (await ctx.promise<RestateOutcome>(promises.over).peek()) !== undefined)
+    return false;
   return await settle<Signalled>(ctx, promises.signal(name), { text });
 }
 

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Database } from './database.ts';
 
 /** A process with active runs, as other processes see it. */
-export interface OwnerRow {
+export interface PostgresOwnerRow {
   readonly lock: string;
   readonly pid: number;
   readonly host: string;
@@ -20,7 +20,7 @@ const kept = 100;
  * This process as an owner in the database: it is alive while it updates its row. A process that was silent too long,
  * even if alive, loses its sessions to the next claim; epochs keep it from writing.
  */
-export class Owner {
+export class PostgresOwner {
   readonly lock: string = randomUUID();
   readonly #db: Database;
   readonly #schema: string;

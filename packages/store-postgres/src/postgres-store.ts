@@ -6,11 +6,11 @@ import { checkRetention, checkSessionId, isSessionId } from '@cobbler/agent/stor
 import type { Connection } from './database.ts';
 import { Database } from './database.ts';
 import { Notices } from './notices.ts';
-import { Owner } from './owner.ts';
+import { PostgresOwner } from './owner.ts';
 import { checkSchemaName, mark, migrate } from './schema.ts';
-import { SessionLog } from './session-log.ts';
-import { SessionTable } from './session-table.ts';
-import { Snapshots } from './snapshots.ts';
+import { PostgresSessionLog } from './session-log.ts';
+import { PostgresSessionTable } from './session-table.ts';
+import { PostgresSnapshots } from './snapshots.ts';
 import type { WatchListener } from './watch.ts';
 import { Watch } from './watch.ts';
 
@@ -73,10 +73,10 @@ class SessionsInPostgres implements PostgresStore {
   readonly #db: Database;
   readonly #schema: string;
   readonly #now: () => number;
-  readonly #owner: Owner | undefined;
-  readonly #log: SessionLog;
-  readonly #table: SessionTable;
-  readonly #snapshots: Snapshots;
+  readonly #owner: PostgresOwner | undefined;
+  readonly #log: PostgresSessionLog;
+  readonly #table: PostgresSessionTable;
+  readonly #snapshots: PostgresSnapshots;
   readonly #watch: Watch;
   readonly #notices: Notices;
   /** Ignores the rejection of background work. */
@@ -95,14 +95,14 @@ class SessionsInPostgres implements PostgresStore {
     this.#db = new Database({ url, connections, busyMs, statementMs, prepare });
     this.#schema = schema;
     this.#now = now;
-    this.#owner = exclusion === 'lease' ? new Owner(this.#db, schema, leaseMs) : undefined;
+    this.#owner = exclusion === 'lease' ? new PostgresOwner(this.#db, schema, leaseMs) : undefined;
     const channel = `cobbler_sessions_${schema}`;
     this.#notices = new Notices(this.#db, channel);
     const onAppend = (sessionId: string, seq: number) => this.#notices.add(sessionId, seq);
-    this.#log = new SessionLog({ db: this.#db, schema, onAppend, now });
+    this.#log = new PostgresSessionLog({ db: this.#db, schema, onAppend, now });
     const isHeldElsewhere = exclusion === 'runner';
-    this.#table = new SessionTable({ db: this.#db, schema, leaseMs, isHeldElsewhere });
-    this.#snapshots = new Snapshots(this.#db, schema);
+    this.#table = new PostgresSessionTable({ db: this.#db, schema, leaseMs, isHeldElsewhere });
+    this.#snapshots = new PostgresSnapshots(this.#db, schema);
     this.#watch = new Watch({ db: this.#db, schema, channel, url: listenUrl, pollMs, slowPollMs });
   }
 

@@ -10,7 +10,7 @@ import { isLost, storeError } from './store-error.ts';
 const maxRemembered = 1000;
 
 /** Where a session stands that is being written to. */
-interface Standing {
+interface WriterState {
   readonly epoch: number;
   /** Up to its last event. */
   readonly tally: SessionStats;
@@ -19,7 +19,7 @@ interface Standing {
 }
 
 /** One append: events serialized when it was called, so that later changes of the objects do not matter. */
-interface Batch {
+interface AppendBatch {
   readonly sessionId: string;
   readonly events: readonly Event[];
   readonly texts: readonly string[];
@@ -39,10 +39,10 @@ export interface SessionLogOptions {
  * advances it and inserts, or finds none and does nothing. So a replaced writer writes nothing, whatever happens in
  * between.
  */
-export class SessionLog {
+export class PostgresSessionLog {
   readonly #options: SessionLogOptions;
   /** By id, what was written to longest ago first. */
-  readonly #standings = new Map<string, Standing>();
+  readonly #standings = new Map<string, WriterState>();
   /** The pending append of each session. */
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -92,7 +92,7 @@ export class SessionLog {
     });
   }
 
-  async #append(batch: Batch): Promise<void> {
+  async #append(batch: AppendBatch): Promise<void> {
     const { sessionId, events, writer } = batch;
     const standing = await this.#standing(sessionId, writer.epoch);
     const wrong = invalidPosition(events, standing.tally.events);
@@ -117,7 +117,7 @@ export class SessionLog {
    * statement is executed only once, because the row has advanced. So it is repeated until there is a response, and if
    * it changed nothing, the stored events are compared with its own.
    */
-  async #insert(batch: Batch, standing: Standing, tally: SessionStats): Promise<void> {
+  async #insert(batch: AppendBatch, standing: WriterState, tally: SessionStats): Promise<void> {
     const { db } = this.#options;
     const values = this.#values(batch, standing, tally);
     let wasLost = false;
@@ -138,7 +138,11 @@ export class SessionLog {
     }
   }
 
-  #values({ sessionId, events, texts, writer }: Batch, standing: Standing, tally: SessionStats): unknown[] {
+  #values(
+    { sessionId, events, texts, writer }: AppendBatch,
+    standing: WriterState,
+    tally: SessionStats,
+  ): unknown[] {
     const { now } = this.#options;
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
     const isChange = isOver || (!standing.isBegun && events.length > 0);
@@ -172,7 +176,7 @@ export class SessionLog {
   }
 
   /** True if the events of an append are stored as this writer would have stored them. */
-  async #isThere({ sessionId, events, texts, writer }: Batch): Promise<boolean> {
+  async #isThere({ sessionId, events, texts, writer }: AppendBatch): Promise<boolean> {
     const { db, schema } = this.#options;
     const [first] = events;
     if (first === undefined) return true;
@@ -184,7 +188,7 @@ export class SessionLog {
     return rows.length === texts.length && rows.every(({ json }, index) => json === texts[index]);
   }
 
-  async #refusal({ sessionId, events, writer }: Batch): Promise<AgentError> {
+  async #refusal({ sessionId, events, writer }: AppendBatch): Promise<AgentError> {
     const { db, schema } = this.#options;
     const [row] = await db.once<{ epoch: number }>(`SELECT epoch FROM ${schema}.sessions WHERE id = $1`, [
       sessionId,
@@ -195,7 +199,7 @@ export class SessionLog {
   }
 
   /** Where a session stands for the writer of an epoch. @throws AgentError `fenced`. */
-  async #standing(sessionId: string, epoch: number): Promise<Standing> {
+  async #standing(sessionId: string, epoch: number): Promise<WriterState> {
     const known = this.#standings.get(sessionId);
     if (known?.epoch === epoch) return known;
     if (!isSessionId(sessionId) || !Number.isSafeInteger(epoch)) throw writerReplaced(sessionId);
@@ -209,7 +213,7 @@ export class SessionLog {
     return this.#standing(sessionId, epoch);
   }
 
-  #remember(sessionId: string, standing: Standing): void {
+  #remember(sessionId: string, standing: WriterState): void {
     this.#standings.delete(sessionId);
     this.#standings.set(sessionId, standing);
     if (this.#standings.size <= maxRemembered) return;
@@ -223,7 +227,7 @@ function damaged(sessionId: string, seq: number, place: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }
 
-function unsure({ sessionId }: Batch, { message, cause }: AgentError): AgentError {
+function unsure({ sessionId }: AppendBatch, { message, cause }: AgentError): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'store_unreachable',

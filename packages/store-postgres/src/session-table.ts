@@ -11,7 +11,7 @@ import {
   titleOf,
 } from '@cobbler/agent/store';
 import type { Connection, Database } from './database.ts';
-import type { OwnerRow } from './owner.ts';
+import type { PostgresOwnerRow } from './owner.ts';
 import { aliveIn } from './owner.ts';
 
 export interface SessionTableOptions {
@@ -22,7 +22,7 @@ export interface SessionTableOptions {
   readonly isHeldElsewhere: boolean;
 }
 
-interface SessionRow {
+interface PostgresSessionRow {
   readonly key: number;
   readonly id: string;
   readonly created: number;
@@ -41,7 +41,7 @@ export interface ClaimedRow {
 }
 
 /** The sessions and who holds them. */
-export class SessionTable {
+export class PostgresSessionTable {
   readonly #db: Database;
   readonly #schema: string;
   readonly #options: SessionTableOptions;
@@ -84,7 +84,7 @@ export class SessionTable {
   async list(options: ListOptions): Promise<SessionPage> {
     const place = options.after === undefined ? undefined : parseCursor(options.after);
     const limit = pageSize(options);
-    const rows = await this.#db.query<SessionRow>(
+    const rows = await this.#db.query<PostgresSessionRow>(
       `${this.#select()} WHERE t.updated IS NOT NULL ${place === undefined ? '' : 'AND (t.updated, t.key) < ($2::bigint, $3::bigint)'}
        ORDER BY t.updated DESC, t.key DESC LIMIT $1`,
       [limit + 1, ...(place === undefined ? [] : [place.updated, place.key])],
@@ -99,7 +99,7 @@ export class SessionTable {
 
   async info(sessionId: string): Promise<SessionInfo | undefined> {
     if (!isSessionId(sessionId)) return undefined;
-    const [row] = await this.#db.query<SessionRow>(
+    const [row] = await this.#db.query<PostgresSessionRow>(
       `${this.#select()} WHERE t.id = $1 AND t.updated IS NOT NULL`,
       [sessionId],
     );
@@ -131,7 +131,7 @@ export class SessionTable {
   }
 
   async prune({ olderThanMs = 0, keepLast = 0 }: Retention, now: number): Promise<string[]> {
-    const old = await this.#db.query<SessionRow>(
+    const old = await this.#db.query<PostgresSessionRow>(
       `SELECT * FROM (${this.#select()} WHERE t.updated IS NOT NULL
          ORDER BY t.updated DESC, t.key DESC OFFSET $1) AS listed WHERE updated <= $2`,
       [Math.floor(keepLast), Math.floor(now - olderThanMs)],
@@ -190,7 +190,7 @@ export class SessionTable {
 
   async #refusal(sessionId: string): Promise<Error> {
     const s = this.#schema;
-    const [owner] = await this.#db.query<OwnerRow>(
+    const [owner] = await this.#db.query<PostgresOwnerRow>(
       `SELECT o.lock, o.pid, o.host, o.since FROM ${s}.owners o JOIN ${s}.sessions t ON t.owner = o.lock WHERE t.id = $1`,
       [sessionId],
     );
@@ -202,7 +202,7 @@ export class SessionTable {
       FROM ${this.#schema}.sessions t`;
   }
 
-  #info(row: SessionRow): SessionInfo {
+  #info(row: PostgresSessionRow): SessionInfo {
     const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
     const head = { id, title, created, updated, parent: parentOf(parent, seq) };
     // With a runner, an unfinished run continues, whichever process died.
@@ -210,7 +210,7 @@ export class SessionTable {
     return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
   }
 
-  #isRunning({ alive, tally }: SessionRow): boolean {
+  #isRunning({ alive, tally }: PostgresSessionRow): boolean {
     return this.#options.isHeldElsewhere ? (JSON.parse(tally) as SessionStats).ended === null : alive;
   }
 }

@@ -10,7 +10,7 @@ const interval = 256;
 const chunkLength = 250;
 
 /** The stored form of a list of messages. */
-interface Kept {
+interface StoredMessageList {
   /** Place of the last event folded. */
   readonly seq: number;
   readonly messages: number;
@@ -18,7 +18,7 @@ interface Kept {
 }
 
 /** A snapshot as text. */
-interface SnapshotTexts {
+interface PostgresSnapshotTexts {
   readonly seq: number;
   readonly state: string;
   readonly messages: number;
@@ -28,7 +28,7 @@ interface SnapshotTexts {
   readonly chunks: readonly (readonly [first: number, text: string])[];
 }
 
-interface SnapshotRow {
+interface PostgresSnapshotRow {
   readonly session: number;
   readonly seq: number;
   readonly messages: number;
@@ -39,10 +39,10 @@ interface SnapshotRow {
  * The states of sessions, so that opening one does not fold it from its beginning. Messages never change and only
  * become more, so only new ones are written; after a compaction the list is another one and is written whole.
  */
-export class Snapshots {
+export class PostgresSnapshots {
   readonly #db: Database;
   readonly #schema: string;
-  readonly #kept = new WeakMap<readonly Message[], Kept>();
+  readonly #kept = new WeakMap<readonly Message[], StoredMessageList>();
 
   constructor(db: Database, schema: string) {
     this.#db = db;
@@ -52,7 +52,7 @@ export class Snapshots {
   /** The snapshot of a session, if it is of this version of the fold and whole. */
   async read(sessionId: string): Promise<State | undefined> {
     const s = this.#schema;
-    const [row] = await this.#db.query<SnapshotRow>(
+    const [row] = await this.#db.query<PostgresSnapshotRow>(
       `SELECT p.session, p.seq, p.messages, p.state FROM ${s}.sessions t JOIN ${s}.snapshots p ON p.session = t.key
        WHERE t.id = $1 AND p.fold = $2 AND p.seq <= t.last`,
       [sessionId, foldVersion],
@@ -83,7 +83,7 @@ export class Snapshots {
     }
   }
 
-  #due(state: State): SnapshotTexts | undefined {
+  #due(state: State): PostgresSnapshotTexts | undefined {
     const { messages, seq } = state;
     const kept = this.#kept.get(messages);
     if (seq - (kept?.seq ?? 0) < interval) return undefined;
@@ -96,7 +96,7 @@ export class Snapshots {
   }
 
   /** A replaced writer stores nothing. False: not stored. */
-  #write(sessionId: string, epoch: number, texts: SnapshotTexts): Promise<boolean> {
+  #write(sessionId: string, epoch: number, texts: PostgresSnapshotTexts): Promise<boolean> {
     const s = this.#schema;
     const { seq, state, messages, from, chunks } = texts;
     return this.#db.transaction(async (connection) => {

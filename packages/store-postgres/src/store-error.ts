@@ -1,7 +1,7 @@
 import type { ErrorData } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 
-type Told = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
+type StoreErrorFields = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
 /**
  * PostgreSQL error codes where a retry may succeed without intervention:
@@ -39,7 +39,7 @@ export function storeError(thrown: unknown, place: string): AgentError {
   return new AgentError({ ...told(thrown, code, place, reason), cause });
 }
 
-function told(thrown: unknown, code: string | undefined, place: string, reason: string): Told {
+function told(thrown: unknown, code: string | undefined, place: string, reason: string): StoreErrorFields {
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',
@@ -85,10 +85,10 @@ function codeOf(thrown: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-function user(code: string, message: string): Told {
+function user(code: string, message: string): StoreErrorFields {
   return { kind: 'invalid', code, message };
 }
 
-function environment(code: string, message: string, retryable = false): Told {
+function environment(code: string, message: string, retryable = false): StoreErrorFields {
   return { kind: 'agent', code, message, retryable };
 }

@@ -1,8 +1,8 @@
 /** Stands for any run of values, none included. */
 const many: unique symbol = Symbol('many');
 
-type Item<Value> = typeof many | ((value: Value) => boolean);
-type Segment = readonly Item<string>[];
+type PatternItem<Value> = typeof many | ((value: Value) => boolean);
+type Segment = readonly PatternItem<string>[];
 
 /** More alternatives than that no honest pattern has. */
 const maxAlternatives = 200;
@@ -20,20 +20,20 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   };
 }
 
-function compilePath(pattern: string): Item<string>[] {
+function compilePath(pattern: string): PatternItem<string>[] {
   const segments = pattern.split('/').filter((segment) => segment !== '');
   const isAnywhere = !pattern.includes('/') && pattern !== '**';
   return [...(isAnywhere ? [many as typeof many] : []), ...segments.map(compileSegment)];
 }
 
-function compileSegment(segment: string): Item<string> {
+function compileSegment(segment: string): PatternItem<string> {
   if (segment === '**') return many;
   const items = parseSegment(segment);
   return (name) => matches(items, [...name]);
 }
 
 function parseSegment(segment: string): Segment {
-  const items: Item<string>[] = [];
+  const items: PatternItem<string>[] = [];
   const letters = [...segment];
   for (let at = 0; at < letters.length; at += 1) {
     const letter = letters[at];
@@ -72,7 +72,7 @@ function parseClass(letters: readonly string[]): (value: string) => boolean {
 }
 
 /** Only the last `many` is ever taken back: an earlier one could not do better. */
-function matches<Value>(items: readonly Item<Value>[], values: readonly Value[]): boolean {
+function matches<Value>(items: readonly PatternItem<Value>[], values: readonly Value[]): boolean {
   let item = 0;
   let resume: { item: number; value: number } | undefined;
   for (let at = 0; at < values.length; ) {
@@ -105,14 +105,14 @@ function expandBraces(pattern: string): string[] {
   return done;
 }
 
-interface Group {
+interface BraceGroup {
   readonly before: string;
   readonly choices: readonly string[];
   readonly after: string;
 }
 
 /** The first `{a,b}`, its parts divided at the commas of its own level. */
-function firstGroup(pattern: string): Group | undefined {
+function firstGroup(pattern: string): BraceGroup | undefined {
   let start = -1;
   let depth = 0;
   let part = 0;

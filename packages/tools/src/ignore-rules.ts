@@ -4,7 +4,7 @@ import ignore from 'ignore';
 /** Directories of other programs that searches skip, unless a .gitignore re-includes one with `!`. */
 const always = ['node_modules/', '__pycache__/', '.venv/', '.hg/', '.svn/', '.jj/'].join('\n');
 
-interface Level {
+interface IgnoreFile {
   /** The folder of the .gitignore, with `/` at its end; empty for the workspace itself. */
   readonly folder: string;
   readonly text: string;
@@ -17,9 +17,9 @@ interface Level {
  */
 export class IgnoreRules {
   /** The deepest first. */
-  readonly #levels: readonly Level[];
+  readonly #levels: readonly IgnoreFile[];
 
-  private constructor(levels: readonly Level[]) {
+  private constructor(levels: readonly IgnoreFile[]) {
     this.#levels = levels;
   }
 
@@ -60,7 +60,7 @@ export class IgnoreRules {
   }
 }
 
-function levelOf(folder: string, text: string): Level {
+function levelOf(folder: string, text: string): IgnoreFile {
   return { folder, text, matcher: ignore({ ignoreCase: false }).add(text) };
 }
 

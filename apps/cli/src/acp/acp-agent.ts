@@ -3,7 +3,7 @@ import { agent, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
 import { AgentError } from '@cobbler/agent';
 import type { LocalHost } from '../chat/local-host.ts';
 import { sessionsIn } from '../session/find-session.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { AcpSession } from './acp-session.ts';
 
@@ -11,7 +11,7 @@ import { AcpSession } from './acp-session.ts';
 export interface AcpSessions {
   readonly version: string;
   /** Where sessions are kept; absent: nowhere. */
-  readonly sessions?: Sessions;
+  readonly sessions?: CliSessions;
   /** The conversations of a folder. */
   open(folder: string): Promise<LocalHost>;
   /** Writes a line to the editor's log. */
@@ -96,7 +96,7 @@ async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-async function checkThere(sessions: Sessions | undefined, id: string): Promise<void> {
+async function checkThere(sessions: CliSessions | undefined, id: string): Promise<void> {
   try {
     if ((await sessions?.store.info(id)) !== undefined) return;
   } catch (error) {
@@ -106,7 +106,7 @@ async function checkThere(sessions: Sessions | undefined, id: string): Promise<v
 }
 
 async function listed(
-  sessions: Sessions | undefined,
+  sessions: CliSessions | undefined,
   folder: string | undefined,
 ): Promise<ListSessionsResponse> {
   const rows: ListSessionsResponse['sessions'] = [];

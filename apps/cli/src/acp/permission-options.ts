@@ -3,7 +3,7 @@ import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 
 /** A user's decision about a call. */
-export type Choice =
+export type PermissionChoice =
   | { readonly type: 'allow'; readonly rule?: string }
   | { readonly type: 'deny' }
   | { readonly type: 'cancel' };
@@ -28,7 +28,10 @@ export function permissionOptions(call: RuledCall, isWhole: boolean): Permission
 }
 
 /** The decision for a chosen option. An option that was not offered denies. */
-export function choiceOf(outcome: RequestPermissionOutcome, offered: readonly PermissionOption[]): Choice {
+export function choiceOf(
+  outcome: RequestPermissionOutcome,
+  offered: readonly PermissionOption[],
+): PermissionChoice {
   if (outcome.outcome === 'cancelled') return { type: 'cancel' };
   const { optionId } = outcome;
   const option = offered.find((one) => one.optionId === optionId);

@@ -13,7 +13,7 @@ export interface ToolView {
 }
 
 /** A call as it is made: by name, with its arguments. */
-export interface MadeCall {
+export interface NamedCall {
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
 }
@@ -29,7 +29,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 
 /** The view of a call in an editor before it has a result. */
 export function callFacts(
-  { toolName, arguments: args }: MadeCall,
+  { toolName, arguments: args }: NamedCall,
   { folder, tools }: ToolView,
 ): {
   title: string;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { defined } from '@cobbler/agent/values';
 import { isTimeZone } from '@cobbler/assistant';
 import { whyUnreadable } from '../config/attachment.ts';
-import type { RunFlags } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { parseCount } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -36,13 +36,11 @@ export const defaultPath = '/telegram';
 
 const defaultPort = 8787;
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /**
  * Reads the options of `cobbler assistant`.
  * @throws UsageError for a value that cannot be meant.
  */
-export function readAssistantFlags(raw: Raw, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
+export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
   const persona = text(raw['persona']);
   const embedder = text(raw['embedder']);
   const floor = text(raw['embedderFloor']);

@@ -38,14 +38,14 @@ export async function chooseEmbedder(
   return { embedder, words: `by meaning: ${model} at ${new URL(baseURL).host}` };
 }
 
-interface Place {
+interface EmbedderEndpoint {
   readonly baseURL: string;
   readonly model: string;
   readonly apiKey?: string;
 }
 
 /** The key of a provider goes to that provider only. */
-function placeOf(given: string, env: Environment): Place {
+function placeOf(given: string, env: Environment): EmbedderEndpoint {
   const openai = /^openai(?::(\S+))?$/.exec(given);
   if (openai !== null) {
     const apiKey = env['OPENAI_API_KEY']?.trim();
@@ -68,7 +68,7 @@ function placeOf(given: string, env: Environment): Place {
 }
 
 /** Only the model itself knows the length of its vectors. */
-async function dimensionsOf(place: Place): Promise<number> {
+async function dimensionsOf(place: EmbedderEndpoint): Promise<number> {
   try {
     const probe = httpEmbedder({ ...place, dimensions: 1, floor: defaultFloor });
     const [vector] = await probe.embed(['How long is this?'], 'document');

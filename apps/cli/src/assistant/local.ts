@@ -74,7 +74,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
   }
 }
 
-interface Announced {
+interface AssistantStartup {
   readonly model: string;
   readonly isScripted: boolean;
   /** About the embedder. */
@@ -83,7 +83,7 @@ interface Announced {
 }
 
 /** This notice comes first: a user must not mistake the script for a model. */
-function announce({ model, isScripted, words, folder }: Announced, io: Io): void {
+function announce({ model, isScripted, words, folder }: AssistantStartup, io: Io): void {
   const who = isScripted
     ? 'This is a scripted model: it responds by a few rules. Its memory is real.'
     : `Model: ${visible(model)}.`;

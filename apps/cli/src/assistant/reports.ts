@@ -6,6 +6,7 @@ import { auditOf, sqlEvents, sqlOutbox } from '@cobbler/assistant';
 import { getMe } from '@cobbler/assistant/telegram';
 import { workspaceTools } from '@cobbler/tools';
 import { shortPath } from '../config/directory.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
@@ -15,8 +16,6 @@ import { lockHome } from './assistant-home.ts';
 import { pricesOf } from './choose-agent.ts';
 import { openChats } from './open-assistant.ts';
 import { allowedUsers, telegramAccess } from './telegram-access.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 const states = ['planned', 'sending', 'maybe_sent', 'given_up'] as const;
 
@@ -71,7 +70,7 @@ async function botRows(apiRoot: string | undefined, io: Io): Promise<[string, st
 }
 
 /** `cobbler assistant audit`: what models were asked and tools did, without anybody's words. */
-export async function showAudit(home: AssistantHome, options: Raw, io: Io): Promise<number> {
+export async function showAudit(home: AssistantHome, options: RawOptions, io: Io): Promise<number> {
   const sql = openChats(home);
   try {
     const chatId = typeof options['chat'] === 'string' ? options['chat'] : undefined;
@@ -121,7 +120,7 @@ function auditLine(entry: AuditEntry): string {
 }
 
 /** `cobbler assistant outbox`: pieces that may have been sent or were given up, and what still waits. */
-export async function showOutbox(home: AssistantHome, options: Raw, io: Io): Promise<number> {
+export async function showOutbox(home: AssistantHome, options: RawOptions, io: Io): Promise<number> {
   const sql = openChats(home);
   try {
     const outbox = sqlOutbox(sql);

@@ -1,10 +1,9 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
+import type { TelegramApi } from '@cobbler/assistant/telegram';
 import { telegramApi } from '@cobbler/assistant/telegram';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-
-export type TelegramApi = ReturnType<typeof telegramApi>;
 
 /** The bot as the environment names it. */
 export interface TelegramAccess {

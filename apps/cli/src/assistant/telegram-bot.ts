@@ -204,7 +204,7 @@ function told(routine: Routine, log: BotLog): Routine {
   };
 }
 
-interface Serving {
+interface BotContext {
   readonly takeIn: TakeIn;
   readonly log: BotLog;
 }
@@ -212,7 +212,7 @@ interface Serving {
 async function pollUntil(
   signal: AbortSignal,
   { api }: TelegramAccess,
-  { takeIn, log }: Serving,
+  { takeIn, log }: BotContext,
 ): Promise<void> {
   await poll({
     api,
@@ -225,7 +225,7 @@ async function pollUntil(
 async function serveUntil(
   signal: AbortSignal,
   { host, port, path }: AssistantFlags,
-  { secret, takeIn, log }: Serving & { readonly secret: string },
+  { secret, takeIn, log }: BotContext & { readonly secret: string },
 ): Promise<void> {
   const onRefused = (status: number, reason: string) => log.note('warn', 'refused', { status, why: reason });
   const endpoint = await serveWebhook({ host, port, path, secret, onUpdate: takeIn, onRefused });

@@ -52,14 +52,18 @@ export async function serveWebhook(options: WebhookEndpointOptions): Promise<Web
   return { url: `http://${shownHost}:${own}${path}`, close: () => closed(server) };
 }
 
-interface Answer {
+interface WebhookResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-async function answer(request: IncomingMessage, options: WebhookEndpointOptions): Promise<Answer> {
+async function answer(request: IncomingMessage, options: WebhookEndpointOptions): Promise<WebhookResponse> {
   const { path, secret, onUpdate, onRefused } = options;
-  const refused = (status: number, reason: string, headers: Answer['headers'] = {}): Answer => {
+  const refused = (
+    status: number,
+    reason: string,
+    headers: WebhookResponse['headers'] = {},
+  ): WebhookResponse => {
     onRefused(status, reason);
     return { status, headers: { ...headers, connection: 'close' } };
   };
@@ -96,7 +100,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function end(response: ServerResponse, { status, headers = {} }: Answer): void {
+function end(response: ServerResponse, { status, headers = {} }: WebhookResponse): void {
   response.writeHead(status, { ...headers, 'content-length': '0' }).end();
 }
 

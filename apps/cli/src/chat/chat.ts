@@ -45,7 +45,7 @@ const againMs = 2000;
 const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
 
 /** A conversation in a terminal: input below the page goes to it, and its output is appended to the page. */
-export class Chat {
+export class InteractiveChat {
   readonly #parts: ChatParts;
   readonly #page: LivePage;
   readonly #prompter: Prompter;

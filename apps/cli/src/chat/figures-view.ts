@@ -1,6 +1,6 @@
 import { formatCount, formatUsd, plural } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
-import type { Ledger, Turn } from '../view/ledger.ts';
+import type { Ledger, PaidResponse } from '../view/ledger.ts';
 import type { ChatHost } from './host.ts';
 
 /** The cost of a conversation: money, tokens by kind, cached and wasted tokens, and a bar per turn. */
@@ -74,7 +74,7 @@ const steps = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as cons
 const maxBars = 40;
 
 /** A bar per turn, as high as what it cost, or what it used where prices are unknown. */
-function bars(turns: readonly Turn[], style: Style): string {
+function bars(turns: readonly PaidResponse[], style: Style): string {
   const last = turns.slice(-maxBars);
   const sizes = last.map(({ usage, usd }) => usd ?? usage.inputTokens + usage.outputTokens);
   const highest = Math.max(...sizes);

@@ -1,7 +1,7 @@
 import type { Event, Harness, Tool } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { Permission } from '../config/permission.ts';
-import type { SessionRow } from '../session/session-lines.ts';
+import type { ListedSession } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { UndoHistory } from './undo-history.ts';
 
@@ -62,7 +62,7 @@ export interface ChatHost {
   /** A conversation that begins like this one. */
   adopt(harness: Harness, from: string): void;
   past(sessionId: string): Promise<readonly Event[]>;
-  sessions(): Promise<readonly SessionRow[]>;
+  sessions(): Promise<readonly ListedSession[]>;
   /** The command line that reopens a conversation; undefined if it is not stored. */
   wayBack(sessionId: string): string | undefined;
   close(): Promise<void>;

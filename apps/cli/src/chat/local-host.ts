@@ -17,8 +17,8 @@ import type { Permission } from '../config/permission.ts';
 import { keepRule } from '../config/project-rules.ts';
 import { ForgivingStore } from '../session/best-effort-store.ts';
 import { sessionsIn, shortId } from '../session/find-session.ts';
-import type { Sessions } from '../session/session-home.ts';
-import type { SessionRow } from '../session/session-lines.ts';
+import type { CliSessions } from '../session/session-home.ts';
+import type { ListedSession } from '../session/session-lines.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -54,7 +54,7 @@ export interface LocalPlan {
   /** More about the place, for the header. */
   readonly facts: readonly string[];
   /** Absent: nothing is kept. */
-  readonly sessions?: Sessions;
+  readonly sessions?: CliSessions;
 }
 
 /** Conversations over the local loop. */
@@ -164,10 +164,10 @@ export class LocalHost implements ChatHost {
     return await this.#store.read(sessionId);
   }
 
-  async sessions(): Promise<readonly SessionRow[]> {
+  async sessions(): Promise<readonly ListedSession[]> {
     const { sessions, folder } = this.#plan;
     if (sessions === undefined) return [];
-    const rows: SessionRow[] = [];
+    const rows: ListedSession[] = [];
     for await (const info of sessionsIn(sessions, folder)) {
       rows.push({ info });
       if (rows.length === 100) break;

@@ -4,7 +4,7 @@ import { connectHarness } from '@cobbler/agent/remote';
 import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { shortId } from '../session/find-session.ts';
-import type { SessionRow } from '../session/session-lines.ts';
+import type { ListedSession } from '../session/session-lines.ts';
 import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { ChatEar, ChatHost, ChatModel } from './host.ts';
@@ -97,7 +97,7 @@ export class RemoteHost implements ChatHost {
     return events;
   }
 
-  async sessions(): Promise<readonly SessionRow[]> {
+  async sessions(): Promise<readonly ListedSession[]> {
     const response = await this.#ask('/v1/sessions?limit=100');
     const { items = [] } = (await response.json()) as { items?: readonly SessionInfo[] };
     return items.map((info) => ({ info }));

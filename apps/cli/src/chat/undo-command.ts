@@ -3,7 +3,7 @@ import { plural } from '../terminal/format.ts';
 import { clip } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
-import type { RunRecord } from '../view/ledger.ts';
+import type { PromptRecord } from '../view/ledger.ts';
 import type { CommandContext } from './slash-command.ts';
 import type { Restoration } from './undo-history.ts';
 
@@ -22,7 +22,7 @@ export async function undo(desk: CommandContext): Promise<void> {
   );
 }
 
-function preview(run: RunRecord, restorations: readonly Restoration[], desk: CommandContext): string[] {
+function preview(run: PromptRecord, restorations: readonly Restoration[], desk: CommandContext): string[] {
   const { style, columns, host } = desk;
   const room = columns() - 8;
   const lines = [
@@ -46,7 +46,7 @@ function preview(run: RunRecord, restorations: readonly Restoration[], desk: Com
 }
 
 async function takeBack(
-  run: RunRecord,
+  run: PromptRecord,
   restorations: readonly Restoration[],
   { conversation, host, adopt, open, say, style }: CommandContext,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { AgentError } from '@cobbler/agent';
 import { Workspace } from '@cobbler/agent/node';
 
 /** The contents of a file before and after a call. */
-interface Entry {
+interface UndoEntry {
   readonly runId: string;
   /** Relative to the folder. */
   readonly path: string;
@@ -34,7 +34,7 @@ const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 export class UndoHistory {
   readonly #workspace: Workspace;
   readonly #folder: string | undefined;
-  readonly #inMemory: Entry[] = [];
+  readonly #inMemory: UndoEntry[] = [];
   #sessionId = '';
   #runId = '';
 
@@ -99,7 +99,7 @@ export class UndoHistory {
     };
   }
 
-  async #restoration(path: string, entries: readonly Entry[]): Promise<Restoration | undefined> {
+  async #restoration(path: string, entries: readonly UndoEntry[]): Promise<Restoration | undefined> {
     const own = entries.filter((entry) => entry.path === path);
     const [first] = own;
     if (first === undefined) return undefined;
@@ -124,7 +124,7 @@ export class UndoHistory {
     return this.#folder && join(this.#folder, `${encodeURIComponent(sessionId)}.jsonl`);
   }
 
-  #write(entry: Entry): void {
+  #write(entry: UndoEntry): void {
     this.#inMemory.push(entry);
     const path = this.#path(this.#sessionId);
     if (path === undefined) return;
@@ -136,7 +136,7 @@ export class UndoHistory {
     }
   }
 
-  #read(sessionId: string): readonly Entry[] {
+  #read(sessionId: string): readonly UndoEntry[] {
     const path = this.#path(sessionId);
     if (sessionId === this.#sessionId && this.#inMemory.length > 0) {
       const current = this.#inMemory.map(({ runId }) => runId);
@@ -146,13 +146,13 @@ export class UndoHistory {
   }
 }
 
-function fileEntries(path: string | undefined): Entry[] {
+function fileEntries(path: string | undefined): UndoEntry[] {
   if (path === undefined || !existsSync(path)) return [];
   return readFileSync(path, 'utf8')
     .split('\n')
     .flatMap((line) => {
       try {
-        return [JSON.parse(line) as Entry];
+        return [JSON.parse(line) as UndoEntry];
       } catch {
         // A line that a crash cut off.
         return [];

@@ -6,7 +6,7 @@ import type { ServerLink } from './server-link.ts';
 import { linkToServer } from './server-link.ts';
 
 /** An approval as the server returns it. */
-interface Pending {
+interface ServerApproval {
   readonly approvalId: string;
   readonly sessionId: string;
   readonly toolName: string;
@@ -43,19 +43,19 @@ export async function answerApproval(
   return 0;
 }
 
-async function pending(link: ServerLink): Promise<readonly Pending[]> {
+async function pending(link: ServerLink): Promise<readonly ServerApproval[]> {
   const { status, json } = await link('GET', '/v1/approvals');
   if (status !== 200) throw refused(status, json);
-  return (json as { items: Pending[] }).items;
+  return (json as { items: ServerApproval[] }).items;
 }
 
-function list(waiting: readonly Pending[], io: Io): number {
+function list(waiting: readonly ServerApproval[], io: Io): number {
   if (waiting.length === 0) io.stderr.write('No calls wait for approval.\n');
   for (const asked of waiting) io.stdout.write(`${describe(asked).join('\n')}\n`);
   return 0;
 }
 
-function pick(waiting: readonly Pending[], id: string): Pending {
+function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
   const found = waiting.filter(({ approvalId }) => approvalId.startsWith(id));
   const [one, other] = found;
   if (one === undefined) {
@@ -71,7 +71,7 @@ function pick(waiting: readonly Pending[], id: string): Pending {
 }
 
 /** All of what is asked, so that nothing in it can drive the terminal or hide. */
-function describe(asked: Pending): string[] {
+function describe(asked: ServerApproval): string[] {
   const { approvalId, toolName, sessionId, expiresAt } = asked;
   const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
   const [, ...lines] = approvalText(asked).split('\n');

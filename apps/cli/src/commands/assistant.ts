@@ -1,15 +1,14 @@
 import { readAssistantFlags } from '../assistant/assistant-flags.ts';
 import { assistantHome } from '../assistant/assistant-home.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 const actions = ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'];
 
 /** `cobbler assistant`: the bot, the chat at this terminal, or what is to be known of them. Returns the exit code. */
-export async function assistant(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+export async function assistant(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action, address] = operands;
   const flags = readAssistantFlags(options, io);
   const home = () => assistantHome(io.env, flags.isLocal);

@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import { Chat } from '../chat/chat.ts';
+import { InteractiveChat } from '../chat/chat.ts';
 import type { ChatHost } from '../chat/host.ts';
 import { PromptHistory } from '../chat/input/prompt-history.ts';
 import type { LocalHost } from '../chat/local-host.ts';
@@ -10,10 +10,10 @@ import { recordChildren } from '../config/backend.ts';
 import { workFolder } from '../config/directory.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { readPrompt } from '../config/prompt-input.ts';
-import type { RunFlags } from '../config/run-flags.ts';
+import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { historyFile } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
@@ -24,8 +24,6 @@ import { localConversations } from './local-conversations.ts';
 import { serverAccess } from './server-access.ts';
 import { chooseSession, flagsWithNote } from './session-choice.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** A chat that is about to begin. */
 interface Prepared {
   readonly host: ChatHost;
@@ -35,7 +33,7 @@ interface Prepared {
 }
 
 /** `cobbler chat`: a conversation at the terminal, here or on a server. Returns the exit code. */
-export async function chat(words: readonly string[], options: Raw, io: Io): Promise<number> {
+export async function chat(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const screen = screenFor(io.stdout, io.env);
   if (!io.stdin.tty || !screen.redraw) {
     throw new UsageError(
@@ -50,7 +48,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
     const keyboard = io.openRawKeyboard();
     if (keyboard === undefined)
       throw new UsageError('Cannot read the keyboard.', 'Start the chat in a terminal.');
-    return await new Chat({
+    return await new InteractiveChat({
       io,
       keyboard,
       screen,
@@ -67,7 +65,7 @@ export async function chat(words: readonly string[], options: Raw, io: Io): Prom
 
 async function prepared(
   flags: RunFlags,
-  options: Raw,
+  options: RawOptions,
   io: Io,
 ): Promise<Prepared & { close?: () => Promise<void> }> {
   if (options['demo'] === true) {
@@ -126,7 +124,7 @@ async function localHost(given: RunFlags, io: Io): Promise<Prepared & { close: (
 async function hostWithServers(
   flags: RunFlags,
   values: FileConfig,
-  sessions: Sessions | undefined,
+  sessions: CliSessions | undefined,
   io: Io,
 ): Promise<{ host: LocalHost; close: () => Promise<void> }> {
   await recordChildren(io.env);

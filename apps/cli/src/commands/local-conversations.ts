@@ -16,7 +16,7 @@ import type { LoadedProvider } from '../config/providers.ts';
 import type { RunFlags } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { readSettings } from '../config/settings.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { formatCount, formatUsd } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } from './run.ts';
@@ -28,7 +28,7 @@ import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } fr
  */
 export async function localConversations(
   flags: RunFlags,
-  sessions: Sessions | undefined,
+  sessions: CliSessions | undefined,
   mcp: McpTools,
   io: Io,
 ): Promise<LocalHost> {

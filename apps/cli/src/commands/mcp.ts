@@ -6,7 +6,7 @@ import { openMcp } from '../config/mcp-servers.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -65,7 +65,7 @@ async function untilHungUp(
   for (const stop of stops) stop();
 }
 
-async function isThere(sessions: Sessions | undefined, id: string): Promise<boolean> {
+async function isThere(sessions: CliSessions | undefined, id: string): Promise<boolean> {
   try {
     return (await sessions?.store.info(id)) !== undefined;
   } catch (error) {

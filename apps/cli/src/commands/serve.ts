@@ -94,7 +94,7 @@ async function serveFrom(
   }
 }
 
-type Settings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
+type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
 /** The settings of every session: set here, not by a request. The tools are those at the time a session opens. */
 async function sessionSettings(
@@ -102,7 +102,7 @@ async function sessionSettings(
   folder: string,
   mcp: McpTools,
   io: Io,
-): Promise<{ settings: Settings; tools: () => readonly Tool[] }> {
+): Promise<{ settings: ServeHarnessOptions; tools: () => readonly Tool[] }> {
   const settings = await readSettings(io.env, work);
   const { agent, provider } = await makeAgent(settings, work.api);
   const mayUse = work.tools === undefined || work.tools.length > 0;
@@ -124,15 +124,15 @@ async function sessionSettings(
   return { settings: common, tools: () => pickTools([...own, ...mcp.tools()], work.tools) };
 }
 
-interface Parts {
+interface ServeParts {
   readonly places: ServePlaces;
   readonly tokens: TokenStore;
-  readonly settings: Settings;
+  readonly settings: ServeHarnessOptions;
   readonly tools: () => readonly Tool[];
   readonly home: ServerHome;
 }
 
-async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<CobblerServer> {
+async function started(flags: ServeFlags, parts: ServeParts, io: Io): Promise<CobblerServer> {
   const { places, tokens, settings, tools, home } = parts;
   const { host, port, allowedHosts } = flags;
   const settingsOf = (sessionId: string): SessionSettings =>
@@ -166,7 +166,7 @@ async function started(flags: ServeFlags, parts: Parts, io: Io): Promise<Cobbler
   }
 }
 
-interface Announced {
+interface ServerStartup {
   readonly server: CobblerServer;
   readonly token: string;
   readonly flags: ServeFlags;
@@ -176,7 +176,7 @@ interface Announced {
 }
 
 /** The address goes to standard output, with the token where no server and no log ever sees it. */
-function announce({ server, token, flags, folder, file, model }: Announced, io: Io): void {
+function announce({ server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
   io.stdout.write(`${server.url}/#token=${token}\n`);
   const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];

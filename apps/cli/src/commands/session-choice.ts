@@ -2,7 +2,7 @@ import type { SessionStatus } from '@cobbler/agent';
 import { AgentError, forkSession, systemRuntime } from '@cobbler/agent';
 import type { RunFlags, SessionChoice } from '../config/run-flags.ts';
 import { findSession, newestIn, shortId } from '../session/find-session.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { openSessions, sessionFile } from '../session/session-home.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
 import { visible } from '../terminal/escape.ts';
@@ -11,7 +11,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 /** The session of a run, settled before it begins. */
 export interface ChosenSession {
-  readonly sessions: Sessions;
+  readonly sessions: CliSessions;
   readonly id: string;
   /** Where it stands; absent for a new one. */
   readonly status?: SessionStatus;
@@ -42,7 +42,7 @@ export async function chooseSession(
   }
 }
 
-async function opened(flags: RunFlags, io: Io): Promise<Sessions | undefined> {
+async function opened(flags: RunFlags, io: Io): Promise<CliSessions | undefined> {
   try {
     return await openSessions(io.env);
   } catch (error) {
@@ -52,7 +52,11 @@ async function opened(flags: RunFlags, io: Io): Promise<Sessions | undefined> {
   }
 }
 
-async function oldSession(sessions: Sessions, choice: SessionChoice, folder: string): Promise<ChosenSession> {
+async function oldSession(
+  sessions: CliSessions,
+  choice: SessionChoice,
+  folder: string,
+): Promise<ChosenSession> {
   const { store, notes } = sessions;
   const info =
     choice.id === undefined ? await newestIn(sessions, folder) : await findSession(store, choice.id);

@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@cobbler/agent';
 import { sessionsIn } from '../session/find-session.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { sessionTable } from '../session/session-lines.ts';
 import type { Io, Key } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
@@ -16,7 +16,11 @@ export type Picked = SessionInfo | 'none' | 'interrupt';
  * Lists the latest sessions of a directory and lets the user choose one by number. With one session, or without a
  * terminal, it returns the latest; undefined if there is none.
  */
-export async function pickSession(sessions: Sessions, folder: string, io: Io): Promise<Picked | undefined> {
+export async function pickSession(
+  sessions: CliSessions,
+  folder: string,
+  io: Io,
+): Promise<Picked | undefined> {
   const found: SessionInfo[] = [];
   for await (const info of sessionsIn(sessions, folder)) {
     found.push(info);

@@ -7,10 +7,11 @@ import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
+import type { RawOptions } from '../config/run-flags.ts';
 import { findSession, sessionsIn, shortId } from '../session/find-session.ts';
-import type { Sessions } from '../session/session-home.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { openSessions } from '../session/session-home.ts';
-import type { SessionRow } from '../session/session-lines.ts';
+import type { ListedSession } from '../session/session-lines.ts';
 import { sessionFacts, sessionTable } from '../session/session-lines.ts';
 import { visible } from '../terminal/escape.ts';
 import { parseCount, plural } from '../terminal/format.ts';
@@ -23,14 +24,12 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { pastLines } from '../view/history-lines.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** The context of an action. */
 interface Desk {
-  readonly sessions: Sessions;
+  readonly sessions: CliSessions;
   /** The operands of the action. */
   readonly rest: readonly string[];
-  readonly options: Raw;
+  readonly options: RawOptions;
   readonly io: Io;
 }
 
@@ -47,7 +46,7 @@ const actions: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
 };
 
 /** `cobbler sessions`: lists the sessions that are kept, or does something with one. Returns the exit code. */
-export async function sessions(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+export async function sessions(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = 'list', ...rest] = operands;
   const perform = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (perform === undefined) {
@@ -68,7 +67,7 @@ export async function sessions(operands: readonly string[], options: Raw, io: Io
 async function list({ sessions, options, io }: Desk): Promise<void> {
   const folder = options['here'] === true ? workFolder(undefined, io) : undefined;
   const most = countOf(options['limit'], '--limit') ?? 20;
-  const rows: SessionRow[] = [];
+  const rows: ListedSession[] = [];
   let hasMore = false;
   for await (const info of sessionsIn(sessions, folder)) {
     hasMore = rows.length === most;
@@ -92,7 +91,7 @@ async function list({ sessions, options, io }: Desk): Promise<void> {
   io.stderr.write(`Stored in ${visible(shortPath(sessions.file, io.env))}.${goOn}\n`);
 }
 
-function rowOf({ notes }: Sessions, info: SessionRow['info'], io: Io, isWhole: boolean): SessionRow {
+function rowOf({ notes }: CliSessions, info: ListedSession['info'], io: Io, isWhole: boolean): ListedSession {
   const folder = notes.read(info.id)?.folder;
   return { info, ...(folder !== undefined && { folder: isWhole ? folder : shortPath(folder, io.env) }) };
 }

@@ -2,6 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoreReport } from '@cobbler/agent/node';
 import { salvageStore, verifyStore } from '@cobbler/agent/node';
+import type { RawOptions } from '../config/run-flags.ts';
 import { countText, storeFiles } from '../doctor/stores.ts';
 import { sessionFile } from '../session/session-home.ts';
 import { visible, visibleJson } from '../terminal/escape.ts';
@@ -10,12 +11,10 @@ import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 const actions = ['verify', 'salvage'];
 
 /** `cobbler store`: checks a file of sessions, or copies what is intact of it. Returns the exit code. */
-export async function store(operands: readonly string[], options: Raw, io: Io): Promise<number> {
+export async function store(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = '', given] = operands;
   if (action === 'verify') return verify(given, options, io);
   if (action === 'salvage') return await salvage(given, options, io);
@@ -26,7 +25,7 @@ export async function store(operands: readonly string[], options: Raw, io: Io): 
 }
 
 /** Returns 1 when a file is damaged. */
-function verify(given: string | undefined, options: Raw, io: Io): number {
+function verify(given: string | undefined, options: RawOptions, io: Io): number {
   const files = given === undefined ? storeFiles(io) : [existing(given, io)];
   if (files.length === 0) io.stderr.write('No sessions are stored yet.\n');
   const reports = files.map((file) => ({ file, ...verifyStore(file) }));
@@ -56,7 +55,7 @@ function verifyLines(file: string, report: StoreReport): string[] {
 }
 
 /** Returns 1 when something is lost. */
-async function salvage(given: string | undefined, options: Raw, io: Io): Promise<number> {
+async function salvage(given: string | undefined, options: RawOptions, io: Io): Promise<number> {
   const from = given === undefined ? (sessionFile(io.env) ?? '') : existing(given, io);
   if (!existsSync(from)) {
     throw new UsageError('There is no session file to salvage.', 'Pass one: cobbler store salvage FILE');

@@ -1,14 +1,12 @@
 import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { FileConfig, McpServerConfig } from '@cobbler/agent/node';
-import type { Mcp } from '@cobbler/tools/mcp';
+import type { ListChange, Mcp } from '@cobbler/tools/mcp';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { readMcpFlag } from './mcp-flag.ts';
 import type { RunFlags } from './run-flags.ts';
-
-type ListChange = Awaited<ReturnType<Mcp['takeUp']>>[number];
 
 /** The tools of the MCP servers of one invocation. */
 export interface McpTools {

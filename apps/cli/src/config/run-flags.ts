@@ -57,13 +57,14 @@ export interface SessionChoice {
 /** Output format of a run: for users, only the response, or JSON lines. */
 export type OutputForm = 'people' | 'quiet' | 'json' | 'json-deltas';
 
-type Raw = Readonly<Record<string, unknown>>;
+/** The options of a command before they are checked. */
+export type RawOptions = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the options of `cobbler run`.
  * @throws UsageError for a value that cannot be meant, or options that exclude each other.
  */
-export function readRunFlags(raw: Raw): RunFlags {
+export function readRunFlags(raw: RawOptions): RunFlags {
   return {
     ...optional('model', text(raw['model'])),
     ...optional('baseURL', readAddress(text(raw['baseUrl']))),
@@ -96,7 +97,7 @@ export function readRunFlags(raw: Raw): RunFlags {
   };
 }
 
-function readMode(raw: Raw): PermissionMode {
+function readMode(raw: RawOptions): PermissionMode {
   const modes = { ask: '--ask', edits: '--edits', yes: '--yes', readOnly: '--read-only' };
   const given = Object.entries(modes).filter(([name]) => raw[name] === true);
   if (given.length > 1) {
@@ -113,7 +114,7 @@ function readMode(raw: Raw): PermissionMode {
   return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
 }
 
-function readSession(raw: Raw): SessionChoice | undefined {
+function readSession(raw: RawOptions): SessionChoice | undefined {
   const id = text(raw['session']);
   const isLast = raw['continue'] === true;
   const forks = raw['fork'] === true;
@@ -130,7 +131,7 @@ function readSession(raw: Raw): SessionChoice | undefined {
   return { forks, ...defined({ id }) };
 }
 
-function readForm(raw: Raw): OutputForm {
+function readForm(raw: RawOptions): OutputForm {
   const json = raw['jsonDeltas'] === true ? 'json-deltas' : raw['json'] === true ? 'json' : undefined;
   if (json !== undefined && raw['quiet'] === true) {
     throw new UsageError('--json and --quiet cannot be used together.', 'Remove one of them.');
@@ -162,7 +163,7 @@ function readTools(value: string | undefined): string[] | undefined {
 }
 
 function number(
-  raw: Raw,
+  raw: RawOptions,
   name: string,
   flag: string,
   parse: (text: string) => number | undefined,

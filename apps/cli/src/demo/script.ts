@@ -20,7 +20,7 @@ interface Done {
 }
 
 /** The next step of the script: a text, with tool calls unless it is the last. */
-interface Move {
+interface DemoStep {
   readonly text: string;
   readonly calls?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
 }
@@ -58,7 +58,7 @@ export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
   };
 }
 
-function nextMove(done: readonly Done[]): Move {
+function nextMove(done: readonly Done[]): DemoStep {
   const runs = done.filter((call) => call.name === 'run_command');
   const lastRun = runs.at(-1);
   if (lastRun === undefined) {
@@ -88,7 +88,7 @@ function nextMove(done: readonly Done[]): Move {
   return tests.ok ? repaired(before, tests) : notAllRepaired(before, tests);
 }
 
-function investigate(done: readonly Done[], tests: TestRun): Move {
+function investigate(done: readonly Done[], tests: TestRun): DemoStep {
   const [test = 'test/ticket.test.js'] = tests.files.includes('test/ticket.test.js') ? [] : tests.files;
   const source = test.replace(/^test\//, 'src/').replace('.test.', '.');
   const read = done.filter((call) => call.name === 'read_file');
@@ -115,7 +115,7 @@ function investigate(done: readonly Done[], tests: TestRun): Move {
   };
 }
 
-function nothingToRepair(tests: TestRun): Move {
+function nothingToRepair(tests: TestRun): DemoStep {
   return {
     text: [
       `**Nothing to repair.** All ${tests.passed} tests pass already, so I changed nothing.`,
@@ -125,7 +125,7 @@ function nothingToRepair(tests: TestRun): Move {
   };
 }
 
-function repaired(before: TestRun | undefined, now: TestRun): Move {
+function repaired(before: TestRun | undefined, now: TestRun): DemoStep {
   const total = now.passed;
   return {
     text: [
@@ -138,7 +138,7 @@ function repaired(before: TestRun | undefined, now: TestRun): Move {
   };
 }
 
-function notAllRepaired(before: TestRun | undefined, now: TestRun): Move {
+function notAllRepaired(before: TestRun | undefined, now: TestRun): DemoStep {
   const mended = (before?.failed ?? []).filter((name) => !now.failed.includes(name));
   const left = now.failed.map((name) => `\`${name}\``).join(', ');
   const share = mended.map((name) => `\`${name}\``).join(', ');
@@ -151,7 +151,10 @@ function notAllRepaired(before: TestRun | undefined, now: TestRun): Move {
   };
 }
 
-function call(name: string, input: Readonly<Record<string, unknown>>): NonNullable<Move['calls']>[number] {
+function call(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): NonNullable<DemoStep['calls']>[number] {
   return { name, input };
 }
 

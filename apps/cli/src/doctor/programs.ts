@@ -3,13 +3,13 @@ import type { Environment } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
 
 /** A program that `cobbler run --backend` can hand work to. */
-interface Program {
+interface BackendProgram {
   readonly name: string;
   readonly backend: string;
   readonly install: string;
 }
 
-const programs: readonly Program[] = [
+const programs: readonly BackendProgram[] = [
   { name: 'claude', backend: 'claude-code', install: 'npm install -g @anthropic-ai/claude-code' },
   { name: 'codex', backend: 'codex', install: 'npm install -g @openai/codex' },
 ];

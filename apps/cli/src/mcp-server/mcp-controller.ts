@@ -5,7 +5,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { LocalHost } from '../chat/local-host.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { McpRunState, Waiting } from './mcp-session.ts';
+import type { McpRunState, WaitOptions } from './mcp-session.ts';
 import { McpSession } from './mcp-session.ts';
 import { servedTools } from './served-tools.ts';
 
@@ -62,14 +62,14 @@ export function mcpController(parts: McpDeskParts): McpController {
   };
 }
 
-interface Place {
+interface McpToolContext {
   readonly parts: McpDeskParts;
   readonly sessions: Map<string, McpSession>;
 }
 
-type Action = (args: Args, place: Place, waiting: Waiting) => Promise<CallToolResult>;
+type McpToolAction = (args: Args, place: McpToolContext, waiting: WaitOptions) => Promise<CallToolResult>;
 
-const actions: Readonly<Record<string, Action>> = {
+const actions: Readonly<Record<string, McpToolAction>> = {
   async cobbler_run(args, place, waiting) {
     const prompt = needed(args, 'prompt');
     const session = await opened(place, text(args, 'session_id'));
@@ -113,7 +113,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
 };
 
-async function opened({ parts, sessions }: Place, id: string | undefined): Promise<McpSession> {
+async function opened({ parts, sessions }: McpToolContext, id: string | undefined): Promise<McpSession> {
   const known = id === undefined ? undefined : sessions.get(id);
   if (known !== undefined) return known;
   if (id !== undefined && !(await parts.isKept(id))) throw unknown(id);
@@ -134,7 +134,7 @@ function unknown(id: string): UsageError {
   return new UsageError(`There is no session ${JSON.stringify(id)}.`, 'List them: cobbler_status');
 }
 
-async function listed({ parts, sessions }: Place): Promise<CallToolResult> {
+async function listed({ parts, sessions }: McpToolContext): Promise<CallToolResult> {
   const here = [...sessions.values()].map(({ standing }) => standing);
   const kept = (await parts.host.sessions())
     .filter(({ info }) => !sessions.has(info.id))

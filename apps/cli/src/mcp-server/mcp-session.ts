@@ -30,7 +30,7 @@ export interface McpRunState {
 }
 
 /** Options for waiting. */
-export interface Waiting {
+export interface WaitOptions {
   /** Ends the waiting, not the run. */
   readonly signal: AbortSignal;
   /** Receives progress meanwhile. */
@@ -94,7 +94,7 @@ export class McpSession {
   }
 
   /** Resolves when the run has ended, needs a decision, or the time is over. */
-  async settled({ signal, tell, ms }: Waiting): Promise<void> {
+  async settled({ signal, tell, ms }: WaitOptions): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#approvals.size > 0 || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,13 +12,13 @@ export const exitCodes = {
 } as const;
 
 /** The parts of a run that decide the exit code. */
-export interface Ending {
+export interface RunEnding {
   readonly status: RunStatus;
   readonly error?: { readonly kind: ErrorKind };
 }
 
 /** The exit code of a run. `unasked`: a call was denied because no user could be asked. */
-export function exitCodeOf(ending: Ending, unasked: boolean): number {
+export function exitCodeOf(ending: RunEnding, unasked: boolean): number {
   switch (ending.status) {
     case 'complete':
       return unasked ? exitCodes.denied : exitCodes.complete;

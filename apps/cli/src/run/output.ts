@@ -10,13 +10,13 @@ import { Terminal } from '../terminal/terminal.ts';
 import { flow } from '../terminal/text-width.ts';
 import type { ApprovalPorts } from '../view/approval-dialog.ts';
 import { JsonView } from '../view/json-view.ts';
-import type { View } from '../view/run-view.ts';
+import type { RunDisplay } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
 /** The outputs and options of a run's view. */
 export interface RunOutput {
-  readonly view: View;
+  readonly view: RunDisplay;
   readonly terminal: Terminal;
   readonly calls: ToolCallList;
   /** The capabilities of standard error. */

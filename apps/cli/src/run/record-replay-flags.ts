@@ -1,3 +1,4 @@
+import type { RawOptions } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** The action on a cassette: record, replay, or record again from its prompt. */
@@ -31,13 +32,11 @@ export const taskOptions: readonly string[] = [
   'offloadAbove',
 ];
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /**
  * Reads --record, --replay and what goes with them; nothing for an ordinary run.
  * @throws UsageError for options that make no sense together.
  */
-export function reelFlags(raw: Raw): ReelFlags | undefined {
+export function reelFlags(raw: RawOptions): ReelFlags | undefined {
   const { record, replay, refresh, liveTools } = raw;
   const isReplay = typeof replay === 'string';
   if (typeof record === 'string' && isReplay)
@@ -62,7 +61,7 @@ export function reelFlags(raw: Raw): ReelFlags | undefined {
 }
 
 /** A cassette says what the task is; what else is said about it would be ignored or be a miss. */
-function checkTask(raw: Raw, allowed: readonly string[]): void {
+function checkTask(raw: RawOptions, allowed: readonly string[]): void {
   const given = taskOptions.find((name) => isGiven(name, raw[name]) && !allowed.includes(name));
   if (given === undefined) return;
   const flag =

@@ -10,22 +10,21 @@ import type { Player, Recording } from '@cobbler/agent/testing';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';
 import { providerEntry } from '../config/providers.ts';
-import type { OutputForm } from '../config/run-flags.ts';
+import type { OutputForm, RawOptions } from '../config/run-flags.ts';
 import type { Settings } from '../config/settings.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { permissionOptions, reelFlags, taskOptions } from './record-replay-flags.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-type Prompt = readonly UserPart[];
+type PromptParts = readonly UserPart[];
 
 /** Recording or replay of a run; most runs have neither. */
 export interface RecordReplay {
   /** The options of the run: those given, and on a replay those of the cassette. */
-  readonly options: Raw;
+  readonly options: RawOptions;
   /** The prompt of the cassette, unless another one is given. */
-  readonly prompt?: Prompt;
+  readonly prompt?: PromptParts;
   /** Absent: nothing is recorded or replayed. */
   readonly tape?: Recording;
   readonly isReplay: boolean;
@@ -56,7 +55,11 @@ const noKey = 'a-replay-needs-no-key';
  * Reads --record, --replay and related options, and attaches the cassette. A normal run loads nothing.
  * @throws UsageError for contradicting options, or a file that is not a cassette.
  */
-export async function openRecordReplay(words: readonly string[], given: Raw, io: Io): Promise<RecordReplay> {
+export async function openRecordReplay(
+  words: readonly string[],
+  given: RawOptions,
+  io: Io,
+): Promise<RecordReplay> {
   const flags = reelFlags(given);
   if (flags === undefined) return plainRun(given);
   const { mode } = flags;
@@ -80,9 +83,9 @@ export async function openRecordReplay(words: readonly string[], given: Raw, io:
   const liveTools = (tool: Tool) =>
     given['liveTools'] === true && (tool.effect === 'read' || given['yes'] === true);
   const tape = openCassette(path, (text) => player(text, { turn, liveTools }));
-  const asked = words.length > 0 ? undefined : tape.fact<Prompt | undefined>('prompt', () => undefined);
+  const asked = words.length > 0 ? undefined : tape.fact<PromptParts | undefined>('prompt', () => undefined);
   const prompt = asked === undefined ? {} : { prompt: asked };
-  const recorded = tape.fact<Raw | undefined>('options', () => undefined);
+  const recorded = tape.fact<RawOptions | undefined>('options', () => undefined);
   // It is written last.
   if (recorded === undefined)
     throw new UsageError(
@@ -103,12 +106,12 @@ function turn(): Promise<void> {
 }
 
 /** Neither permissions nor the address that a key is sent to are taken from a file. */
-function withoutTrust({ baseUrl: _, ...recorded }: Raw): Raw {
+function withoutTrust({ baseUrl: _, ...recorded }: RawOptions): RawOptions {
   const task = Object.entries(recorded).filter(([name]) => !permissionOptions.includes(name));
   return Object.fromEntries(task);
 }
 
-function plainRun(options: Raw): RecordReplay {
+function plainRun(options: RawOptions): RecordReplay {
   return {
     options,
     isReplay: false,
@@ -198,7 +201,7 @@ function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
 }
 
 /** The settings of the task, with the resolved model and address. */
-function recordedOptions(options: Raw, { provider, model, baseURL }: Settings): Raw {
+function recordedOptions(options: RawOptions, { provider, model, baseURL }: Settings): RawOptions {
   const given = Object.entries(options).filter(([name]) => taskOptions.includes(name) && name !== 'attach');
   const address = new URL(baseURL?.value ?? providerEntry(provider.value).address);
   address.username = '';

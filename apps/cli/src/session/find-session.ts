@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { oneLine } from '../terminal/escape.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { Sessions } from './session-home.ts';
+import type { CliSessions } from './session-home.ts';
 
 const maxNamed = 6;
 
@@ -49,7 +49,7 @@ async function infoOf(store: SessionStore, id: string): Promise<SessionInfo | un
 
 /** Sessions that work in a folder, or all of them, last changed first. */
 export async function* sessionsIn(
-  { store, notes }: Sessions,
+  { store, notes }: CliSessions,
   folder: string | undefined,
 ): AsyncGenerator<SessionInfo, void, undefined> {
   let after: string | undefined;
@@ -66,7 +66,7 @@ export async function* sessionsIn(
  * The session of this folder that changed last.
  * @throws UsageError when there is none.
  */
-export async function newestIn(sessions: Sessions, folder: string): Promise<SessionInfo> {
+export async function newestIn(sessions: CliSessions, folder: string): Promise<SessionInfo> {
   for await (const info of sessionsIn(sessions, folder)) return info;
   throw new UsageError(
     `${folder} has no sessions.`,

@@ -7,7 +7,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { SessionNotes } from './session-metadata.ts';
 
 /** The sessions of the command line, opened. */
-export interface Sessions {
+export interface CliSessions {
   readonly store: SessionStore;
   readonly notes: SessionNotes;
   /** The file that holds them. */
@@ -40,7 +40,7 @@ export function historyFile(env: Environment): string | undefined {
  * Opens the store. SQLite is loaded here and not before.
  * @throws AgentError with one of the codes of `sqliteStore`, UsageError where there is no home.
  */
-export async function openSessions(env: Environment): Promise<Sessions> {
+export async function openSessions(env: Environment): Promise<CliSessions> {
   const file = sessionFile(env);
   if (file === undefined) {
     throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');

@@ -6,7 +6,7 @@ import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { shortId } from './find-session.ts';
 
 /** A session with its directory as the user calls it; absent if it was not recorded. */
-export interface SessionRow {
+export interface ListedSession {
   readonly info: SessionInfo;
   readonly folder?: string;
 }
@@ -15,7 +15,7 @@ const titleLeast = 16;
 
 /** Sessions as a table: id, status, age, cost, title and folder; what does not fit goes from the right. */
 export function sessionTable(
-  rows: readonly SessionRow[],
+  rows: readonly ListedSession[],
   now: number,
   style: Style,
   columns: number,
@@ -50,7 +50,7 @@ export function sessionTable(
 }
 
 /** All about one session, a fact per line. */
-export function sessionFacts({ info, folder }: SessionRow, now: number, style: Style): string[] {
+export function sessionFacts({ info, folder }: ListedSession, now: number, style: Style): string[] {
   const facts: (readonly [name: string, text: string])[] = [
     ['title', oneLine(info.title)],
     ['status', info.status],

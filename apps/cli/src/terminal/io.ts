@@ -1,6 +1,6 @@
-/** Environment variables as data. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '@cobbler/agent';
 
+export type { Environment } from '@cobbler/agent';
 /** A place to write to. */
 export interface Output {
   /** True if the output is a terminal. */

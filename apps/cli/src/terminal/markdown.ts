@@ -3,7 +3,7 @@ import type { Style } from './style.ts';
 import { head, widthOf } from './text-width.ts';
 
 /** The kind of the current line. */
-type Block = 'unknown' | 'text' | 'heading' | 'code' | 'table';
+type LineKind = 'unknown' | 'text' | 'heading' | 'code' | 'table';
 
 interface Inline {
   bold: boolean;
@@ -36,7 +36,7 @@ export class MarkdownStream {
   readonly #columns: () => number;
   /** Input that has not been returned yet. */
   #held = '';
-  #block: Block = 'unknown';
+  #block: LineKind = 'unknown';
   #fence: string | undefined;
   #table: string[] = [];
   #inline: Inline = { ...noInline };
@@ -114,7 +114,7 @@ export class MarkdownStream {
     return gap;
   }
 
-  #become(block: Block): string | undefined {
+  #become(block: LineKind): string | undefined {
     this.#block = block;
     return this.#wholeLine() ?? '';
   }

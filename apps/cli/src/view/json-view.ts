@@ -2,13 +2,13 @@ import type { RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import { visibleJson } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
-import type { View } from './run-view.ts';
+import type { RunDisplay } from './run-view.ts';
 
 /**
  * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`, and last
  * `finished`, which has no `seq` where it could not be stored. With `deltas` also the live events, which have none.
  */
-export class JsonView implements View {
+export class JsonView implements RunDisplay {
   readonly #out: Output;
   readonly #deltas: boolean;
 

@@ -5,7 +5,7 @@ import { addUsd, spendingOf } from '@cobbler/agent/events';
 import { promptWords } from './history-lines.ts';
 
 /** One answer of the model, as it was paid for. */
-export interface Turn {
+export interface PaidResponse {
   readonly usage: Usage;
   readonly wasted: Usage;
   readonly usd?: number;
@@ -21,7 +21,7 @@ export interface FileChange {
 export type AskedEvent = Extract<Event, { type: 'approval_requested' }>;
 
 /** The events of one prompt. */
-export interface RunRecord {
+export interface PromptRecord {
   /** More than one if it was stopped and continued. */
   readonly runIds: Set<string>;
   /** The event of the prompt. */
@@ -34,8 +34,8 @@ export interface RunRecord {
 /** The state of a chat's conversation, computed from its events: for `/cost`, `/diff`, `/undo` and the status line. */
 export class Ledger {
   /** The answers that this conversation paid for; those that a fork has copied are not among them. */
-  readonly turns: Turn[] = [];
-  readonly runs: RunRecord[] = [];
+  readonly turns: PaidResponse[] = [];
+  readonly runs: PromptRecord[] = [];
   /** Calls that wait for a person. */
   readonly asked: Map<string, AskedEvent> = new Map();
   model: string | undefined;

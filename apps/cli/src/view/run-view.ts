@@ -14,7 +14,7 @@ import type { ToolCallList } from './tool-calls.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
 /** Shows a run in progress. */
-export interface View {
+export interface RunDisplay {
   event(event: RunEvent): void;
   /** A stop was requested: shows it at once. */
   stopping(): void;
@@ -63,7 +63,7 @@ const wordAfterMs = 10_000;
 type Last = 'nothing' | 'text' | 'calls';
 
 /** Shows a run to a person: the answer as it streams, a line per call, a footer while nothing else moves. */
-export class RunView implements View {
+export class RunView implements RunDisplay {
   readonly #parts: RunViewParts;
   readonly #activity: RunActivity;
   readonly #markdown: MarkdownStream;

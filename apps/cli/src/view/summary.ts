@@ -5,7 +5,7 @@ import type { Style } from '../terminal/style.ts';
 import { flow } from '../terminal/text-width.ts';
 
 /** The outcome of a run, for its last line. */
-export interface RunEnd {
+export interface RunSummary {
   readonly status: RunStatus;
   readonly limit?: LimitName;
   readonly error?: ErrorData;
@@ -22,7 +22,7 @@ export interface RunEnd {
 }
 
 /** The summary: status, work done, time, tokens and money; then which files were changed. */
-export function summaryLines(end: RunEnd, style: Style, columns: number): string[] {
+export function summaryLines(end: RunSummary, style: Style, columns: number): string[] {
   const { metrics } = end;
   const facts = [
     `${plural(metrics.invocations, 'turn')}`,
@@ -47,7 +47,7 @@ function tokenFact(metrics: ExecutionMetrics): string {
   return `${formatCount(totalInputTokens)} in${cached} ${formatCount(totalOutputTokens)} out`;
 }
 
-function headlineOf(end: RunEnd, { marks }: Style): string {
+function headlineOf(end: RunSummary, { marks }: Style): string {
   switch (end.status) {
     case 'complete':
       return `${marks.ok} complete`;
@@ -68,7 +68,7 @@ function headlineOf(end: RunEnd, { marks }: Style): string {
   }
 }
 
-function limitText({ limit, given, metrics }: RunEnd): string {
+function limitText({ limit, given, metrics }: RunSummary): string {
   if (limit === 'turns') return `after ${plural(given.turns, 'turn')} (limit --max-turns)`;
   if (limit === 'usd')
     return `at ${formatUsd(metrics.usd ?? 0)} of ${formatUsd(given.usd ?? 0)} (limit --max-usd)`;
@@ -81,14 +81,14 @@ function limitText({ limit, given, metrics }: RunEnd): string {
     : `at the limit of ${oneLine(limit ?? '')}`;
 }
 
-function painted(line: string, { status }: RunEnd, style: Style): string {
+function painted(line: string, { status }: RunSummary, style: Style): string {
   const end = line.indexOf('  ');
   const head = end === -1 ? line : line.slice(0, end);
   const paint = status === 'complete' ? style.green : status === 'failed' ? style.red : style.yellow;
   return style.bold(paint(head)) + line.slice(head.length);
 }
 
-function changeLines({ changes }: RunEnd, style: Style, columns: number): string[] {
+function changeLines({ changes }: RunSummary, style: Style, columns: number): string[] {
   if (changes.size === 0) return [];
   const files = [...changes].map(([path, { added, removed }]) => `${oneLine(path)} +${added} -${removed}`);
   const [first = '', ...rest] = files;

@@ -2,7 +2,7 @@ import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
-import { Exchange } from './message-exchange.ts';
+import { MessageExchange } from './message-exchange.ts';
 
 /** One event of AG-UI. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -176,7 +176,7 @@ type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly rol
  */
 export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
   const messages = new Map<string, AgUiMessage>();
-  const exchange = new Exchange();
+  const exchange = new MessageExchange();
   let owner = '';
   for (const piece of events.flatMap((event) => exchange.hear(event))) {
     if (piece.type === 'said') {

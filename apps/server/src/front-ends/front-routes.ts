@@ -1,6 +1,6 @@
 import type { Event, Run, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
-import type { Call, Route } from '../http/route.ts';
+import type { Route, RouteRequest } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { allows } from '../requests/scope.ts';
@@ -15,11 +15,11 @@ import type { EventStream } from '../streams/event-stream.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { AgUiStream, agUiSnapshot } from './ag-ui-stream.ts';
 import { AiSdkStream, uiStreamEnd } from './ai-sdk-stream.ts';
-import { Exchange } from './message-exchange.ts';
+import { MessageExchange } from './message-exchange.ts';
 import type { AgUiBody, FrontRequest } from './outgoing-body.ts';
 import { agUiBody, agUiRequest, chatBody, chatRequest } from './outgoing-body.ts';
 
-type AnyCall = Call<unknown, unknown>;
+type AnyCall = RouteRequest<unknown, unknown>;
 
 const type = 'text/event-stream';
 const chatPath = '/v1/sessions/{sessionId}/chat';
@@ -93,7 +93,7 @@ export function frontRoutes(services: Services): Route[] {
 }
 
 /** A run that a front end reads. */
-export interface Begun {
+export interface FollowedRun {
   readonly accepted: Accepted;
   readonly events: AsyncIterable<RunEvent>;
 }
@@ -104,7 +104,7 @@ export async function beginFront(
   session: LiveSession,
   { token }: Pick<AnyCall, 'token'>,
   { content, answers, key }: FrontRequest,
-): Promise<Begun> {
+): Promise<FollowedRun> {
   const { approvals, desk, streams } = services;
   desk.mayBegin();
   streams.mayOpen();
@@ -196,7 +196,7 @@ async function openChat(
   events: AsyncIterable<RunEvent>,
   start: ChatStart,
 ): Promise<void> {
-  const exchange = new Exchange();
+  const exchange = new MessageExchange();
   const chat = new AiSdkStream();
   const from = start.from ?? ((await store.info(id))?.events ?? 0) + 1;
   // What was said just now begins a message of its own.
@@ -210,7 +210,7 @@ async function openChat(
   const last = () => chat.last().map(liveText).join('') + uiStreamEnd;
   const stream = streams.openFront(call, chatHeaders, last);
   stream.write(chunks.map(liveText).join(''));
-  const write = (event: RunEvent): Written => {
+  const write = (event: RunEvent): EncodedEvent => {
     const told = exchange.hear(event);
     const text = told.flatMap((piece) => chat.hear(piece)).map(liveText);
     return { text: text.join(''), isOver: told.some(({ type }) => type === 'waits') };
@@ -219,7 +219,7 @@ async function openChat(
 }
 
 /** Streams a run as events of AG-UI. */
-async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Promise<void> {
+async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown>): Promise<void> {
   const { desk, store, streams, journal } = services;
   const { threadId, runId } = call.body;
   const request = agUiRequest(call.body);
@@ -232,7 +232,7 @@ async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Prom
   // A run that started earlier is streamed from a snapshot: the client may have any part of it.
   const isAgain = accepted === undefined || accepted.seq <= before;
   const from = isAgain ? ((await store.info(threadId))?.events ?? 0) + 1 : accepted.seq;
-  const exchange = new Exchange();
+  const exchange = new MessageExchange();
   const front = new AgUiStream({ threadId, runId });
   const past = await exchangeBefore(read, from);
   for (const piece of past.flatMap((event) => exchange.hear(event))) {
@@ -241,7 +241,7 @@ async function openAgUi(services: Services, call: Call<AgUiBody, unknown>): Prom
   const first = [front.start(), ...(isAgain ? agUiSnapshot(await wholeLog(read)) : [])];
   const stream = streams.openFront(call, {}, () => front.last().map(liveText).join(''));
   stream.write(first.map(liveText).join(''));
-  const write = async (event: RunEvent): Promise<Written> => {
+  const write = async (event: RunEvent): Promise<EncodedEvent> => {
     const told: unknown[] = [];
     const pieces = exchange.hear(event);
     for (const piece of pieces) {
@@ -259,7 +259,7 @@ async function agUiRun(
   session: LiveSession,
   call: AnyCall,
   request: FrontRequest,
-): Promise<Partial<Begun> & Pick<Begun, 'events'>> {
+): Promise<Partial<FollowedRun> & Pick<FollowedRun, 'events'>> {
   const { run } = session;
   const { key = '', content, answers } = request;
   services.streams.mayOpen();
@@ -279,7 +279,7 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
 }
 
 /** The bytes written for one event. */
-interface Written {
+interface EncodedEvent {
   readonly text: string;
   /** Only a person's decision is missing: a client that is to make it acts when its response has ended. */
   readonly isOver: boolean;
@@ -290,7 +290,7 @@ async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,
   from: number,
-  write: (event: RunEvent) => Written | Promise<Written>,
+  write: (event: RunEvent) => EncodedEvent | Promise<EncodedEvent>,
 ): Promise<void> {
   for await (const event of events) {
     if (stream.closed) return;

@@ -5,7 +5,7 @@ import type { ResponseChunk } from './chunk.ts';
 import { AnswerBlocks } from './response-blocks.ts';
 
 /** A call of the last answer, as long as it may get a result. */
-interface OpenCall {
+interface StreamedCall {
   readonly id: string;
   isStarted: boolean;
   isDone: boolean;
@@ -18,10 +18,10 @@ interface OpenCall {
  * so that all readers of the same events get the same ids. Events before the first message belong to an earlier
  * exchange and are skipped.
  */
-export class Exchange {
+export class MessageExchange {
   #id = '';
   #answers = 0;
-  #calls: OpenCall[] = [];
+  #calls: StreamedCall[] = [];
   #blocks: AnswerBlocks | undefined;
   /** Steering messages that wait for their position: the fold puts nothing between a response and its tool results. */
   #steering: ResponseChunk[] = [];

@@ -5,13 +5,13 @@ import { Problem } from '../requests/problem.ts';
 import { checked } from '../requests/request-body.ts';
 import { id, content as saidSchema } from '../routes/schemas.ts';
 import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
-import type { Content } from '../sessions/live-session.ts';
+import type { PromptContent } from '../sessions/live-session.ts';
 
 /** The request of a front end: a message, or approval decisions. */
 export interface FrontRequest {
   /** The client's id of what is said. */
   readonly key?: string;
-  readonly content?: Content;
+  readonly content?: PromptContent;
   readonly answers: readonly NamedReceivedDecision[];
 }
 

@@ -2,7 +2,7 @@ import type { AssistantPart } from '@cobbler/agent';
 import type { ResponseChunk, TextKind, ToldCall } from './chunk.ts';
 
 /** A block of a response that was streamed, in part or whole. */
-interface Told {
+interface StreamedBlock {
   readonly kind: TextKind | 'call';
   readonly id: string;
   /** Its place in the provider's stream. */
@@ -17,7 +17,7 @@ type VisiblePart = Exclude<AssistantPart, { type: 'opaque' }>;
 /** The blocks of one answer: told while they come, and completed by what was committed. */
 export class AnswerBlocks {
   readonly #answer: string;
-  readonly #told: Told[] = [];
+  readonly #told: StreamedBlock[] = [];
 
   /** @param answer its id, from which those of its blocks and calls are made. */
   constructor(answer: string) {
@@ -91,18 +91,18 @@ export class AnswerBlocks {
 
   #open(kind: TextKind, index: number, text: string): ResponseChunk[] {
     const id = `${this.#answer}-${kind}-${this.#told.length + 1}`;
-    const told: Told = { kind, id, index, text: '', isOpen: true };
+    const told: StreamedBlock = { kind, id, index, text: '', isOpen: true };
     this.#told.push(told);
     return [{ type: 'open', kind, id }, more(told, text)];
   }
 }
 
-function more(told: Told, text: string): ResponseChunk {
+function more(told: StreamedBlock, text: string): ResponseChunk {
   told.text += text;
   return { type: 'more', kind: told.kind === 'reasoning' ? 'reasoning' : 'text', id: told.id, text };
 }
 
-function rest(told: Told, text: string): ResponseChunk[] {
+function rest(told: StreamedBlock, text: string): ResponseChunk[] {
   return text.length > told.text.length ? [more(told, text.slice(told.text.length))] : [];
 }
 
@@ -112,7 +112,7 @@ function visible(content: readonly AssistantPart[]): VisiblePart[] {
   );
 }
 
-function kindOf(part: VisiblePart): Told['kind'] {
+function kindOf(part: VisiblePart): StreamedBlock['kind'] {
   return part.type === 'tool_call' ? 'call' : part.type;
 }
 

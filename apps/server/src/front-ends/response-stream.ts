@@ -1,10 +1,10 @@
 import type { RunEnd } from '@cobbler/agent/events';
 import type { ResponseChunk } from './chunk.ts';
 
-type Json = Record<string, unknown>;
+type ChunkFields = Record<string, unknown>;
 
 /** A text that the model wrote, as an item of a response. */
-interface Item {
+interface TextItem {
   readonly id: string;
   readonly piece: string;
   readonly index: number;
@@ -25,9 +25,9 @@ export interface ResponseHead {
 /** Pieces as events of OpenAI's Responses API, and the response that they make. Text only. */
 export class ResponseStream {
   readonly #head: ResponseHead;
-  #items: Item[] = [];
+  #items: TextItem[] = [];
   /** Items of the current response: dropped if it is withdrawn. */
-  #current: Item[] = [];
+  #current: TextItem[] = [];
   #sequence = 0;
   #index = 0;
   #ended: RunEnd | undefined;
@@ -37,14 +37,14 @@ export class ResponseStream {
   }
 
   /** The first events of a stream. */
-  start(): Json[] {
+  start(): ChunkFields[] {
     return [
       this.#event('response.created', { response: this.response }),
       this.#event('response.in_progress', { response: this.response }),
     ];
   }
 
-  hear(piece: ResponseChunk): Json[] {
+  hear(piece: ResponseChunk): ChunkFields[] {
     switch (piece.type) {
       case 'answer':
         this.#current = [];
@@ -68,7 +68,7 @@ export class ResponseStream {
   }
 
   /** The response as far as it has come. */
-  get response(): Json {
+  get response(): ChunkFields {
     const { id, model, sessionId, runId, previous, createdAt } = this.#head;
     const ended = this.#ended;
     return {
@@ -97,7 +97,7 @@ export class ResponseStream {
     };
   }
 
-  #open(id: string): Json[] {
+  #open(id: string): ChunkFields[] {
     // A repeated response has the ids of the withdrawn one, which no client would accept.
     const item = { id: `msg_${this.#index}_${id}`, piece: id, index: this.#index, text: '' };
     this.#index += 1;
@@ -112,14 +112,14 @@ export class ResponseStream {
     ];
   }
 
-  #more(id: string, text: string): Json[] {
+  #more(id: string, text: string): ChunkFields[] {
     const item = this.#find(id);
     if (item === undefined) return [];
     item.text += text;
     return [this.#event('response.output_text.delta', { ...placeIn(item), delta: text, logprobs: [] })];
   }
 
-  #close(id: string): Json[] {
+  #close(id: string): ChunkFields[] {
     const item = this.#find(id);
     if (item === undefined) return [];
     const { text } = item;
@@ -133,11 +133,11 @@ export class ResponseStream {
     ];
   }
 
-  #find(id: string): Item | undefined {
+  #find(id: string): TextItem | undefined {
     return this.#current.find((item) => item.piece === id);
   }
 
-  #event(type: string, rest: Json): Json {
+  #event(type: string, rest: ChunkFields): ChunkFields {
     const event = { type, sequence_number: this.#sequence, ...rest };
     this.#sequence += 1;
     return event;
@@ -145,7 +145,7 @@ export class ResponseStream {
 }
 
 /** An event in the format of the stream. */
-export function responseFrame(event: Json): string {
+export function responseFrame(event: ChunkFields): string {
   return `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
@@ -163,13 +163,13 @@ function endType({ status }: RunEnd): string {
   return statuses[status] === undefined ? 'response.failed' : 'response.incomplete';
 }
 
-function errorOf({ status, error }: RunEnd): Json | null {
+function errorOf({ status, error }: RunEnd): ChunkFields | null {
   if (statuses[status] !== undefined) return null;
   const code = error?.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
   return { code, message: error?.message ?? 'The run reached its time limit.' };
 }
 
-function incompleteOf({ status, limit }: RunEnd): Json | null {
+function incompleteOf({ status, limit }: RunEnd): ChunkFields | null {
   if (statuses[status] !== 'incomplete') return null;
   const reasons: Readonly<Record<string, string>> = {
     max_tokens: 'max_output_tokens',
@@ -179,7 +179,7 @@ function incompleteOf({ status, limit }: RunEnd): Json | null {
   return { reason: reasons[status] ?? `limit_${limit ?? 'reached'}` };
 }
 
-function usageOf({ metrics }: RunEnd): Json {
+function usageOf({ metrics }: RunEnd): ChunkFields {
   const { totalInputTokens, totalOutputTokens, cacheReadTokens, reasoningTokens } = metrics;
   return {
     input_tokens: totalInputTokens,
@@ -190,14 +190,14 @@ function usageOf({ metrics }: RunEnd): Json {
   };
 }
 
-function messageItem({ id, text }: Item, status: string): Json {
+function messageItem({ id, text }: TextItem, status: string): ChunkFields {
   return { id, type: 'message', role: 'assistant', status, content: [textPart(text)] };
 }
 
-function textPart(text: string): Json {
+function textPart(text: string): ChunkFields {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-function placeIn({ id, index }: Item): Json {
+function placeIn({ id, index }: TextItem): ChunkFields {
   return { item_id: id, output_index: index, content_index: 0 };
 }

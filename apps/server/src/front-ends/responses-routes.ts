@@ -1,6 +1,6 @@
 import { systemRuntime } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Call, Reply, Route } from '../http/route.ts';
+import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { idPattern, route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 import { runKey } from '../routes/schemas.ts';
@@ -9,9 +9,9 @@ import type { LiveSession } from '../sessions/live-session.ts';
 import type { ReadLog } from '../sessions/log-pages.ts';
 import { logPages } from '../sessions/log-pages.ts';
 import type { ResponseChunk } from './chunk.ts';
-import type { Begun } from './front-routes.ts';
+import type { FollowedRun } from './front-routes.ts';
 import { beginFront } from './front-routes.ts';
-import { Exchange } from './message-exchange.ts';
+import { MessageExchange } from './message-exchange.ts';
 import { ResponseStream, responseFrame } from './response-stream.ts';
 import type { ResponsesBody } from './responses-body.ts';
 import { parseResponseId, responseId, responsesBody, saidIn } from './responses-body.ts';
@@ -54,7 +54,10 @@ export function responsesRoutes(services: Services): Route[] {
   ];
 }
 
-async function respond(services: Services, call: Call<ResponsesBody, unknown>): Promise<Reply | undefined> {
+async function respond(
+  services: Services,
+  call: RouteRequest<ResponsesBody, unknown>,
+): Promise<RouteResponse | undefined> {
   const { body } = call;
   const names = services.agentNames();
   if (!names.includes(body.model)) {
@@ -84,9 +87,9 @@ async function respond(services: Services, call: Call<ResponsesBody, unknown>): 
 /** Streams a response. A client that leaves changes nothing about the run. */
 function openStream(
   { streams, journal }: Services,
-  call: Call<unknown, unknown>,
+  call: RouteRequest<unknown, unknown>,
   response: ResponseStream,
-  begun: Begun,
+  begun: FollowedRun,
 ): undefined {
   const stream = streams.openFront(call, {});
   const write = (events: readonly Record<string, unknown>[]) => {
@@ -108,8 +111,8 @@ function openStream(
 }
 
 /** Converts a run to response events. */
-async function* piecesOf({ events }: Begun): AsyncGenerator<readonly ResponseChunk[]> {
-  const exchange = new Exchange();
+async function* piecesOf({ events }: FollowedRun): AsyncGenerator<readonly ResponseChunk[]> {
+  const exchange = new MessageExchange();
   for await (const event of events) yield exchange.hear(event);
 }
 
@@ -148,7 +151,7 @@ function unknownResponse(id: string): Problem {
 }
 
 /** A key that cannot be a run id is ignored: other requests of the client do not rely on it. */
-function keyOf({ request }: Call<unknown, unknown>): string | undefined {
+function keyOf({ request }: RouteRequest<unknown, unknown>): string | undefined {
   const key = runKey.safeParse(request.headers['idempotency-key']);
   return key.success ? key.data : undefined;
 }
@@ -161,7 +164,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /** A problem in the words of OpenAI. */
-function openAiProblem({ status, code, message, headers, extra }: Problem, requestId: string): Reply {
+function openAiProblem({ status, code, message, headers, extra }: Problem, requestId: string): RouteResponse {
   const type = errorTypes[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   const param = typeof extra['param'] === 'string' ? extra['param'] : null;
   return {

@@ -9,7 +9,7 @@ import { asProblem, Problem, problemDocument } from '../requests/problem.ts';
 import { checked, readBody } from '../requests/request-body.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
-import type { Match, Reply, Route } from './route.ts';
+import type { Match, Route, RouteResponse } from './route.ts';
 import { Router } from './route.ts';
 
 /** Handles requests. */
@@ -112,7 +112,7 @@ async function handled(
   response: ServerResponse,
   requestId: string,
   { doorkeeper, limits }: FrontOptions,
-): Promise<Reply | undefined> {
+): Promise<RouteResponse | undefined> {
   const { scope, tokenOnly = false } = route;
   const token = scope === undefined ? undefined : doorkeeper.identify(request, scope, !tokenOnly);
   const query =
@@ -133,7 +133,7 @@ async function handled(
 
 function send(
   response: ServerResponse,
-  reply: Reply,
+  reply: RouteResponse,
   requestId: string,
   version: string,
   headOnly = false,
@@ -158,7 +158,7 @@ function fail(
   response: ServerResponse,
   requestId: string,
   options: FrontOptions,
-  written: (problem: Problem, requestId: string) => Reply = problemReply,
+  written: (problem: Problem, requestId: string) => RouteResponse = problemReply,
 ): void {
   const problem = asProblem(thrown);
   if (problem.status >= 500) {
@@ -169,7 +169,7 @@ function fail(
   send(response, written(problem, requestId), requestId, options.version);
 }
 
-function problemReply(problem: Problem, requestId: string): Reply {
+function problemReply(problem: Problem, requestId: string): RouteResponse {
   return {
     status: problem.status,
     json: problemDocument(problem, requestId),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Reply, Route } from './route.ts';
+import type { Route, RouteResponse } from './route.ts';
 
 const style = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem; }
@@ -11,7 +11,7 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .1rem 1
 `;
 
 /** The description of the API, to be read by people. */
-export function docsPage(routes: readonly Route[], document: Record<string, unknown>): Reply {
+export function docsPage(routes: readonly Route[], document: Record<string, unknown>): RouteResponse {
   const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> };
   const parts = routes.map((route) => {
     const described = paths[route.path]?.[route.method.toLowerCase()] ?? {};
@@ -53,7 +53,7 @@ function schemasOf(document: Record<string, unknown>): string {
   return `<h2>Schemas</h2>${parts.join('\n')}`;
 }
 
-function page(title: string, body: string): Reply {
+function page(title: string, body: string): RouteResponse {
   const text = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(title)}</title><style>${style}</style></head><body>${body}</body></html>

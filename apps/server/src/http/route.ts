@@ -6,7 +6,7 @@ import type { Problem } from '../requests/problem.ts';
 import type { Scope } from '../requests/scope.ts';
 
 /** A validated request for a handler. */
-export interface Call<Body = unknown, Query = unknown> {
+export interface RouteRequest<Body = unknown, Query = unknown> {
   /** Variables of the path; ids hold nothing that could be taken amiss. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -19,7 +19,7 @@ export interface Call<Body = unknown, Query = unknown> {
 }
 
 /** An answer; without one the handler has taken the response over. */
-export interface Reply {
+export interface RouteResponse {
   readonly status: number;
   /** Sent as JSON. */
   readonly json?: unknown;
@@ -55,8 +55,8 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
   readonly answers: Readonly<Record<number, AnswerText>>;
   /** The format of its problems, if it uses another protocol. Default: RFC 9457. */
-  readonly problem?: (problem: Problem, requestId: string) => Reply;
-  readonly handle: (call: Call) => Reply | undefined | Promise<Reply | undefined>;
+  readonly problem?: (problem: Problem, requestId: string) => RouteResponse;
+  readonly handle: (call: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 }
 
 /** A route whose handler knows the types of its body and query. */
@@ -77,8 +77,8 @@ export function route<
   readonly answers: Route['answers'];
   readonly problem?: Route['problem'];
   readonly handle: (
-    call: Call<z.output<Body>, z.output<Query>>,
-  ) => Reply | undefined | Promise<Reply | undefined>;
+    call: RouteRequest<z.output<Body>, z.output<Query>>,
+  ) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 }): Route {
   return definition as unknown as Route;
 }

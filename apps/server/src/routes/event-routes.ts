@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Call, Route } from '../http/route.ts';
+import type { Route, RouteRequest } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import type { ReadLog } from '../sessions/log-pages.ts';
 import type { Position } from '../streams/streams.ts';
@@ -111,7 +111,7 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
   ];
 }
 
-function lastEventId({ request }: Call<unknown, unknown>): string | undefined {
+function lastEventId({ request }: RouteRequest<unknown, unknown>): string | undefined {
   const header = request.headers['last-event-id'];
   return header === undefined || header === '' ? undefined : String(header);
 }

@@ -5,7 +5,7 @@ import { idPattern } from '../http/route.ts';
 import { cookieName, pageHeader } from '../requests/cookie.ts';
 import { problemSchema } from './schemas.ts';
 
-type Json = Record<string, unknown>;
+type OpenApiNode = Record<string, unknown>;
 
 /** Answers that every operation may give besides its own. */
 const always: Readonly<Record<number, string>> = {
@@ -15,9 +15,9 @@ const always: Readonly<Record<number, string>> = {
 };
 
 /** The description of the API as OpenAPI 3.1, made from the routes themselves. */
-export function openApi(routes: readonly Route[], version: string): Json {
+export function openApi(routes: readonly Route[], version: string): OpenApiNode {
   const components = new Components();
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, OpenApiNode> = {};
   for (const route of routes) {
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
@@ -46,11 +46,11 @@ export function openApi(routes: readonly Route[], version: string): Json {
 
 /** Schemas that have a name, each once. */
 class Components {
-  readonly schemas: Record<string, Json> = {};
+  readonly schemas: Record<string, OpenApiNode> = {};
 
   /** A reference to a named schema, or the schema itself. */
-  use(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
-    const json = this.#hoisted(z.toJSONSchema(schema, { io }) as Json);
+  use(schema: z.ZodType, io: 'input' | 'output' = 'output'): OpenApiNode {
+    const json = this.#hoisted(z.toJSONSchema(schema, { io }) as OpenApiNode);
     const name = schema.meta()?.id;
     if (name === undefined) return json;
     this.schemas[name] = { ...json, id: undefined };
@@ -58,14 +58,14 @@ class Components {
   }
 
   /** All schemas, and one more. */
-  with(name: string, schema: Json): Record<string, Json> {
+  with(name: string, schema: OpenApiNode): Record<string, OpenApiNode> {
     this.schemas[name] = this.#hoisted(schema);
     return this.schemas;
   }
 
   /** The schema without what it defines besides, which gets a place of its own. */
-  #hoisted({ $schema: _, $defs: definitions = {}, ...json }: Json): Json {
-    for (const [name, definition] of Object.entries(definitions as Record<string, Json>)) {
+  #hoisted({ $schema: _, $defs: definitions = {}, ...json }: OpenApiNode): OpenApiNode {
+    for (const [name, definition] of Object.entries(definitions as Record<string, OpenApiNode>)) {
       this.schemas[name] = moved({ ...definition, id: undefined });
     }
     return moved(json);
@@ -73,11 +73,11 @@ class Components {
 }
 
 /** References point at where OpenAPI keeps schemas. */
-function moved(schema: Json): Json {
+function moved(schema: OpenApiNode): OpenApiNode {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
-function operation(route: Route, components: Components): Json {
+function operation(route: Route, components: Components): OpenApiNode {
   const answers = Object.entries(route.answers).map(([status, answer]) => [
     status,
     answerOf(Number(status), answer, components),
@@ -105,7 +105,7 @@ function operation(route: Route, components: Components): Json {
   };
 }
 
-function answerOf(status: number, answer: AnswerText, components: Components): Json {
+function answerOf(status: number, answer: AnswerText, components: Components): OpenApiNode {
   const { text, schema, type = 'application/json' } = answer;
   if (status === 204) return { description: text };
   const isProblem = status >= 400;
@@ -115,7 +115,7 @@ function answerOf(status: number, answer: AnswerText, components: Components): J
   return { description: text, content };
 }
 
-function parametersOf(route: Route, components: Components): Json[] {
+function parametersOf(route: Route, components: Components): OpenApiNode[] {
   const ofPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -124,7 +124,7 @@ function parametersOf(route: Route, components: Components): Json[] {
   }));
   const query = route.query === undefined ? {} : components.use(route.query, 'input');
   const { properties = {}, required = [] } = query as {
-    properties?: Record<string, Json>;
+    properties?: Record<string, OpenApiNode>;
     required?: string[];
   };
   const ofQuery = Object.entries(properties).map(([name, schema]) => ({

@@ -1,14 +1,7 @@
-import type { Reply, Route } from '../http/route.ts';
+import type { PageFiles } from '@cobbler/web/page';
+import type { Route, RouteResponse } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
-
-/** A file of the page as it is served. */
-interface PageFile {
-  readonly type: string;
-  readonly text: string;
-}
-
-type PageFiles = Readonly<Record<string, PageFile>>;
 
 /**
  * The content security policy of the page: run its own script, call this server, show images that it contains. Text
@@ -43,7 +36,7 @@ async function files(): Promise<PageFiles> {
   }
 }
 
-async function page(): Promise<Reply> {
+async function page(): Promise<RouteResponse> {
   const { type, text } = (await files())['/'] ?? missing();
   return {
     status: 200,

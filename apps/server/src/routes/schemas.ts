@@ -2,7 +2,7 @@ import { sessionIdPattern } from '@cobbler/agent/store';
 import { z } from 'zod';
 import { scopes } from '../requests/scope.ts';
 import type { NamedReceivedDecision, ReceivedDecision } from '../sessions/approval-service.ts';
-import type { Accepted, Content } from '../sessions/live-session.ts';
+import type { Accepted, PromptContent } from '../sessions/live-session.ts';
 
 /** The id of a session. */
 export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}$`));
@@ -28,9 +28,11 @@ const said = z
   .refine((said) => typeof said !== 'string' || said.trim() !== '', { error: 'content is required' })
   .meta({ id: 'Content' });
 
-export const content: z.ZodType<Content> = said as z.ZodType<Content>;
+export const content: z.ZodType<PromptContent> = said as z.ZodType<PromptContent>;
 
-export const promptBody: z.ZodType<{ content: Content }> = z.strictObject({ content }).meta({ id: 'Prompt' });
+export const promptBody: z.ZodType<{ content: PromptContent }> = z
+  .strictObject({ content })
+  .meta({ id: 'Prompt' });
 
 export const accepted: z.ZodType<Accepted> = z
   .object({ sessionId: id, runId: z.string(), seq: z.int().positive() })

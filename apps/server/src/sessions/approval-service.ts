@@ -38,14 +38,14 @@ export interface NamedReceivedDecision extends ReceivedDecision {
 }
 
 /** An answer as a run takes it. */
-interface Said {
+interface RunDecision {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny';
   readonly message?: string;
 }
 
 /** An approval as the log has it. */
-interface Found {
+interface LoggedApproval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: string;
   /** The run that took the decision, and the event that holds it. */
@@ -168,8 +168,8 @@ export class ApprovalService {
     answers: readonly NamedReceivedDecision[],
     { runId, mayRepeat = false }: AnswerSettings,
   ): Promise<Accepted> {
-    const open: Said[] = [];
-    let taken: Found['by'];
+    const open: RunDecision[] = [];
+    let taken: LoggedApproval['by'];
     for (const answer of answers) {
       const found = await this.#look(sessionId, answer.approvalId);
       if (mayRepeat && found.by !== undefined && isSame(found, answer)) {
@@ -185,7 +185,11 @@ export class ApprovalService {
   }
 
   /** A run that waits in memory takes the decisions; one that ended as waiting is resumed with them. */
-  async #decide(sessionId: string, answers: readonly Said[], runId: string | undefined): Promise<Accepted> {
+  async #decide(
+    sessionId: string,
+    answers: readonly RunDecision[],
+    runId: string | undefined,
+  ): Promise<Accepted> {
     const session = await this.#desk.session(sessionId);
     const { run } = session;
     if (run !== undefined && answers.map(({ approvalId, ...answer }) => run.decide(approvalId, answer))[0]) {
@@ -197,7 +201,7 @@ export class ApprovalService {
   }
 
   /** Open approvals are in the state of the session; for others its log is read. */
-  async #look(sessionId: string, approvalId: string): Promise<Found> {
+  async #look(sessionId: string, approvalId: string): Promise<LoggedApproval> {
     await this.#desk.session(sessionId);
     const open = openRequests(await openSession(this.#store, sessionId));
     const waiting = open.find((request) => request.approvalId === approvalId);
@@ -219,7 +223,7 @@ export class ApprovalService {
     return { request, isOpen: false };
   }
 
-  #check({ request, decision: before, isOpen }: Found, { decision, hash }: ReceivedDecision): void {
+  #check({ request, decision: before, isOpen }: LoggedApproval, { decision, hash }: ReceivedDecision): void {
     const { expiresAt } = request;
     if (before !== undefined) throw decided(`Already decided: ${before}.`);
     if (!isOpen) throw decided('The run ended before the decision.');
@@ -238,17 +242,17 @@ export class ApprovalService {
   }
 }
 
-function said({ approvalId, decision, message }: NamedReceivedDecision): Said {
+function said({ approvalId, decision, message }: NamedReceivedDecision): RunDecision {
   return { approvalId, decision, ...defined({ message }) };
 }
 
 /** True if a decision equals the stored one, for exactly the same call. */
-function isSame({ request, decision }: Found, answer: ReceivedDecision): boolean {
+function isSame({ request, decision }: LoggedApproval, answer: ReceivedDecision): boolean {
   return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
 }
 
 /** The event that holds the first of these decisions, once it is committed. */
-async function decisionIn(run: Run, answers: readonly Said[]): Promise<number | undefined> {
+async function decisionIn(run: Run, answers: readonly RunDecision[]): Promise<number | undefined> {
   for await (const event of run) {
     if (event.type !== 'approval_decided') continue;
     if (answers.some(({ approvalId }) => approvalId === event.approvalId)) return event.seq;

@@ -34,10 +34,10 @@ export interface StreamPosition {
 }
 
 /** The filter of events for a client. */
-type Kind = 'live' | 'stored' | 'seed';
+type StreamKind = 'live' | 'stored' | 'seed';
 
-interface Reader {
-  readonly kind: Kind;
+interface StreamReader {
+  readonly kind: StreamKind;
   /** The last event it received from the log: a committed event may be published only now. */
   readonly through: number;
   /** Events published before this one do not go to it. */
@@ -45,7 +45,7 @@ interface Reader {
 }
 
 /** An event that is to be written, and the status that it leads to on the seed's stream. */
-interface Shown {
+interface PublishedEvent {
   readonly event: RunEvent;
   readonly status: Buffer | undefined;
   /** Its place in everything that was ever shown. */
@@ -54,11 +54,11 @@ interface Shown {
 
 /** The frames being written to all clients, and the clients that still need them. */
 interface Round {
-  readonly shown: readonly Shown[];
+  readonly shown: readonly PublishedEvent[];
   /** The first stored event in it. */
   readonly first: number;
-  readonly bytes: Readonly<Record<Kind, () => Buffer>>;
-  readonly readers: IterableIterator<readonly [Sink, Reader]>;
+  readonly bytes: Readonly<Record<StreamKind, () => Buffer>>;
+  readonly readers: IterableIterator<readonly [Sink, StreamReader]>;
 }
 
 /**
@@ -70,7 +70,7 @@ interface Round {
 export class Broadcast {
   readonly #readLog: ReadLog;
   readonly #soFar: () => readonly LiveEvent[];
-  readonly #readers = new Map<Sink, Reader>();
+  readonly #readers = new Map<Sink, StreamReader>();
   #arriving = 0;
   /** Up to where the log has been shown to all readers; nothing before the first of them. */
   #lastSeq: number | undefined;
@@ -80,7 +80,7 @@ export class Broadcast {
   #ending: UnstoredEnd | undefined;
   #shown = 0;
   /** Published events that are not written yet. */
-  readonly #waiting: Shown[] = [];
+  readonly #waiting: PublishedEvent[] = [];
   #round: Round | undefined;
   #isScheduled = false;
   /** The state of the session, for the stream of the session `default`. */
@@ -251,9 +251,10 @@ export class Broadcast {
 }
 
 /** The frames for a client: all, unless it joined in the middle. */
-function bytesFor({ kind, through, since }: Reader, { shown, first, bytes }: Round): Buffer {
+function bytesFor({ kind, through, since }: StreamReader, { shown, first, bytes }: Round): Buffer {
   if (through < first && since < (shown[0]?.place ?? 0)) return bytes[kind]();
-  const isNew = ({ event, place }: Shown) => place > since && (!isStored(event) || event.seq > through);
+  const isNew = ({ event, place }: PublishedEvent) =>
+    place > since && (!isStored(event) || event.seq > through);
   return bytesOf(shown.filter(isNew), kind);
 }
 
@@ -295,7 +296,7 @@ function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
 }
 
 /** All frames of one kind, one after another. */
-function bytesOf(shown: readonly Shown[], kind: Kind): Buffer {
+function bytesOf(shown: readonly PublishedEvent[], kind: StreamKind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
     if (kind === 'seed') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];

@@ -6,10 +6,10 @@ import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';
 import { logPages, pageLength } from './log-pages.ts';
-import { UsageCount } from './session-usage.ts';
+import { SessionUsageCounter } from './session-usage.ts';
 
 /** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
-export type Conversation = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
+export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
 
 /** A started run, and its first event. */
 export interface Accepted {
@@ -19,7 +19,7 @@ export interface Accepted {
 }
 
 /** A prompt for a session. */
-export type Content = string | readonly UserPart[];
+export type PromptContent = string | readonly UserPart[];
 
 /** The prompt of a run id, and its position. */
 interface KnownRun {
@@ -33,11 +33,11 @@ export class LiveSession {
   readonly id: string;
   readonly broadcast: Broadcast;
   /** Its usage, as of the last time it was computed. */
-  readonly usage: UsageCount = new UsageCount();
+  readonly usage: SessionUsageCounter = new SessionUsageCounter();
   /** When it was last asked for, on a clock that never goes back. */
   usedAt = 0;
   readonly #store: SessionStore;
-  readonly #harness: Conversation;
+  readonly #harness: JoinableHarness;
   readonly #listeners = new Set<(event: RunEvent) => void>();
   readonly #starting = new Map<string, Promise<Accepted>>();
   #known: Map<string, KnownRun> | undefined;
@@ -55,7 +55,7 @@ export class LiveSession {
   constructor(
     id: string,
     store: SessionStore,
-    open: (onEvent: (event: RunEvent) => void) => Conversation,
+    open: (onEvent: (event: RunEvent) => void) => JoinableHarness,
     onEvent: (event: RunEvent) => void,
   ) {
     this.id = id;
@@ -82,7 +82,7 @@ export class LiveSession {
    * run.
    * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt.
    */
-  async prompt(content: Content, runId?: string): Promise<Accepted> {
+  async prompt(content: PromptContent, runId?: string): Promise<Accepted> {
     if (runId === undefined) return await this.#begun(this.#harness.prompt(content));
     const before = (await this.#knownRuns()).get(runId);
     if (before !== undefined) return this.#again(before, content, runId);
@@ -123,7 +123,7 @@ export class LiveSession {
   }
 
   /** False if no run is active. */
-  steer(content: Content): boolean {
+  steer(content: PromptContent): boolean {
     return this.#harness.steer(content);
   }
 
@@ -222,7 +222,7 @@ export class LiveSession {
     });
   }
 
-  #again(before: KnownRun, content: Content, runId: string): Accepted {
+  #again(before: KnownRun, content: PromptContent, runId: string): Accepted {
     const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     if (digestOf(said) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
     const detail = 'This Idempotency-Key was used for another prompt of the session.';

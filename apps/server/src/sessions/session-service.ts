@@ -8,7 +8,7 @@ import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Meters } from '../telemetry/meters.ts';
 import { RunSpans } from '../telemetry/run-spans.ts';
-import type { Accepted, Conversation } from './live-session.ts';
+import type { Accepted, JoinableHarness } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { sessionsThat } from './session-index.ts';
 import type { SessionSettings } from './session-work.ts';
@@ -236,7 +236,7 @@ export class SessionService {
     this.#live.delete(oldest.id);
   }
 
-  #harness(sessionId: string, hear: (event: RunEvent) => void): Conversation {
+  #harness(sessionId: string, hear: (event: RunEvent) => void): JoinableHarness {
     const { store, settings, elsewhere, journal, meters } = this.#options;
     const spans = new RunSpans(sessionId);
     const handler: HarnessHandler = {

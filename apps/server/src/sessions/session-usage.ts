@@ -17,7 +17,7 @@ export interface SessionUsage {
 }
 
 /** Adds up a log: each response and each summary counts once, however often its run continued. */
-export class UsageCount {
+export class SessionUsageCounter {
   #usage: Usage = noUsage;
   #wasted: Usage = noUsage;
   #usd: number | undefined = 0;

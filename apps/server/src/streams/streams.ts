@@ -1,6 +1,6 @@
 import { defined } from '@cobbler/agent/values';
 import type { TokenStore } from '../auth/token-store.ts';
-import type { Call } from '../http/route.ts';
+import type { RouteRequest } from '../http/route.ts';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
 import type { StreamPosition } from '../sessions/broadcast.ts';
@@ -73,7 +73,7 @@ export class Streams {
    * @throws Problem 503 when there are too many.
    */
   async open(
-    call: Call,
+    call: RouteRequest,
     session: LiveSession,
     place: StreamPosition,
     { known, events }: LogFacts,
@@ -105,7 +105,7 @@ export class Streams {
 
   /** Opens a stream of another protocol, which the caller writes. `last` gives the frames that end it. */
   openFront(
-    call: Call<unknown, unknown>,
+    call: RouteRequest<unknown, unknown>,
     headers: Readonly<Record<string, string>>,
     last?: () => string,
   ): EventStream {

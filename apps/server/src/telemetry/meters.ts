@@ -3,7 +3,7 @@ import type { RunEvent } from '@cobbler/agent';
 /** Names and values that tell one series of a metric from another. */
 type Labels = Readonly<Record<string, string>>;
 
-interface Counter {
+interface MetricCounter {
   readonly help: string;
   /** By the text of its labels. */
   readonly values: Map<string, number>;
@@ -33,7 +33,7 @@ const maxSeries = 500;
 
 /** The metrics of the server, in the Prometheus text format. */
 export class Meters {
-  readonly #counters = new Map<string, Counter>();
+  readonly #counters = new Map<string, MetricCounter>();
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges: { readonly name: string; readonly help: string; read(): number }[] = [];
 

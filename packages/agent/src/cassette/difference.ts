@@ -3,7 +3,7 @@ import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
 /** A place where what was recorded and what is now are not the same; an absent side is not there. */
-export interface Difference {
+export interface RequestDifference {
   /** Such as `messages[2].content[0].text`. */
   readonly path: string;
   readonly recorded?: Json;
@@ -15,7 +15,7 @@ const shownBefore = 20;
 const shown = 72;
 
 /** The first place where two values differ. The order of an object's fields does not matter. */
-export function firstDifference(recorded: Json, now: Json, path = ''): Difference | undefined {
+export function firstDifference(recorded: Json, now: Json, path = ''): RequestDifference | undefined {
   if (recorded === now) return undefined;
   if (Array.isArray(recorded) && Array.isArray(now)) {
     const longest = Math.max(recorded.length, now.length);
@@ -36,7 +36,7 @@ export function firstDifference(recorded: Json, now: Json, path = ''): Differenc
 }
 
 /** A difference in lines that can be read: where it is, what was recorded, what is now. */
-export function differenceLines({ path, recorded, now }: Difference): string[] {
+export function differenceLines({ path, recorded, now }: RequestDifference): string[] {
   const both = typeof recorded === 'string' && typeof now === 'string';
   const from = both ? Math.max(0, firstUnlike(recorded, now) - shownBefore) : 0;
   return [
@@ -52,7 +52,11 @@ export function clipped(value: Json, most: number = shown): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-function sides(recorded: Json | undefined, now: Json | undefined, path: string): Difference | undefined {
+function sides(
+  recorded: Json | undefined,
+  now: Json | undefined,
+  path: string,
+): RequestDifference | undefined {
   if (recorded !== undefined && now !== undefined) return firstDifference(recorded, now, path);
   return { path, ...defined({ recorded, now }) };
 }

@@ -2,7 +2,7 @@ import { AgentError, summarize } from '../values/errors.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { isoTime } from '../values/runtime.ts';
-import type { Asked } from './outgoing.ts';
+import type { RecordedRequest } from './outgoing.ts';
 import { askedOf } from './outgoing.ts';
 
 /*
@@ -21,7 +21,7 @@ import { askedOf } from './outgoing.ts';
 const version = 1;
 
 /** Something that came in: the head of an answer, a chunk, the result of a tool, a timer that fired. */
-export interface Arrival {
+export interface RecordedArrival {
   /** Milliseconds since the recording began. */
   readonly at: number;
   /** The port where it came in. */
@@ -36,8 +36,8 @@ export interface Cassette {
   readonly facts: ReadonlyMap<string, Json>;
   readonly ids: readonly string[];
   readonly randoms: readonly number[];
-  readonly asked: readonly Asked[];
-  readonly arrivals: readonly Arrival[];
+  readonly asked: readonly RecordedRequest[];
+  readonly arrivals: readonly RecordedArrival[];
 }
 
 /** The first line. */
@@ -46,7 +46,7 @@ export function headLine(startedAt: number): JsonObject {
 }
 
 /** Something that came in, as a line. */
-export function arrivalLine({ at, name, data }: Arrival): JsonObject {
+export function arrivalLine({ at, name, data }: RecordedArrival): JsonObject {
   return { at, in: name, ...data };
 }
 
@@ -55,7 +55,7 @@ export function arrivalLine({ at, name, data }: Arrival): JsonObject {
  * @throws AgentError `invalid`, code `cassette`, naming the line that cannot be used.
  */
 export function readCassette(text: string): Cassette {
-  const reader = new Reader();
+  const reader = new CassetteReader();
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -71,13 +71,13 @@ export function readCassette(text: string): Cassette {
   return reader.cassette();
 }
 
-class Reader {
+class CassetteReader {
   #startedAt: number | undefined;
   readonly #facts = new Map<string, Json>();
   readonly #ids: string[] = [];
   readonly #randoms: number[] = [];
   readonly #asked = new Map<string, JsonObject>();
-  readonly #arrivals: Arrival[] = [];
+  readonly #arrivals: RecordedArrival[] = [];
 
   add(line: JsonObject): void {
     const { fact, id, random, out, in: name } = line;
@@ -110,7 +110,7 @@ function startOf({ cassette, startedAt }: JsonObject): number {
   return startedAt;
 }
 
-function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): Arrival {
+function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): RecordedArrival {
   if (typeof at !== 'number') throw new Error('"at" is missing');
   return { at, name, data };
 }

@@ -1,7 +1,7 @@
 import { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import { clipped, differenceLines, firstDifference } from './difference.ts';
-import type { Asked } from './outgoing.ts';
+import type { RecordedRequest } from './outgoing.ts';
 
 /** A replay that is not the recording: it ends, because whatever came next would belong to something else. */
 export function miss(message: string): AgentError {
@@ -9,7 +9,7 @@ export function miss(message: string): AgentError {
 }
 
 /** The run asks for something else than was recorded. */
-export function otherThan(recorded: Asked, name: string, content: JsonObject): AgentError {
+export function otherThan(recorded: RecordedRequest, name: string, content: JsonObject): AgentError {
   const difference = firstDifference(recorded.content, content);
   const lines = difference === undefined ? [] : differenceLines(difference);
   const place = lines.length === 0 ? '' : `The first difference is ${lines.join('\n')}`;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
 /** Something that the run asked for, under the name by which later lines refer to it. */
-export interface Asked {
+export interface RecordedRequest {
   readonly name: string;
   readonly content: JsonObject;
 }
@@ -12,7 +12,7 @@ export interface Asked {
  * only what is new is written: `since` names the earlier line that has the fields in `same`, and of the lists
  * in `first` that many items at the beginning.
  */
-export function outLine({ name, content }: Asked, earlier?: Asked): JsonObject {
+export function outLine({ name, content }: RecordedRequest, earlier?: RecordedRequest): JsonObject {
   if (earlier === undefined) return { out: name, what: content };
   const same: string[] = [];
   const first: Record<string, number> = {};

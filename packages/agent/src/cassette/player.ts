@@ -8,7 +8,7 @@ import type { Cassette } from './format.ts';
 import { readCassette } from './format.ts';
 import { Stillness } from './idle.ts';
 import { miss, oneMore, otherThan } from './mismatch.ts';
-import type { Asked } from './outgoing.ts';
+import type { RecordedRequest } from './outgoing.ts';
 import type { Deck, Port, PortPlan } from './ports.ts';
 import { noNetwork } from './recorded-runtime.ts';
 import { turnOf, uniqueName } from './recorder.ts';
@@ -63,7 +63,7 @@ export function player(cassette: string, options: PlayerOptions = {}): Player {
   };
 }
 
-interface OpenPort {
+interface ReplayedPort {
   readonly name: string;
   readonly plan: PortPlan;
   /** The real thing happens too; `arrived` is what it came to. */
@@ -72,7 +72,7 @@ interface OpenPort {
 }
 
 /** What a step came to: something happened, nothing is to be done, or the run has to do something first. */
-type Step = 'done' | 'rest' | 'wait' | 'wait_for_tool';
+type PlayerStep = 'done' | 'rest' | 'wait' | 'wait_for_tool';
 
 /**
  * Lets the arrivals of a cassette in, one by one, each when the run is at rest and waits for it. After a miss
@@ -85,12 +85,12 @@ class PlayingDeck implements Deck {
   readonly #runtime: Runtime;
   readonly #stillness: Stillness;
   readonly #redaction = new Redaction();
-  readonly #unasked: Asked[];
+  readonly #unasked: RecordedRequest[];
   readonly #lastOf = new Map<string, number>();
   readonly #asked = new Map<string, number>();
   readonly #opened = new Map<string, number>();
   readonly #known = new Set<string>();
-  readonly #ports = new Map<string, OpenPort>();
+  readonly #ports = new Map<string, ReplayedPort>();
   #wake: () => void = () => {};
   #isPlaying = false;
   #isOutOfPatience = false;
@@ -156,7 +156,7 @@ class PlayingDeck implements Deck {
 
   open(wanted: string, plan: PortPlan): Port {
     const name = uniqueName(this.#opened, wanted);
-    const port: OpenPort = { name, plan, isLive: plan.live === true };
+    const port: ReplayedPort = { name, plan, isLive: plan.live === true };
     this.#known.add(name);
     this.#ports.set(name, port);
     if (port.isLive) plan.start?.((data, more) => this.#arrive(port, data, more), this.#redaction);
@@ -187,7 +187,7 @@ class PlayingDeck implements Deck {
     return this.#stillness.during(work);
   }
 
-  #arrive(port: OpenPort, data: JsonObject, more = false): void {
+  #arrive(port: ReplayedPort, data: JsonObject, more = false): void {
     if (this.#ports.get(port.name) !== port) return;
     if (more) return port.plan.take(data);
     port.arrived = data;
@@ -195,7 +195,7 @@ class PlayingDeck implements Deck {
   }
 
   /** What a program does to its run: it did so when recorded and the cassette does it again, or it is a miss. */
-  #putByProgram(port: OpenPort, given: JsonObject): void {
+  #putByProgram(port: ReplayedPort, given: JsonObject): void {
     const { arrivals } = this.#cassette;
     const data = this.#redaction.object(given);
     const isRecorded = arrivals.some(
@@ -230,7 +230,7 @@ class PlayingDeck implements Deck {
     this.#isPlaying = false;
   }
 
-  #step(): Step {
+  #step(): PlayerStep {
     const arrival = this.#cassette.arrivals[this.#next];
     const port = arrival && this.#ports.get(arrival.name);
     if (arrival === undefined || port === undefined) {
@@ -248,7 +248,7 @@ class PlayingDeck implements Deck {
   }
 
   /** One more of those who wait gets to know; when nobody waits, time passes until the next timer. */
-  #windUp(error: AgentError): Step {
+  #windUp(error: AgentError): PlayerStep {
     const ports = [...this.#ports.values()];
     const waiting = ports.find((port) => isAwaited(port) && port.plan.fail !== undefined);
     if (waiting !== undefined) {
@@ -301,6 +301,6 @@ class PlayingDeck implements Deck {
   }
 }
 
-function isAwaited({ plan }: OpenPort): boolean {
+function isAwaited({ plan }: ReplayedPort): boolean {
   return plan.fail !== undefined && (plan.awaited?.() ?? true);
 }

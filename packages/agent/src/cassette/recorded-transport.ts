@@ -29,7 +29,7 @@ export function tapedTransport(
 }
 
 /** The real answer, while a recording is made. */
-interface Live {
+interface LiveResponse {
   readonly response: RawResponse;
   readonly put: Put;
   readonly redaction: Redaction;
@@ -43,7 +43,7 @@ class Reception {
   readonly #port: Port;
   readonly #signal: AbortSignal;
   readonly #onAbort = () => this.#over(this.#signal.reason);
-  #live: Live | undefined;
+  #live: LiveResponse | undefined;
   #onChunk: (bytes: Uint8Array) => void = () => {};
 
   constructor(deck: Deck, name: string, request: TransportRequest, real: Transport) {
@@ -117,7 +117,7 @@ function headOf(response: RawResponse): JsonObject {
 }
 
 /** Puts the body as text; a character or a secret that is cut in two waits for its rest. */
-function listen({ response, put, redaction }: Live): void {
+function listen({ response, put, redaction }: LiveResponse): void {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const clean = redaction.stream();
   const tell = (chunk: string) => {

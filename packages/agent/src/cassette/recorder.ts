@@ -5,7 +5,7 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { arrivalLine, headLine } from './format.ts';
 import { Stillness } from './idle.ts';
-import type { Asked } from './outgoing.ts';
+import type { RecordedRequest } from './outgoing.ts';
 import { outLine } from './outgoing.ts';
 import { plain } from './plain.ts';
 import type { Deck, Port, PortPlan } from './ports.ts';
@@ -42,7 +42,7 @@ export function turnOf(runtime: Runtime): () => Promise<void> {
   return () => new Promise((resolve) => void runtime.timer(0, resolve));
 }
 
-interface OpenPort {
+interface RecordedPort {
   readonly name: string;
   readonly plan: PortPlan;
   isOpen: boolean;
@@ -59,8 +59,8 @@ class RecordingDeck implements Deck {
   readonly #asked = new Map<string, number>();
   readonly #opened = new Map<string, number>();
   readonly #facts = new Map<string, unknown>();
-  readonly #waiting: { readonly port: OpenPort; readonly data: JsonObject }[] = [];
-  #lastRequest: Asked | undefined;
+  readonly #waiting: { readonly port: RecordedPort; readonly data: JsonObject }[] = [];
+  #lastRequest: RecordedRequest | undefined;
   #isLettingIn = false;
   #at = 0;
 
@@ -93,14 +93,14 @@ class RecordingDeck implements Deck {
   ask(kind: string, given: JsonObject): string {
     const count = (this.#asked.get(kind) ?? 0) + 1;
     this.#asked.set(kind, count);
-    const asked: Asked = { name: `${kind} ${count}`, content: this.#redaction.object(given) };
+    const asked: RecordedRequest = { name: `${kind} ${count}`, content: this.#redaction.object(given) };
     this.#line(outLine(asked, kind === 'request' ? this.#lastRequest : undefined));
     if (kind === 'request') this.#lastRequest = asked;
     return asked.name;
   }
 
   open(wanted: string, plan: PortPlan): Port {
-    const port: OpenPort = { name: uniqueName(this.#opened, wanted), plan, isOpen: true };
+    const port: RecordedPort = { name: uniqueName(this.#opened, wanted), plan, isOpen: true };
     const put = (data: JsonObject) => {
       if (!port.isOpen) return;
       this.#waiting.push({ port, data });

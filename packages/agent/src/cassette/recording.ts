@@ -71,14 +71,14 @@ export interface RecordingControl {
 }
 
 /** The real world under a tape. */
-export interface World {
+export interface RecordingSources {
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly fetch: Runtime['fetch'];
 }
 
 /** Puts a deck behind everything that a run has of the world. */
-export function tapeOver(deck: Deck, { runtime, transport, fetch }: World): Recording {
+export function tapeOver(deck: Deck, { runtime, transport, fetch }: RecordingSources): Recording {
   const taken = tapedRuntime(deck, runtime, fetch);
   const over = (real: Transport) => tapedTransport(deck, real, (text) => runtime.digest(text));
   return {

@@ -18,7 +18,7 @@ const maxParsing = 200_000;
 class TooMuch extends Error {}
 
 /** Counts work, so that no schema keeps the process busy. */
-class Work {
+class ParsingBudget {
   #left = maxParsing;
 
   allow(steps: number): void {
@@ -33,7 +33,7 @@ class Work {
 
 interface Compiled {
   readonly node: ReturnType<typeof compileSchema>;
-  readonly work: Work;
+  readonly work: ParsingBudget;
   /** Patterns for which there is no linear matcher. */
   readonly costly: readonly string[];
 }
@@ -92,7 +92,7 @@ function partsOf(value: unknown): number {
 function compiled(schema: JsonObject): Compiled {
   const before = known.get(schema);
   if (before !== undefined) return before;
-  const work = new Work();
+  const work = new ParsingBudget();
   const costly: string[] = [];
   const keywords = draft2020.keywords.map((keyword) =>
     counted({ ...keyword, ...replacement(keyword, costly) }, work),
@@ -121,7 +121,7 @@ function modern(schema: JsonObject): JsonObject {
 }
 
 /** The keyword with its work counted. */
-function counted(keyword: Keyword, work: Work): Keyword {
+function counted(keyword: Keyword, work: ParsingBudget): Keyword {
   const { parse, validate } = keyword;
   return {
     ...keyword,

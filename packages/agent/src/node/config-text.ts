@@ -2,6 +2,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { isObject } from '../values/json.ts';
 import type { FileConfig, LoadedConfig } from './loaded-config.ts';
 import { unusable } from './loaded-config.ts';
+import type { FieldCheck } from './mcp-setting.ts';
 import { mcpProblem } from './mcp-setting.ts';
 
 /** Reads YAML and checks every setting in it. Throws as `loadConfig` does. */
@@ -50,21 +51,20 @@ function isMapNode(node: unknown): node is MapNode {
   return isObject(node) && Array.isArray(node['items']);
 }
 
-type Check = (value: unknown) => string | undefined;
-
-const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be text');
-const count: Check = (value) =>
+const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : 'must be text');
+const count: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
-const amount: Check = (value) => (typeof value === 'number' && value >= 0 ? undefined : 'must be a number');
-const yesOrNo: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
-const temperature: Check = (value) =>
+const amount: FieldCheck = (value) =>
+  typeof value === 'number' && value >= 0 ? undefined : 'must be a number';
+const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+const temperature: FieldCheck = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1';
-const address: Check = (value) =>
+const address: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value)
     ? undefined
     : 'must be an http or https address';
 
-const settings: Readonly<Record<keyof FileConfig, Check>> = {
+const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   provider: text,
   model: text,
   maxTokens: count,
@@ -84,7 +84,7 @@ const settings: Readonly<Record<keyof FileConfig, Check>> = {
   mcp: mcpProblem,
 };
 
-function table(check: Check, otherwise: string): Check {
+function table(check: FieldCheck, otherwise: string): FieldCheck {
   return (value) => {
     if (!isObject(value)) return otherwise;
     for (const [name, item] of Object.entries(value)) {

@@ -1,6 +1,7 @@
 import { isObject } from '../values/json.ts';
 
-type Check = (value: unknown) => string | undefined;
+/** Returns what is wrong with a value, or nothing. */
+export type FieldCheck = (value: unknown) => string | undefined;
 
 /**
  * Whether a server may be called so: 1 to 32 letters, digits, `-`, and `_` between them one at a time, so that the
@@ -38,31 +39,31 @@ function serverProblem(server: unknown): string | undefined {
   return undefined;
 }
 
-const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be text');
-const texts: Check = (value) =>
+const text: FieldCheck = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be text');
+const texts: FieldCheck = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? undefined
     : 'must be a list of texts; a number or true needs quotes';
-const named: Check = (value) =>
+const named: FieldCheck = (value) =>
   isObject(value) && Object.values(value).every((item) => typeof item === 'string')
     ? undefined
     : 'must hold names and texts; a number or true needs quotes';
-const time: Check = (value) =>
+const time: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) > 0 ? undefined : 'must be a whole number of milliseconds';
-const yesOrNo: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
-const effects: Check = (value) =>
+const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+const effects: FieldCheck = (value) =>
   isObject(value) &&
   Object.values(value).every((item) => ['read', 'idempotent', 'once'].includes(String(item)))
     ? undefined
     : 'must name tools, each with read, idempotent or once';
-const mayRepeat: Check = (value) =>
+const mayRepeat: FieldCheck = (value) =>
   value === true || texts(value) === undefined ? undefined : 'must be true, or a list of tools';
-const url: Check = (value) =>
+const url: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
     ? undefined
     : 'must be an http or https address';
 
-const limits: Readonly<Record<string, Check>> = {
+const limits: Readonly<Record<string, FieldCheck>> = {
   tools: texts,
   effects,
   mayRepeat,
@@ -71,5 +72,5 @@ const limits: Readonly<Record<string, Check>> = {
   callTimeout: time,
   disabled: yesOrNo,
 };
-const program: Readonly<Record<string, Check>> = { command: text, args: texts, env: named, cwd: text };
-const address: Readonly<Record<string, Check>> = { url, headers: named };
+const program: Readonly<Record<string, FieldCheck>> = { command: text, args: texts, env: named, cwd: text };
+const address: Readonly<Record<string, FieldCheck>> = { url, headers: named };

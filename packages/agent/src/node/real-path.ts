@@ -33,7 +33,7 @@ export interface WriteOptions {
 }
 
 /** Where a path leads: the real path of the part that exists, and the names that do not exist yet. */
-interface Found {
+interface ResolvedPath {
   readonly base: string;
   readonly missing: readonly string[];
 }
@@ -244,7 +244,7 @@ export class Workspace {
   }
 
   /** Nothing is told about what lies outside, not even whether it exists. */
-  async #find(path: string): Promise<Found> {
+  async #find(path: string): Promise<ResolvedPath> {
     const unusable = unusablePath(path);
     if (unusable !== undefined) throw problem('not_found', unusable);
     const missing: string[] = [];

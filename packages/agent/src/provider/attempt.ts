@@ -2,7 +2,7 @@ import type { AgentEvent } from '../interfaces/agent.ts';
 import type { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
-import type { Address } from './http/address.ts';
+import type { ResolvedEndpoint } from './http/address.ts';
 import type { Headers } from './http/headers.ts';
 import type { Timeouts } from './http/timeouts.ts';
 import type { AssembledResponse } from './response/assembler.ts';
@@ -11,20 +11,20 @@ import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';
 
 /** What is the same for all requests of an agent. */
-export interface Service {
+export interface ProviderContext {
   readonly wire: Wire;
   readonly framing: OpenFraming;
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly timeouts: Timeouts;
-  readonly address: () => Address | Promise<Address>;
+  readonly address: () => ResolvedEndpoint | Promise<ResolvedEndpoint>;
   /** Headers of the kit, of which the endpoint may know better. */
   readonly headers: Headers;
 }
 
 /** Everything one attempt needs. */
 export interface Attempt {
-  readonly service: Service;
+  readonly service: ProviderContext;
   /** Headers of the envelope, which win over all others. */
   readonly envelopeHeaders: Headers;
   readonly body: readonly Uint8Array[];
@@ -37,7 +37,7 @@ export interface Attempt {
 }
 
 /** How an attempt ended. */
-export type Outcome =
+export type AttemptOutcome =
   | {
       readonly type: 'answered';
       readonly answer: AssembledResponse;

@@ -12,7 +12,7 @@ import { retryPolicyOf } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type { Service } from './attempt.ts';
+import type { ProviderContext } from './attempt.ts';
 import { abortError } from './http/abort.ts';
 import { addressOf } from './http/address.ts';
 import type { Timeouts } from './http/timeouts.ts';
@@ -47,7 +47,7 @@ export interface CreateAgentOptions {
 }
 
 /** A request made ready to send. */
-interface Written {
+interface PreparedRequest {
   readonly envelope: EnvelopeBytes;
   readonly body: readonly Uint8Array[];
   readonly broken: CacheBreak | undefined;
@@ -75,7 +75,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const { maxTokens, temperature } = options;
   const defaults = { provider, model, capabilities, maxTokens, temperature };
   const retry = retryPolicyOf(options.retry);
-  const service: Service = {
+  const service: ProviderContext = {
     wire,
     framing,
     runtime,
@@ -86,7 +86,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   };
 
   /** The body of a request, and what keeps it from using what the service kept of the one before it. */
-  function written({ messages, config }: ModelRequest, demand: EnvelopeRequest): Written {
+  function written({ messages, config }: ModelRequest, demand: EnvelopeRequest): PreparedRequest {
     const turns = histories.of(messages);
     const kept = keeping.of({
       key: keyOf(demand.tools),

@@ -1,12 +1,12 @@
 import { AgentError } from '../values/errors.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
-import type { Attempt, Outcome } from './attempt.ts';
+import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { abortError } from './http/abort.ts';
-import type { Address } from './http/address.ts';
+import type { ResolvedEndpoint } from './http/address.ts';
 import { joinBytes } from './http/bytes.ts';
 import type { Due } from './http/deadline.ts';
-import { Watch } from './http/deadline.ts';
+import { DeadlineTimer } from './http/deadline.ts';
 import { ErrorBodyReader } from './http/error-body.ts';
 import { pickHeaders } from './http/headers.ts';
 import { lateError } from './http/timeouts.ts';
@@ -30,10 +30,10 @@ const likelyWrong: ReadonlySet<string> = new Set(['ENOTFOUND', 'ERR_PROXY_TUNNEL
 /** What has passed its deadline: the whole call, the head, a byte, progress, or the rest of a body. */
 type Late = 'total' | 'head' | 'stall' | 'progress' | 'rest';
 
-type Phase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
+type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
 
 /** An answer as it comes in. */
-interface Reading {
+interface ResponseReading {
   readonly framer: Framer;
   readonly assembly: Assembly;
 }
@@ -47,37 +47,37 @@ interface Reading {
  * E3. Nothing is told after it has settled.
  * E4. When it settles before the body has ended, the connection is destroyed.
  */
-export function exchange(attempt: Attempt): Promise<Outcome> {
+export function exchange(attempt: Attempt): Promise<AttemptOutcome> {
   return new Promise((resolve) => {
-    new Exchange(attempt, resolve).start();
+    new HttpExchange(attempt, resolve).start();
   });
 }
 
-class Exchange {
+class HttpExchange {
   readonly #attempt: Attempt;
-  readonly #settle: (outcome: Outcome) => void;
-  readonly #watch: Watch<Late>;
+  readonly #settle: (outcome: AttemptOutcome) => void;
+  readonly #watch: DeadlineTimer<Late>;
   readonly #link = new LazyAbortSignal();
   readonly #onAbort = () => this.#aborted();
-  #reading: Reading | undefined;
+  #reading: ResponseReading | undefined;
   #errorBody: ErrorBodyReader | undefined;
   readonly #startedAt: number;
-  #phase: Phase = 'head';
+  #phase: ExchangePhase = 'head';
   #sent = false;
   #bodyEnded = false;
-  #address: Address | undefined;
+  #address: ResolvedEndpoint | undefined;
   #response: RawResponse | undefined;
   /** When the last byte came and when the wire last said anything, on the monotonic clock. */
   #lastByte = 0;
   #lastProgress = 0;
 
-  constructor(attempt: Attempt, settle: (outcome: Outcome) => void) {
+  constructor(attempt: Attempt, settle: (outcome: AttemptOutcome) => void) {
     const { runtime, timeouts } = attempt.service;
     this.#attempt = attempt;
     this.#settle = settle;
     this.#startedAt = runtime.monotonic();
     const { headersMs, stallMs, progressMs } = timeouts;
-    this.#watch = new Watch(
+    this.#watch = new DeadlineTimer(
       runtime,
       Math.min(headersMs, stallMs, progressMs),
       () => this.#due(),
@@ -100,7 +100,7 @@ class Exchange {
     }
   }
 
-  #connect(address: Address): void {
+  #connect(address: ResolvedEndpoint): void {
     if (this.#isOver) return;
     this.#address = address;
     let sending: Promise<RawResponse>;
@@ -126,7 +126,7 @@ class Exchange {
     return this.#isAnswer(response) ? this.#readAnswer(response) : this.#readRefusal(response);
   }
 
-  #send(address: Address): Promise<RawResponse> {
+  #send(address: ResolvedEndpoint): Promise<RawResponse> {
     const { service, envelopeHeaders, body } = this.#attempt;
     const { wire, transport, headers } = service;
     const link = this.#link;
@@ -210,7 +210,7 @@ class Exchange {
     this.#feed(payloads, reading);
   }
 
-  #feed(payloads: Iterable<unknown>, { assembly }: Reading): void {
+  #feed(payloads: Iterable<unknown>, { assembly }: ResponseReading): void {
     const before = assembly.steps;
     const { wire } = this.#attempt.service;
     try {
@@ -294,7 +294,7 @@ class Exchange {
     this.#fail(lateError(name, this.#attempt.service.timeouts, this.#provider), false);
   }
 
-  #enter(phase: Phase): void {
+  #enter(phase: ExchangePhase): void {
     this.#phase = phase;
     if (phase === 'trailing') {
       // Mostly the body ends together with the answer, and then no timer is needed.
@@ -352,7 +352,7 @@ class Exchange {
     this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent, counted });
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: AttemptOutcome): void {
     if (this.#isOver) return;
     this.#phase = 'over';
     this.#reading?.assembly.mute();

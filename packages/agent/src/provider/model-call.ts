@@ -6,7 +6,7 @@ import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
-import type { Attempt, Outcome } from './attempt.ts';
+import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { exchange } from './exchange.ts';
 
 /** One model call: as many attempts as its retry policy and its time allow. */
@@ -17,12 +17,12 @@ export interface ModelCall extends Attempt {
   readonly mayRetry: RequestContext['mayRetry'];
 }
 
-type Answered = Extract<Outcome, { type: 'answered' }>;
-type Failed = Extract<Outcome, { type: 'failed' }>;
+type AnsweredAttempt = Extract<AttemptOutcome, { type: 'answered' }>;
+type Failed = Extract<AttemptOutcome, { type: 'failed' }>;
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
 /** What failed attempts have cost so far. */
-interface Account {
+interface RetryState {
   /** Attempts that failed, whether or not they came as far as a request. */
   readonly failures: number;
   /** Those of them that the number of retries bounds. */
@@ -34,7 +34,7 @@ interface Account {
   readonly wasted: Usage;
 }
 
-const noFailure: Account = { failures: 0, counted: 0, since: 0, attempts: 0, wasted: noUsage };
+const noFailure: RetryState = { failures: 0, counted: 0, since: 0, attempts: 0, wasted: noUsage };
 
 /**
  * Asks until an attempt succeeds or no other is worth while. This is the only place that retries.
@@ -49,7 +49,7 @@ export function callModel(call: ModelCall): Promise<ModelResponse> {
 
 async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> {
   let failed = first;
-  let account: Account = { ...noFailure, since: call.service.runtime.monotonic() };
+  let account: RetryState = { ...noFailure, since: call.service.runtime.monotonic() };
   for (;;) {
     account = {
       ...account,
@@ -68,7 +68,7 @@ async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> 
 }
 
 /** How long to wait before the next attempt; throws when there is none. */
-function pauseBefore(call: ModelCall, { error, retry }: Failed, account: Account): Wait {
+function pauseBefore(call: ModelCall, { error, retry }: Failed, account: RetryState): Wait {
   const { runtime } = call.service;
   const plan = planRetry(call.retry, {
     failures: account.failures,
@@ -94,8 +94,8 @@ function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): boolean {
 
 function responseOf(
   call: ModelCall,
-  { answer, requestId, rateLimits }: Answered,
-  account: Account,
+  { answer, requestId, rateLimits }: AnsweredAttempt,
+  account: RetryState,
 ): ModelResponse {
   return {
     content: answer.text,
@@ -111,7 +111,7 @@ function responseOf(
 }
 
 /** The same error with what it cost. One that cost nothing, such as the reason of an early abort, stays itself. */
-function accounted(error: AgentError, { attempts, wasted }: Account, kind = error.kind): AgentError {
+function accounted(error: AgentError, { attempts, wasted }: RetryState, kind = error.kind): AgentError {
   if (attempts === 0 && isNoUsage(wasted)) return error;
   return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
 }

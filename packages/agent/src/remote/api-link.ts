@@ -13,7 +13,7 @@ export interface LinkOptions {
 }
 
 /** What may be said with a request. */
-export interface Asked {
+export interface ApiRequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -39,7 +39,7 @@ export class ApiLink {
   async ask(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    asked: Asked = {},
+    asked: ApiRequestOptions = {},
   ): Promise<Record<string, unknown>> {
     const response = await this.open(method, path, asked);
     const json = await jsonOf(response);
@@ -48,7 +48,11 @@ export class ApiLink {
   }
 
   /** Sends a request whose answer is read by the caller. @throws AgentError `network` */
-  async open(method: string, path: string, { body, headers, signal }: Asked = {}): Promise<Response> {
+  async open(
+    method: string,
+    path: string,
+    { body, headers, signal }: ApiRequestOptions = {},
+  ): Promise<Response> {
     const { url, token, runtime } = this.#options;
     try {
       return await runtime.fetch(new URL(path, url), {

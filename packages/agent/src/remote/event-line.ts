@@ -84,7 +84,7 @@ export class EventLine {
 
   async #connect(): Promise<void> {
     const { link, sessionId, position, make } = this.#options;
-    const watch = new Watch(this.#options.runtime, this.#ended.signal);
+    const watch = new IdleTimer(this.#options.runtime, this.#ended.signal);
     try {
       const path = `/v1/sessions/${encodeURIComponent(sessionId)}/events`;
       const headers = { 'last-event-id': String(position()), accept: 'text/event-stream' };
@@ -97,7 +97,7 @@ export class EventLine {
     }
   }
 
-  async #read(body: ReadableStream<Uint8Array>, watch: Watch): Promise<void> {
+  async #read(body: ReadableStream<Uint8Array>, watch: IdleTimer): Promise<void> {
     const frames = new FrameReader();
     const reader = body.getReader();
     // A fetch may ignore its signal once the head has come; Node's does when its request has been garbage-collected.
@@ -147,7 +147,7 @@ function parsed(data: string): Record<string, unknown> {
 }
 
 /** Breaks a connection that shows no sign of life. */
-class Watch {
+class IdleTimer {
   readonly #runtime: Runtime;
   readonly #stopped = new AbortController();
   readonly #outer: AbortSignal;

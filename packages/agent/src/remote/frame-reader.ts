@@ -2,7 +2,7 @@ import { LineText } from '../provider/wire/line-text.ts';
 import { defined } from '../values/defined.ts';
 
 /** One frame of a stream of events. */
-export interface Frame {
+export interface EventFrame {
   readonly id?: string;
   readonly data: string;
 }
@@ -14,8 +14,8 @@ export class FrameReader {
   #data: string | undefined;
 
   /** The frames that these bytes complete. A frame that is cut off is never given. */
-  push(bytes: Uint8Array): Frame[] {
-    const frames: Frame[] = [];
+  push(bytes: Uint8Array): EventFrame[] {
+    const frames: EventFrame[] = [];
     const text = this.#lines.push(bytes);
     for (let at = 0; at < text.length; ) {
       const end = text.indexOf('\n', at);
@@ -35,7 +35,7 @@ export class FrameReader {
     if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }
 
-  #complete(frames: Frame[]): void {
+  #complete(frames: EventFrame[]): void {
     if (this.#data !== undefined) {
       frames.push({ data: this.#data, ...defined({ id: this.#id }) });
     }

@@ -62,7 +62,7 @@ export function connectHarness(options: RemoteOptions): Harness {
 }
 
 /** What a prompt or a resume asks of the server. */
-interface Wanted {
+interface ServerRequest {
   readonly path: string;
   readonly body: unknown;
 }
@@ -143,7 +143,7 @@ class RemoteHarness implements Harness {
     this.#line?.end();
   }
 
-  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => Wanted): Run {
+  #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => ServerRequest): Run {
     const ids = { id: runId, sessionId: this.sessionId };
     if (this.#isClosed)
       return refusedRun(ids, refusal('closed', 'The conversation has been closed.'), this.#runtime);
@@ -169,7 +169,7 @@ class RemoteHarness implements Harness {
   }
 
   /** Brings a prompt to the server, which takes it once however often it comes. Never rejects. */
-  async #start(run: RemoteRun, wanted: () => Wanted): Promise<void> {
+  async #start(run: RemoteRun, wanted: () => ServerRequest): Promise<void> {
     this.#wait(run);
     while (!run.isOver && !run.hasBegun) {
       try {

@@ -19,13 +19,13 @@ export interface NewRun {
 }
 
 /** What a journal holds under the name of a step. */
-export type Entry =
+export type JournalEntry =
   | { readonly kind: 'value' | 'error'; readonly text: string }
   /** When a sleep or a wait is over, in milliseconds since 1970. */
   | { readonly kind: 'sleep' | 'wait'; readonly at: number };
 
 /** How a run ended, as JSON of its output or of its error. */
-export interface Outcome {
+export interface RunEndState {
   readonly state: 'done' | 'failed';
   readonly text: string;
 }
@@ -35,7 +35,7 @@ export type RunRecord =
   | { readonly state: 'queued' }
   | { readonly state: 'running'; readonly epoch: number }
   | { readonly state: 'cancelled' }
-  | Outcome;
+  | RunEndState;
 
 export type Started =
   | { readonly result: 'exists' }
@@ -71,9 +71,9 @@ export interface Journal {
   claimFree(): Promise<readonly ClaimedRun[]>;
   /** Gives a run back unfinished. */
   release(run: ClaimedRun): Promise<void>;
-  find(runId: string, name: string): Entry | undefined;
-  record(run: ClaimedRun, name: string, entry: Entry): Promise<void>;
-  finish(run: ClaimedRun, outcome: Outcome): Promise<Freed>;
+  find(runId: string, name: string): JournalEntry | undefined;
+  record(run: ClaimedRun, name: string, entry: JournalEntry): Promise<void>;
+  finish(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
   cancel(runId: string): Promise<Freed>;
   /** Keeps a signal. False: the run is not open, or this name has had its signal or is waited for no more. */
   signal(runId: string, name: string, text: string): Promise<boolean>;

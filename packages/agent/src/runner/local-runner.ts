@@ -3,7 +3,7 @@ import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { ClaimedRun, Freed, Journal, Outcome } from './journal.ts';
+import type { ClaimedRun, Freed, Journal, RunEndState } from './journal.ts';
 import { fencedRun } from './journal.ts';
 import { LiveRun } from './run-execution.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
@@ -127,7 +127,7 @@ export class JournaledRunner implements Runner {
     await this.#finish(live.claimed, outcome);
   }
 
-  async #finish(claimed: ClaimedRun, outcome: Outcome): Promise<void> {
+  async #finish(claimed: ClaimedRun, outcome: RunEndState): Promise<void> {
     try {
       const freed = await this.#journal.finish(claimed, outcome);
       if (this.#live.get(claimed.runId)?.claimed === claimed) this.#live.delete(claimed.runId);
@@ -231,7 +231,7 @@ export class JournaledRunner implements Runner {
   }
 }
 
-function wrongVersion({ runId, version }: ClaimedRun, own: string): Outcome {
+function wrongVersion({ runId, version }: ClaimedRun, own: string): RunEndState {
   const message = `Run ${runId} was begun by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot take up. Start it again under another id.`;
   const error = new AgentError({ kind: 'invalid', code: 'routine_version', message });
   return { state: 'failed', text: JSON.stringify(error) };

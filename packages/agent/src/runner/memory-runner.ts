@@ -3,11 +3,11 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type {
   ClaimedRun,
-  Entry,
   Freed,
   Journal,
+  JournalEntry,
   NewRun,
-  Outcome,
+  RunEndState,
   RunRecord,
   RunRetention,
   Started,
@@ -40,7 +40,7 @@ export function memoryRunner<Input extends Json, Output extends Json>({
 interface KeptRun {
   readonly claimed: ClaimedRun;
   readonly key: string | undefined;
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, JournalEntry>;
   readonly signals: Map<string, string | null>;
   standing: RunRecord;
   ended: number;
@@ -90,15 +90,15 @@ class MemoryJournal implements Journal {
 
   async release(): Promise<void> {}
 
-  find(runId: string, name: string): Entry | undefined {
+  find(runId: string, name: string): JournalEntry | undefined {
     return this.#runs.get(runId)?.entries.get(name);
   }
 
-  async record(claimed: ClaimedRun, name: string, entry: Entry): Promise<void> {
+  async record(claimed: ClaimedRun, name: string, entry: JournalEntry): Promise<void> {
     this.#open(claimed).entries.set(name, entry);
   }
 
-  async finish(claimed: ClaimedRun, outcome: Outcome): Promise<Freed> {
+  async finish(claimed: ClaimedRun, outcome: RunEndState): Promise<Freed> {
     return this.#end(this.#open(claimed), outcome);
   }
 

@@ -3,7 +3,7 @@ import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { ClaimedRun, Entry, Journal, Outcome } from './journal.ts';
+import type { ClaimedRun, Journal, JournalEntry, RunEndState } from './journal.ts';
 import type { Routine, StepCall, StepSettings, Steps, StepValue } from './runner.ts';
 import {
   attemptStep,
@@ -62,7 +62,7 @@ export class LiveRun implements Steps {
   }
 
   /** Runs the routine to its end. What that is means nothing once the run is stopped. */
-  async work(routine: Routine): Promise<Outcome> {
+  async work(routine: Routine): Promise<RunEndState> {
     try {
       const output = await routine(JSON.parse(this.claimed.input), this);
       return { state: 'done', text: plainJson(output, `The output of run ${this.runId}`) };
@@ -108,7 +108,7 @@ export class LiveRun implements Steps {
     name: string,
     perform: (call: StepCall) => Json | Promise<Json>,
     settings: StepSettings,
-  ): Promise<Entry> {
+  ): Promise<JournalEntry> {
     const { runtime } = this.#options;
     const { runId, signal } = this;
     try {
@@ -189,13 +189,13 @@ export class LiveRun implements Steps {
   }
 
   /** Takes the name, and gives what the journal has under it. */
-  #begin(name: string): Entry | undefined {
+  #begin(name: string): JournalEntry | undefined {
     this.signal.throwIfAborted();
     this.#names.take(name);
     return this.#options.journal.find(this.runId, name);
   }
 
-  async #record(name: string, entry: Entry): Promise<void> {
+  async #record(name: string, entry: JournalEntry): Promise<void> {
     this.signal.throwIfAborted();
     try {
       await this.#options.journal.record(this.claimed, name, entry);
@@ -220,7 +220,7 @@ export class LiveRun implements Steps {
 }
 
 /** Of a step that has ended. @throws AgentError what the step threw. */
-function stepValue<Value extends Json>(entry: Entry, name: string): Value {
+function stepValue<Value extends Json>(entry: JournalEntry, name: string): Value {
   if (entry.kind === 'value') return JSON.parse(entry.text) as Value;
   if (entry.kind === 'error') throw new AgentError(JSON.parse(entry.text) as ErrorData);
   throw stepMismatch(name);

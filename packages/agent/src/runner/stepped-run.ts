@@ -42,7 +42,7 @@ export interface SteppedTask {
 }
 
 /** What a step keeps: where the run is, not what was said. That is in the session's log. */
-type Place = { over: boolean; waiting: Json[] };
+type RunProgress = { over: boolean; waiting: Json[] };
 
 const defaultSettings: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 1_200_000 };
 
@@ -65,7 +65,7 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
   let answers: Answers = task.answers ?? [];
   for (let count = 1; ; count += 1) {
     const given = answers;
-    const { value } = await steps.run<Place>(
+    const { value } = await steps.run<RunProgress>(
       `${name}/${count}`,
       (call) => advance(task, { runId: steps.runId, answers: given, signal: call.signal }),
       settings,
@@ -84,7 +84,7 @@ type Answers = NonNullable<AdvanceOptions['answers']>;
 async function advance(
   { executor, store, sessionId, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'answers' | 'signal'>,
-): Promise<Place> {
+): Promise<RunProgress> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
   const listener = onEvent === undefined ? {} : { onEvent };
   const beginning = begins === undefined ? {} : { prompt: begins };

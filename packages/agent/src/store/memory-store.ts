@@ -25,7 +25,7 @@ export interface MemoryStoreOptions {
   readonly keepLast?: number;
 }
 
-interface Kept extends ListCursor {
+interface StoredSession extends ListCursor {
   readonly id: string;
   readonly created: number;
   updated: number;
@@ -41,13 +41,13 @@ interface Kept extends ListCursor {
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const { now = systemRuntime.now, keepLast: maxKept = Number.POSITIVE_INFINITY } = options;
   /** The one that was claimed last at the end. */
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, StoredSession>();
   let epochs = 0;
   let keys = 0;
-  const there = (): Kept[] => [...kept.values()].filter(({ events }) => events.length > 0);
-  const newestFirst = (): Kept[] =>
+  const there = (): StoredSession[] => [...kept.values()].filter(({ events }) => events.length > 0);
+  const newestFirst = (): StoredSession[] =>
     there().sort((one, other) => other.updated - one.updated || other.key - one.key);
-  const find = (sessionId: string): Kept | undefined => {
+  const find = (sessionId: string): StoredSession | undefined => {
     const found = kept.get(sessionId);
     return found === undefined || found.events.length === 0 ? undefined : found;
   };
@@ -120,7 +120,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   };
 }
 
-function pageOf(sorted: readonly Kept[], options: ListOptions): SessionPage {
+function pageOf(sorted: readonly StoredSession[], options: ListOptions): SessionPage {
   const place = options.after === undefined ? undefined : parseCursor(options.after);
   const rest = sorted.filter((session) => place === undefined || isBehind(session, place));
   const page = rest.slice(0, pageSize(options));
@@ -130,17 +130,17 @@ function pageOf(sorted: readonly Kept[], options: ListOptions): SessionPage {
 }
 
 /** Nobody will go on with it by itself: no run is under way, and none waits for a person. */
-function isOver({ events }: Kept): boolean {
+function isOver({ events }: StoredSession): boolean {
   const last = events.at(-1);
   return last?.type === 'finished' && last.status !== 'waiting';
 }
 
-function hasEnded({ events }: Kept): boolean {
+function hasEnded({ events }: StoredSession): boolean {
   return events.at(-1)?.type === 'finished';
 }
 
 /** Counted when somebody asks: most sessions in memory are never listed. */
-function infoOf(session: Kept): SessionInfo {
+function infoOf(session: StoredSession): SessionInfo {
   const tally = emptyStats();
   for (const event of session.events) addToStats(tally, event);
   return sessionInfo(session, tally, 'running');

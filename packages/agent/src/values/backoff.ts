@@ -60,7 +60,7 @@ export function backoff(
 }
 
 /** What is known when a request has failed. */
-export interface FailedRequest {
+export interface RequestFailure {
   /** Requests that failed so far, this one included. */
   readonly failures: number;
   /** Those of them that the number of retries bounds, such as answers that broke off. */
@@ -88,7 +88,7 @@ export type RetryPlan =
   | { readonly type: 'too_long' };
 
 /** Decides whether a failed request is made again, and when. */
-export function planRetry(policy: RetryPolicy, failed: FailedRequest): RetryPlan {
+export function planRetry(policy: RetryPolicy, failed: RequestFailure): RetryPlan {
   if (!failed.retryable) return { type: 'stop' };
   const asked = failed.retryAfterMs;
   if (asked !== undefined && asked > Math.min(policy.maxWaitMs, failed.remainingMs))

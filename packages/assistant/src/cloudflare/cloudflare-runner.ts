@@ -13,7 +13,7 @@ import {
 import { plainJson } from '@cobbler/agent/values';
 import type { Sql } from '../sql.ts';
 import { instanceId, wake } from './instance-id.ts';
-import { RunTable } from './run-table.ts';
+import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding } from './workflow.ts';
 
 /** The bindings with which `cloudflareRunner` starts and finds runs. */
@@ -57,14 +57,14 @@ export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRu
 class RunnerOnWorkflows implements CloudflareRunner {
   readonly durable = true;
   readonly #workflow: WorkflowBinding;
-  readonly #table: RunTable;
+  readonly #table: D1RunTable;
   readonly #runtime: Runtime;
   readonly #lookMs: number;
   readonly #closing = new AbortController();
 
   constructor({ workflow, sql, runtime = systemRuntime, lookMs = 500 }: CloudflareRunnerOptions) {
     this.#workflow = workflow;
-    this.#table = new RunTable(sql);
+    this.#table = new D1RunTable(sql);
     this.#runtime = runtime;
     this.#lookMs = lookMs;
   }

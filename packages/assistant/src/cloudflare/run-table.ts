@@ -68,7 +68,7 @@ const old = "state NOT IN ('queued', 'running') AND updated_at < ?1";
  * Runs in D1: which there are, in which order they come, what they were given and how they ended. What their steps
  * gave is with the engine, save what is large.
  */
-export class RunTable {
+export class D1RunTable {
   readonly #sql: Sql;
 
   constructor(sql: Sql) {

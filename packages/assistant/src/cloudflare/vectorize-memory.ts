@@ -24,7 +24,7 @@ export interface VectorizeMemoryOptions {
   readonly runtime?: Runtime;
 }
 
-type Parts = Required<VectorizeMemoryOptions>;
+type VectorizeSettings = Required<VectorizeMemoryOptions>;
 
 /** Number of texts embedded and vectors written at once. Workers AI accepts 100. */
 const batchSize = 50;
@@ -44,7 +44,7 @@ const patienceMs = 15 * 60_000;
  * Whatever Vectorize answers, only memories of the chat are given: their texts come from D1, by the chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
-  const parts: Parts = { runtime: systemRuntime, ...options, index: speaking(options.index) };
+  const parts: VectorizeSettings = { runtime: systemRuntime, ...options, index: speaking(options.index) };
   const { index, sql } = parts;
   return {
     async add(memories, { signal } = {}) {
@@ -103,16 +103,22 @@ function speaking(index: Vectorize): Vectorize {
  * vector of an old one is never taken for one of the new, and the row, so that neither is one of a memory that was
  * forgotten.
  */
-function vectorId({ runtime, embedder }: Parts, { chatId, id, key }: KeptMemory): Promise<string> {
+function vectorId(
+  { runtime, embedder }: VectorizeSettings,
+  { chatId, id, key }: KeptMemory,
+): Promise<string> {
   return runtime.digest(JSON.stringify([embedder.name, chatId, id, key]));
 }
 
 /** Namespaces have 64 bytes at most, ids of chats may have more. */
-function namespaceOf({ runtime }: Parts, chatId: string): Promise<string> {
+function namespaceOf({ runtime }: VectorizeSettings, chatId: string): Promise<string> {
   return runtime.digest(chatId);
 }
 
-async function byVectorId(parts: Parts, memories: readonly KeptMemory[]): Promise<Map<string, KeptMemory>> {
+async function byVectorId(
+  parts: VectorizeSettings,
+  memories: readonly KeptMemory[],
+): Promise<Map<string, KeptMemory>> {
   const ids = await Promise.all(memories.map((memory) => vectorId(parts, memory)));
   return new Map(
     ids.flatMap((id, at) => {
@@ -123,7 +129,7 @@ async function byVectorId(parts: Parts, memories: readonly KeptMemory[]): Promis
 }
 
 async function embedMissing(
-  parts: Parts,
+  parts: VectorizeSettings,
   chatId: string,
   most: number,
   signal: AbortSignal | undefined,
@@ -154,7 +160,7 @@ interface Pair {
   readonly vector: Float32Array;
 }
 
-async function give(parts: Parts, chatId: string, pairs: readonly Pair[]): Promise<void> {
+async function give(parts: VectorizeSettings, chatId: string, pairs: readonly Pair[]): Promise<void> {
   const namespace = await namespaceOf(parts, chatId);
   const entries = pairs.map(async ({ memory, vector }) => ({
     id: await vectorId(parts, memory),
@@ -165,7 +171,7 @@ async function give(parts: Parts, chatId: string, pairs: readonly Pair[]): Promi
 }
 
 async function freshOf(
-  { sql, embedder }: Parts,
+  { sql, embedder }: VectorizeSettings,
   chatId: string,
 ): Promise<readonly (Pair & { readonly givenAt: number })[]> {
   const { rows } = await sql.run(
@@ -185,7 +191,7 @@ async function freshOf(
 }
 
 /** Lets go of the vectors that the index answers with by now, and gives it again what it seems to have lost. */
-async function settle(parts: Parts, chatId: string): Promise<void> {
+async function settle(parts: VectorizeSettings, chatId: string): Promise<void> {
   const { index, sql, runtime } = parts;
   for (const some of portions(await freshOf(parts, chatId), idsAtOnce.get)) {
     const ids = await Promise.all(some.map(({ memory }) => vectorId(parts, memory)));
@@ -207,7 +213,7 @@ async function settle(parts: Parts, chatId: string): Promise<void> {
 }
 
 async function scoresOf(
-  parts: Parts,
+  parts: VectorizeSettings,
   chatId: string,
   asked: Float32Array,
   limit: number,

@@ -8,12 +8,12 @@ export interface WorkersAi {
 }
 
 /** Facts about a model. The floors are taken from descriptions of such models, not measured. */
-interface KnownModel {
+interface EmbeddingModel {
   readonly dimensions: number;
   readonly floor: number;
 }
 
-const knownModels: Readonly<Record<string, KnownModel>> = {
+const knownModels: Readonly<Record<string, EmbeddingModel>> = {
   '@cf/baai/bge-m3': { dimensions: 1024, floor: 0.5 },
   '@cf/baai/bge-small-en-v1.5': { dimensions: 384, floor: 0.65 },
   '@cf/baai/bge-base-en-v1.5': { dimensions: 768, floor: 0.65 },

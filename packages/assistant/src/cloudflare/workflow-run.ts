@@ -7,7 +7,7 @@ import type { Sql } from '../sql.ts';
 import { insistently } from './insistence.ts';
 import { wake } from './instance-id.ts';
 import type { RunOutcome } from './run-table.ts';
-import { RunTable } from './run-table.ts';
+import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from './workflow.ts';
 import { WorkflowSteps } from './workflow-steps.ts';
 
@@ -40,7 +40,7 @@ export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;
   const { runId } = params;
   const { lookMs = 2000, pollMs = 60_000 } = options;
-  const table = new RunTable(sql);
+  const table = new D1RunTable(sql);
   const steps = new WorkflowSteps({ step, table, runtime, runId, lookMs, pollMs });
   const input = await steps.begin();
   if (input === undefined) return;

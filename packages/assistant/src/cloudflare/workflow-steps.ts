@@ -14,12 +14,12 @@ import {
 import { backoff } from '@cobbler/agent/values';
 import { insistently } from './insistence.ts';
 import { wakeEvent } from './instance-id.ts';
-import type { RunTable } from './run-table.ts';
+import type { D1RunTable } from './run-table.ts';
 import type { WorkflowStep, WorkflowStepConfig } from './workflow.ts';
 
 export interface WorkflowStepsOptions {
   readonly step: WorkflowStep;
-  readonly table: RunTable;
+  readonly table: D1RunTable;
   readonly runtime: Runtime;
   readonly runId: string;
   /** Interval at which the database is checked while a step runs, in milliseconds. */
@@ -29,10 +29,10 @@ export interface WorkflowStepsOptions {
 }
 
 /** The stored result of a step: errors as data, because the engine would lose their fields. */
-type Kept = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
+type StoredResult = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
 
 /** A step of the engine: the routine's name, and which of several for that; no name at all is the run's turn. */
-type Place = readonly [name: string, part?: string];
+type StepName = readonly [name: string, part?: string];
 
 /** Longer texts are kept in the database: the engine's limit is for the whole of what it writes. */
 const maxInEngine = 200_000;
@@ -139,7 +139,7 @@ export class WorkflowSteps implements Steps {
     name: string,
     perform: (call: StepCall) => Json | Promise<Json>,
     settings: StepSettings,
-  ): Promise<Kept> {
+  ): Promise<StoredResult> {
     const { runtime } = this.#options;
     const { runId, signal } = this;
     // After a cancel was detected, no step starts.
@@ -163,7 +163,7 @@ export class WorkflowSteps implements Steps {
     return work;
   }
 
-  async #keep(kind: Kept['kind'], name: string, text: string): Promise<Kept> {
+  async #keep(kind: StoredResult['kind'], name: string, text: string): Promise<StoredResult> {
     if (text.length <= maxInEngine) return { kind, text };
     const { table, runtime } = this.#options;
     await insistently(runtime, () => table.keep(this.runId, name, text));
@@ -210,7 +210,7 @@ export class WorkflowSteps implements Steps {
     this.#names.take(name);
   }
 
-  async #inEngine<Value>(place: Place, timeout: number, perform: () => Promise<Value>): Promise<Value> {
+  async #inEngine<Value>(place: StepName, timeout: number, perform: () => Promise<Value>): Promise<Value> {
     const { step, runtime } = this.#options;
     const engineName = await engineNameOf(runtime, place);
     this.signal.throwIfAborted();
@@ -245,7 +245,7 @@ export class WorkflowSteps implements Steps {
   }
 
   /** Waits for a wake event or a time. */
-  async #idle(place: Place, ms: number): Promise<void> {
+  async #idle(place: StepName, ms: number): Promise<void> {
     const { runtime, lookMs, step } = this.#options;
     if (ms <= shortMs) return await pause(runtime, Math.min(ms, lookMs), this.signal);
     const woken = Promise.withResolvers<void>();
@@ -297,7 +297,7 @@ function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
 }
 
 /** The engine takes no names of more than 256 characters, and none with control characters. `~` is ours. */
-async function engineNameOf(runtime: Runtime, [name, part]: Place): Promise<string> {
+async function engineNameOf(runtime: Runtime, [name, part]: StepName): Promise<string> {
   const own = /^[\x20-\x7d]{0,200}$/.test(name) ? name : `~${await runtime.digest(name)}`;
   return part === undefined ? own : `${own}~${part}`;
 }

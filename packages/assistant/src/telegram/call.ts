@@ -57,12 +57,17 @@ export function caller(options: CallerOptions): Caller {
   };
 }
 
-interface Answer {
+interface BotApiResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-async function request(runtime: Runtime, url: string, payload: object, signal: AbortSignal): Promise<Answer> {
+async function request(
+  runtime: Runtime,
+  url: string,
+  payload: object,
+  signal: AbortSignal,
+): Promise<BotApiResponse> {
   const response = await runtime.fetch(url, {
     method: 'POST',
     ...bodyOf(payload),

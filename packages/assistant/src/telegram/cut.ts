@@ -1,4 +1,4 @@
-import type { Run } from './styled-text.ts';
+import type { TextRun } from './styled-text.ts';
 import { isBlank, sliceRuns, visibleText } from './styled-text.ts';
 
 interface Range {
@@ -10,10 +10,10 @@ interface Range {
  * Cuts text into parts of at most `limit` UTF-16 units: between paragraphs, else lines, else words, else signs. A
  * block of code that fits into a part stays whole. Only blanks at the cuts are lost.
  */
-export function cutRuns(runs: readonly Run[], limit: number): Run[][] {
+export function cutRuns(runs: readonly TextRun[], limit: number): TextRun[][] {
   const text = visibleText(runs);
   const blocks = codeBlocks(runs);
-  const parts: Run[][] = [];
+  const parts: TextRun[][] = [];
   let start = afterBlanks(text, 0, blocks);
   while (start < text.length) {
     const end = text.length - start <= limit ? text.length : bestCut(text, start, limit, blocks);
@@ -24,7 +24,7 @@ export function cutRuns(runs: readonly Run[], limit: number): Run[][] {
   return parts;
 }
 
-function codeBlocks(runs: readonly Run[]): Range[] {
+function codeBlocks(runs: readonly TextRun[]): Range[] {
   const blocks: Range[] = [];
   let offset = 0;
   for (const { text, style } of runs) {

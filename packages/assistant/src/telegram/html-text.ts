@@ -1,4 +1,4 @@
-import type { Run, Style } from './styled-text.ts';
+import type { TextRun, TextStyle } from './styled-text.ts';
 
 interface Tag {
   readonly open: string;
@@ -6,7 +6,7 @@ interface Tag {
 }
 
 /** The runs in the HTML that Telegram understands, each tag closed in the right order. */
-export function htmlText(runs: readonly Run[]): string {
+export function htmlText(runs: readonly TextRun[]): string {
   let html = '';
   let opened: readonly Tag[] = [];
   for (const { text, style } of runs) {
@@ -21,7 +21,7 @@ export function htmlText(runs: readonly Run[]): string {
 }
 
 /** Outermost first. */
-function tagsOf(style: Style): Tag[] {
+function tagsOf(style: TextStyle): Tag[] {
   const tags: Tag[] = [];
   const add = (open: string, close: string) => tags.push({ open, close });
   if (style.quote === true) add('<blockquote>', '</blockquote>');

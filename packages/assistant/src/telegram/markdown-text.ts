@@ -1,6 +1,6 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Marked } from 'marked';
-import type { Run, Style } from './styled-text.ts';
+import type { TextRun, TextStyle } from './styled-text.ts';
 import { merged, plain, surroundings, visibleText } from './styled-text.ts';
 import { tableText } from './table-text.ts';
 
@@ -11,7 +11,7 @@ const marked = new Marked({ gfm: true, breaks: false });
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
 
 /** Markdown as runs of text. HTML in it stays the text that it is. Never throws: at worst it is not formatted. */
-export function markdownText(markdown: string): Run[] {
+export function markdownText(markdown: string): TextRun[] {
   const source = markdown.toWellFormed().replace(/\r\n?/g, '\n').replace(controls, '');
   try {
     return merged(blocks(marked.lexer(source), plain, '\n\n'));
@@ -21,8 +21,8 @@ export function markdownText(markdown: string): Run[] {
   }
 }
 
-function blocks(tokens: readonly Token[], style: Style, separator: string): Run[] {
-  const result: Run[] = [];
+function blocks(tokens: readonly Token[], style: TextStyle, separator: string): TextRun[] {
+  const result: TextRun[] = [];
   for (const token of tokens) {
     const runs = block(token as MarkedToken, style);
     if (visibleText(runs) === '') continue;
@@ -32,7 +32,7 @@ function blocks(tokens: readonly Token[], style: Style, separator: string): Run[
   return result;
 }
 
-function block(token: MarkedToken, style: Style): Run[] {
+function block(token: MarkedToken, style: TextStyle): TextRun[] {
   switch (token.type) {
     case 'space':
     case 'def':
@@ -63,8 +63,8 @@ function block(token: MarkedToken, style: Style): Run[] {
   }
 }
 
-function list({ items, ordered, start }: Tokens.List, style: Style): Run[] {
-  const result: Run[] = [];
+function list({ items, ordered, start }: Tokens.List, style: TextStyle): TextRun[] {
+  const result: TextRun[] = [];
   for (const [index, item] of items.entries()) {
     if (index > 0) result.push({ text: '\n', style: surroundings(style) });
     result.push({ text: signOf(item, ordered ? (start === '' ? 1 : start) + index : undefined), style });
@@ -79,7 +79,7 @@ function signOf({ task, checked }: Tokens.ListItem, number: number | undefined):
 }
 
 /** Later lines are placed under it. Code stays unchanged. */
-function indented(runs: readonly Run[]): Run[] {
+function indented(runs: readonly TextRun[]): TextRun[] {
   return runs.map((run) =>
     run.style.pre === undefined ? { ...run, text: run.text.replaceAll('\n', '\n   ') } : run,
   );
@@ -91,11 +91,11 @@ function table({ header, rows }: Tokens.Table): string {
   return tableText([cells(header), ...rows.map(cells)]);
 }
 
-function inline(tokens: readonly Token[], style: Style): Run[] {
+function inline(tokens: readonly Token[], style: TextStyle): TextRun[] {
   return tokens.flatMap((token) => span(token as MarkedToken, style));
 }
 
-function span(token: MarkedToken, style: Style): Run[] {
+function span(token: MarkedToken, style: TextStyle): TextRun[] {
   switch (token.type) {
     case 'strong':
       return inline(token.tokens, { ...style, bold: true });
@@ -134,7 +134,7 @@ function span(token: MarkedToken, style: Style): Run[] {
 const maxAddressLength = 1000;
 
 /** Telegram drops links it does not know, so their address is written behind the words. */
-function link(href: string, label: readonly Run[], style: Style): Run[] {
+function link(href: string, label: readonly TextRun[], style: TextStyle): TextRun[] {
   const words = visibleText(label);
   if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= maxAddressLength)
     return label.map(({ text }) => ({ text, style: { ...withoutCode(style), href } }));
@@ -142,7 +142,7 @@ function link(href: string, label: readonly Run[], style: Style): Run[] {
   return [...label, { text: ` (${href})`, style }];
 }
 
-function withoutCode({ code: _, ...style }: Style): Style {
+function withoutCode({ code: _, ...style }: TextStyle): TextStyle {
   return style;
 }
 

@@ -11,7 +11,7 @@ export interface ReadUpdateOptions {
   readonly maxText?: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type UpdateFields = Readonly<Record<string, unknown>>;
 type Person = IncomingText | IncomingTap | IncomingOther;
 
 /** Update types of other kinds of chats, or without a new message. */
@@ -64,7 +64,7 @@ export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpd
   return ignored(ignoredKinds[kind] ?? `an update of type ${kind.slice(0, 60)}`);
 }
 
-function readMessage(id: string, message: Fields, options: ReadUpdateOptions): Person | undefined {
+function readMessage(id: string, message: UpdateFields, options: ReadUpdateOptions): Person | undefined {
   const sender = senderOf(message['from'], message['chat'], options);
   if (sender === undefined) return undefined;
   const messageId = idOf(message['message_id']);
@@ -87,12 +87,12 @@ function readMessage(id: string, message: Fields, options: ReadUpdateOptions): P
   };
 }
 
-function whyNoMessage(message: Fields, options: ReadUpdateOptions): string {
+function whyNoMessage(message: UpdateFields, options: ReadUpdateOptions): string {
   return whyNotHeard(message['from'], message['chat'], options) ?? 'a message without content';
 }
 
 /** A tap carries no time of its own; that of the message under which it was made stands for it. */
-function readTap(id: string, query: Fields, options: ReadUpdateOptions): Person | undefined {
+function readTap(id: string, query: UpdateFields, options: ReadUpdateOptions): Person | undefined {
   const message = record(query['message']);
   const { id: tapId, data } = query;
   const sender = senderOf(query['from'], message?.['chat'], options);
@@ -109,7 +109,7 @@ function readTap(id: string, query: Fields, options: ReadUpdateOptions): Person 
   };
 }
 
-function whyNoTap(query: Fields, options: ReadUpdateOptions): string {
+function whyNoTap(query: UpdateFields, options: ReadUpdateOptions): string {
   return (
     whyNotHeard(query['from'], record(query['message'])?.['chat'], options) ?? 'a button press without data'
   );
@@ -151,7 +151,7 @@ function asked(allowed: (userId: string) => boolean, userId: string): boolean {
   }
 }
 
-function answerTo(message: Fields): string | undefined {
+function answerTo(message: UpdateFields): string | undefined {
   // A document comes with every animation, a location with every venue: the first that is named is the right one.
   const kind = ['animation', 'venue', ...Object.keys(contents)].find((name) => message[name] !== undefined);
   const words = kind === undefined ? undefined : contents[kind];
@@ -180,6 +180,8 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-function record(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+function record(value: unknown): UpdateFields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as UpdateFields)
+    : undefined;
 }

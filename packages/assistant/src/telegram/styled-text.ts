@@ -1,5 +1,5 @@
 /** The style of a run of text. Absent means off. */
-export interface Style {
+export interface TextStyle {
   readonly bold?: true;
   readonly italic?: true;
   readonly strike?: true;
@@ -13,19 +13,19 @@ export interface Style {
 }
 
 /** Text of one style. */
-export interface Run {
+export interface TextRun {
   readonly text: string;
-  readonly style: Style;
+  readonly style: TextStyle;
 }
 
-export const plain: Style = {};
+export const plain: TextStyle = {};
 
 /** The context of a text: code keeps it, and so does the space between two paragraphs. */
-export function surroundings(style: Style): Style {
+export function surroundings(style: TextStyle): TextStyle {
   return style.quote === true ? { quote: true } : plain;
 }
 
-export function sameStyle(a: Style, b: Style): boolean {
+export function sameStyle(a: TextStyle, b: TextStyle): boolean {
   return (
     a.bold === b.bold &&
     a.italic === b.italic &&
@@ -38,8 +38,8 @@ export function sameStyle(a: Style, b: Style): boolean {
 }
 
 /** Neighbours of one style become one run, empty runs go. */
-export function merged(runs: readonly Run[]): Run[] {
-  const result: Run[] = [];
+export function merged(runs: readonly TextRun[]): TextRun[] {
+  const result: TextRun[] = [];
   for (const run of runs) {
     const last = result.at(-1);
     if (run.text === '') continue;
@@ -50,13 +50,13 @@ export function merged(runs: readonly Run[]): Run[] {
   return result;
 }
 
-export function visibleText(runs: readonly Run[]): string {
+export function visibleText(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
 /** The runs between two offsets of the visible text. */
-export function sliceRuns(runs: readonly Run[], start: number, end: number): Run[] {
-  const result: Run[] = [];
+export function sliceRuns(runs: readonly TextRun[], start: number, end: number): TextRun[] {
+  const result: TextRun[] = [];
   let offset = 0;
   for (const { text, style } of runs) {
     const part = text.slice(Math.max(start - offset, 0), Math.max(end - offset, 0));

@@ -6,7 +6,7 @@ import type { FakeCall } from './fake-telegram/bot-api.ts';
 import { BotApi } from './fake-telegram/bot-api.ts';
 import type { FakeMessage } from './fake-telegram/chats.ts';
 import { FakeChats } from './fake-telegram/chats.ts';
-import type { DeliverOptions, FakeDelivery, Post } from './fake-telegram/deliver.ts';
+import type { FakeDelivery, Post, WebhookDeliveryOptions } from './fake-telegram/deliver.ts';
 import { deliverUpdates } from './fake-telegram/deliver.ts';
 import type { FakeFault } from './fake-telegram/faults.ts';
 import { BrokenConnection } from './fake-telegram/faults.ts';
@@ -52,7 +52,7 @@ export interface FakeTelegram extends FakeActions {
   /** Lets the next calls of a method go wrong; `*` is any method. */
   fail(method: string, fault: FakeFault, times?: number): void;
   /** Offers what waits to the webhook, in order. */
-  deliver(options?: DeliverOptions): Promise<FakeDelivery[]>;
+  deliver(options?: WebhookDeliveryOptions): Promise<FakeDelivery[]>;
 }
 
 /** Makes a Bot API for one bot. */

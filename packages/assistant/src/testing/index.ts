@@ -15,7 +15,7 @@ export { chatStoreContract } from './chat-store-contract.ts';
 export type { FakeActions } from './fake-telegram/actions.ts';
 export type { FakeCall } from './fake-telegram/bot-api.ts';
 export type { FakeMessage } from './fake-telegram/chats.ts';
-export type { DeliverOptions, FakeDelivery, Post } from './fake-telegram/deliver.ts';
+export type { FakeDelivery, Post, WebhookDeliveryOptions } from './fake-telegram/deliver.ts';
 export { type Entity, type ReadText, readHtml } from './fake-telegram/entities.ts';
 export type { FakeFault } from './fake-telegram/faults.ts';
 export type { FakePerson, PersonOrId } from './fake-telegram/people.ts';

@@ -17,13 +17,13 @@ import { group } from './setup/cases.ts';
 const the = group('gate');
 
 /** Two tools, one of which a person is asked about, called together. */
-interface Asking extends ProbeTools {
+interface ApprovalProbe extends ProbeTools {
   readonly gate: Gate;
   readonly tools: readonly Tool[];
   readonly judged: readonly GateCall[];
 }
 
-function asking(): Asking {
+function asking(): ApprovalProbe {
   const probe = probeTools();
   const judged: GateCall[] = [];
   const gate: Gate = (call) => {

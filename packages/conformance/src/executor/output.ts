@@ -14,12 +14,12 @@ import { group } from './setup/cases.ts';
 
 const the = group('output');
 
-interface Verdict {
+interface ExampleOutput {
   readonly good: boolean;
 }
 
 const schema = { type: 'object', properties: { good: { type: 'boolean' } }, required: ['good'] };
-const output: OutputOption<Verdict> = { name: 'verdict', schema };
+const output: OutputOption<ExampleOutput> = { name: 'verdict', schema };
 const asTool = { output: 'tool' } as const;
 
 export const outputCases: readonly ExecutorCase[] = [

@@ -18,12 +18,12 @@ const the = group('waiting');
 const gate: Gate = ({ toolName }) => ({ type: toolName === 'write' ? 'ask' : 'allow' });
 
 /** A session that waits for a person, with nobody there. */
-interface Waiting extends ProbeTools {
+interface WaitingSession extends ProbeTools {
   readonly result: RunResult;
   readonly approvalId: string;
 }
 
-async function waiting(stage: RunFixture): Promise<Waiting> {
+async function waiting(stage: RunFixture): Promise<WaitingSession> {
   const probe = probeTools();
   const agent = scriptedModel([calls(['read', { name: 'write', arguments: { path: 'a' } }])]);
   const run = stage.run({ agent, gate, tools: toolsOf(probe) }, 'Go.', { sessionId: 'one' });

@@ -7,7 +7,7 @@ import { group } from './cases.ts';
 const the = group('step');
 const afterReopening = group('step', 'reopen');
 
-interface Found {
+interface StepError {
   readonly kind: string;
   readonly code: string;
   readonly message: string;
@@ -16,7 +16,7 @@ interface Found {
 export const stepCases: readonly RunnerCase[] = [
   the('a name used before is refused for every kind of step, and the run goes on', async (stage) => {
     await stage.start('one', { routine: 'names' });
-    const { found, value } = (await stage.result('one')) as unknown as { found: Found[]; value: string };
+    const { found, value } = (await stage.result('one')) as unknown as { found: StepError[]; value: string };
     const codes = found.map(({ kind, code }) => `${kind} ${code}`);
     expectEqual(codes, Array(3).fill('invalid step_name'), 'the refusals');
     expectEqual(value, 'went on', 'the step after');
@@ -24,7 +24,7 @@ export const stepCases: readonly RunnerCase[] = [
   the('a name of no or too many characters is refused', async (stage) => {
     for (const [run, second] of Object.entries({ empty: '', long: 'x'.repeat(257) })) {
       await stage.start(run, { routine: 'names', second });
-      const { found } = (await stage.result(run)) as unknown as { found: Found[] };
+      const { found } = (await stage.result(run)) as unknown as { found: StepError[] };
       expectEqual(
         found.map(({ code }) => code),
         Array(3).fill('step_name'),
@@ -34,7 +34,7 @@ export const stepCases: readonly RunnerCase[] = [
   }),
   the('a result that JSON cannot hold is refused', async (stage) => {
     await stage.start('one', { routine: 'odd' });
-    const found = (await stage.result('one')) as unknown as Record<string, Found | null>;
+    const found = (await stage.result('one')) as unknown as Record<string, StepError | null>;
     for (const [name, error] of Object.entries(found))
       expectEqual(`${error?.kind} ${error?.code}`, 'invalid not_json', `what became of ${name}`);
     expectEqual(Object.keys(found).length, 11, 'the values tried');
@@ -45,7 +45,7 @@ export const stepCases: readonly RunnerCase[] = [
   }),
   the('a result of a byte more is refused', async (stage) => {
     await stage.start('one', { routine: 'large', text: 'x', count: maxResultBytes - 1 });
-    const { error } = (await stage.result('one')) as unknown as { error: Found };
+    const { error } = (await stage.result('one')) as unknown as { error: StepError };
     expectEqual(`${error.kind} ${error.code}`, 'invalid too_large', 'the refusal');
   }),
   the('bytes are counted as UTF-8 has them', async (stage) => {
@@ -53,7 +53,7 @@ export const stepCases: readonly RunnerCase[] = [
     await stage.start('passes', { routine: 'large', text: '€', count });
     await stage.start('fails', { routine: 'large', text: '€', count: count + 1 });
     expectEqual(await stage.result('passes'), { length: count, error: null }, 'the smaller one');
-    const { error } = (await stage.result('fails')) as unknown as { error: Found };
+    const { error } = (await stage.result('fails')) as unknown as { error: StepError };
     expectEqual(error.code, 'too_large', 'the larger one');
   }),
   the('what a step returned stays as it was then', async (stage) => {

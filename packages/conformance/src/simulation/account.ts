@@ -3,23 +3,23 @@ import { addUsage, costOf, noUsage } from '@cobbler/agent';
 import { isNoUsage } from '@cobbler/agent/testing';
 import { sameUsage } from './auditor.ts';
 import type { LifeContext } from './life.ts';
-import type { RunRecord } from './scenario/record.ts';
+import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf } from './scenario/record.ts';
 import { price } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { Disk } from './world/disk.ts';
-import type { Service } from './world/service.ts';
+import type { ModelService } from './world/service.ts';
 import { heardOf } from './world/service.ts';
 
 /** What a run and those it goes on with have cost. */
-export interface Account {
+export interface RunCost {
   readonly used: Usage;
   readonly wasted: Usage;
   readonly answers: number;
 }
 
 /** What is committed about earlier runs of the chain, and what this one's agent has told. */
-export function accountOf(record: RunRecord, disk: Disk): Account {
+export function accountOf(record: SimulatedRun, disk: Disk): RunCost {
   const events = disk.events(record.sessionId);
   // A run that could not even read its session knows nothing of it.
   const before = record.blind ? [] : chainOf(events, record);
@@ -33,8 +33,8 @@ export function accountOf(record: RunRecord, disk: Disk): Account {
   return { used, wasted, answers };
 }
 
-function committed(events: readonly Event[], runs: readonly string[]): Account {
-  let account: Account = { used: noUsage, wasted: noUsage, answers: 0 };
+function committed(events: readonly Event[], runs: readonly string[]): RunCost {
+  let account: RunCost = { used: noUsage, wasted: noUsage, answers: 0 };
   for (const event of events) {
     if (!runs.includes(event.runId)) continue;
     if (event.type === 'assistant') {
@@ -58,7 +58,7 @@ function committed(events: readonly Event[], runs: readonly string[]): Account {
 }
 
 /** Promise 14, at the end of a run: what it says it has cost is what it has cost. */
-export function checkAccount(record: RunRecord, { disk, world, setting }: LifeContext): void {
+export function checkAccount(record: SimulatedRun, { disk, world, setting }: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
   const { metrics } = result;
@@ -90,7 +90,7 @@ export function checkAccount(record: RunRecord, { disk, world, setting }: LifeCo
 }
 
 /** Every answer in the log is one that the service gave, whole, once, with its own counts. */
-export function checkAnswers(events: readonly Event[], service: Service, world: World): void {
+export function checkAnswers(events: readonly Event[], service: ModelService, world: World): void {
   const seen = new Set<string>();
   for (const event of events) {
     if (event.type !== 'assistant') continue;

@@ -1,20 +1,20 @@
 import type { Agent, ModelResponse, Usage } from '@cobbler/agent';
 import { AgentError, addUsage, noUsage } from '@cobbler/agent';
-import type { ModelCall, RunRecord } from './scenario/record.ts';
+import type { SimulatedModelCall, SimulatedRun } from './scenario/record.ts';
 import { modelCallMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { Served, Service } from './world/service.ts';
+import type { ModelService, Served } from './world/service.ts';
 import { heardOf, wastedBy } from './world/service.ts';
 
 /** Slack of every promised time, in milliseconds. */
 export const slackMs = 250;
 
 /** A run whose model calls are looked at. */
-export type Audited = Pick<RunRecord, 'program' | 'calls' | 'stops'>;
+export type Audited = Pick<SimulatedRun, 'program' | 'calls' | 'stops'>;
 
 /** What an auditor looks at. */
 export interface AuditPlan {
-  readonly service: Service;
+  readonly service: ModelService;
   readonly world: World;
   /** Whether the run has reached a limit and only its closing answer is to come. */
   readonly isClosing: () => boolean;
@@ -36,7 +36,7 @@ export function audited(
       const record = current();
       if (context.signal !== undefined) record.program.watch(context.signal);
       const wasStopped = record.stops.length > 0;
-      const call: ModelCall = { from: service.of(record.program).length, begunAt: world.elapsed };
+      const call: SimulatedModelCall = { from: service.of(record.program).length, begunAt: world.elapsed };
       record.calls.push(call);
       const mayCall = request.config?.toolChoice !== 'none';
       const isForNotes = request.tools.length === 0;
@@ -69,7 +69,7 @@ class Auditor {
     this.#world = world;
   }
 
-  answered(call: ModelCall, requests: readonly Served[], response: ModelResponse): void {
+  answered(call: SimulatedModelCall, requests: readonly Served[], response: ModelResponse): void {
     const last = requests.at(-1);
     const failed = requests.slice(0, -1);
     this.#inTime(call);
@@ -101,7 +101,7 @@ class Auditor {
     );
   }
 
-  failed(call: ModelCall, requests: readonly Served[], thrown: unknown): void {
+  failed(call: SimulatedModelCall, requests: readonly Served[], thrown: unknown): void {
     this.#inTime(call);
     if (!AgentError.is(thrown))
       return this.#world.violate('P1 error', `a model call throws ${String(thrown)}`);
@@ -137,7 +137,7 @@ class Auditor {
     );
   }
 
-  #inTime({ begunAt }: ModelCall): void {
+  #inTime({ begunAt }: SimulatedModelCall): void {
     const ms = this.#world.elapsed - begunAt;
     this.#world.expect(ms <= modelCallMs + slackMs, 'P2 model call', `a model call takes ${ms} ms`);
   }

@@ -3,7 +3,7 @@ import type { AssistantEvent, EventHead } from '@cobbler/agent/events';
 import type { World } from './scenario/world.ts';
 
 /** One answer with calls, and what came of them as far as it is in the log. */
-interface Turn {
+interface CallTurn {
   readonly calls: readonly (readonly [toolName: string, args: string])[];
   readonly results: Map<number, string>;
   /** The latest event that belongs to it. */
@@ -37,7 +37,7 @@ export function checkCircles(events: readonly Event[], most: number, expect: Wor
 
 /** How often in a row the latest turn was taken. */
 class Count {
-  #turn: Turn | undefined;
+  #turn: CallTurn | undefined;
   #latest = '';
   #times = 0;
   /** When somebody said something that the model has not got to know yet. */

@@ -17,9 +17,9 @@ import { defined } from '@cobbler/agent/values';
 import { audited } from './auditor.ts';
 import type { People } from './people.ts';
 import { Program } from './scenario/program.ts';
-import type { RunRecord } from './scenario/record.ts';
+import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, mark, summaryOf } from './scenario/record.ts';
-import type { Setting } from './scenario/setting.ts';
+import type { SimulationSetting } from './scenario/setting.ts';
 import { price, storeTimeoutMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import { never } from './scenario/world.ts';
@@ -29,7 +29,7 @@ import type { Disk } from './world/disk.ts';
 import type { Permits } from './world/gatekeeper.ts';
 import { gatekeeper } from './world/gatekeeper.ts';
 import { answerTool } from './world/mind.ts';
-import type { Service } from './world/service.ts';
+import type { ModelService } from './world/service.ts';
 import { shapeFor } from './world/shape.ts';
 import type { Workshop } from './world/workshop.ts';
 
@@ -38,11 +38,11 @@ export interface LifeContext {
   readonly world: World;
   readonly disk: Disk;
   readonly cellar: Cellar;
-  readonly service: Service;
+  readonly service: ModelService;
   readonly workshop: Workshop;
   readonly people: People;
   readonly watcher: Watcher;
-  readonly setting: Setting;
+  readonly setting: SimulationSetting;
 }
 
 /** What a run goes on with. */
@@ -59,7 +59,7 @@ export class Life {
   readonly #executor: Executor;
   readonly #store: Store;
   readonly #permits: Permits | undefined;
-  #current: RunRecord | undefined;
+  #current: SimulatedRun | undefined;
   #abort = new AbortController();
   #runs = 0;
 
@@ -72,7 +72,7 @@ export class Life {
     this.#executor = new Executor(this.#options());
   }
 
-  get record(): RunRecord {
+  get record(): SimulatedRun {
     if (this.#current === undefined) throw new Error(`Nothing runs in ${this.program.name} yet.`);
     return this.#current;
   }
@@ -82,17 +82,17 @@ export class Life {
     return this.#abort;
   }
 
-  run(prompt: string | readonly Message[], past: Past): RunRecord {
+  run(prompt: string | readonly Message[], past: Past): SimulatedRun {
     return this.#begin(past, (options) =>
       this.#executor.run(prompt, { ...options, sessionId: past.sessionId }),
     );
   }
 
-  resume(past: Past, answers: NonNullable<ResumeOptions['answers']>): RunRecord {
+  resume(past: Past, answers: NonNullable<ResumeOptions['answers']>): SimulatedRun {
     return this.#begin(past, (options) => this.#executor.resume(past.sessionId, { ...options, answers }));
   }
 
-  #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): RunRecord {
+  #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): SimulatedRun {
     const { world, watcher, setting, disk } = this.#around;
     disk.forgive(this.program);
     this.#abort = new AbortController();
@@ -101,7 +101,7 @@ export class Life {
     const name = `${this.program.name}.${this.#runs}`;
     const isCrowded = this.#current?.hasty === true;
     const early: RunEvent[] = [];
-    let record: RunRecord | undefined;
+    let record: SimulatedRun | undefined;
     const onEvent = (event: RunEvent) => {
       if (record === undefined) early.push(event);
       else watcher.see(record, event);
@@ -135,7 +135,7 @@ export class Life {
   }
 
   /** @param isCrowded the run before it may still be using the store. */
-  #noteEnd(record: RunRecord, isCrowded: boolean): void {
+  #noteEnd(record: SimulatedRun, isCrowded: boolean): void {
     const { world } = this.#around;
     record.run.result.then(
       (result) => {

@@ -1,6 +1,6 @@
 import type { LifeContext } from './life.ts';
 import type { Site } from './scenario/program.ts';
-import type { RunRecord } from './scenario/record.ts';
+import type { SimulatedRun } from './scenario/record.ts';
 
 type Mishap =
   | 'cancel'
@@ -45,7 +45,7 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
 
 /** Decides what will come over a run, and at which moments. */
 export function planImpulses(
-  record: RunRecord,
+  record: SimulatedRun,
   abort: AbortController,
   around: LifeContext,
   takeOver: () => void,
@@ -63,7 +63,7 @@ export function planImpulses(
 }
 
 function actsOn(
-  record: RunRecord,
+  record: SimulatedRun,
   abort: AbortController,
   { world, people, watcher }: LifeContext,
   takeOver: () => void,

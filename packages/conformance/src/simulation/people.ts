@@ -1,8 +1,8 @@
-import type { RunRecord, StopReport } from './scenario/record.ts';
+import type { SimulatedRun, StopReport } from './scenario/record.ts';
 import { mark } from './scenario/record.ts';
 import type { World } from './scenario/world.ts';
 
-type Manner =
+type UserBehavior =
   | 'allows'
   | 'denies'
   | 'allows at once'
@@ -11,7 +11,7 @@ type Manner =
   | 'answers late'
   | 'answers something else';
 
-const manners: readonly (readonly [number, Manner])[] = [
+const manners: readonly (readonly [number, UserBehavior])[] = [
   [5, 'allows'],
   [3, 'denies'],
   [2, 'allows at once'],
@@ -30,13 +30,13 @@ export class People {
     this.#world = world;
   }
 
-  cancel(record: RunRecord): void {
+  cancel(record: SimulatedRun): void {
     record.pressedAt ??= this.#world.elapsed;
     if (record.run.cancel()) this.#stopped(record, 'cancel');
   }
 
   /** Aborts the signal that the run was given. */
-  abort(record: RunRecord, controller: AbortController, by: 'signal' | 'deadline'): void {
+  abort(record: SimulatedRun, controller: AbortController, by: 'signal' | 'deadline'): void {
     if (controller.signal.aborted) return;
     record.pressedAt ??= this.#world.elapsed;
     const isOver = record.closing || record.result !== undefined;
@@ -44,7 +44,7 @@ export class People {
     if (!isOver) this.#stopped(record, by);
   }
 
-  steer(record: RunRecord): void {
+  steer(record: SimulatedRun): void {
     this.#said += 1;
     const text = mark(`said ${this.#said}`);
     const isHeard = record.run.steer(`And another thing: ${text}`);
@@ -53,7 +53,7 @@ export class People {
   }
 
   /** Somebody is asked whether a call may run. */
-  asked(record: RunRecord, approvalId: string): void {
+  asked(record: SimulatedRun, approvalId: string): void {
     const { program } = record;
     const manner = this.#world.choices.among('person', manners);
     const reply = (decision: 'allow' | 'deny', ms: number, id = approvalId) =>
@@ -81,7 +81,7 @@ export class People {
     }
   }
 
-  answer(record: RunRecord, approvalId: string, decision: 'allow' | 'deny'): void {
+  answer(record: SimulatedRun, approvalId: string, decision: 'allow' | 'deny'): void {
     if (record.result !== undefined) return;
     const counts = record.run.decide(approvalId, { decision });
     this.#world.note(`${record.name}: the answer ${decision} ${counts ? 'counts' : 'does not count'}`);
@@ -93,7 +93,7 @@ export class People {
     record.replies.push({ approvalId, decision, counts });
   }
 
-  #stopped(record: RunRecord, by: StopReport['by']): void {
+  #stopped(record: SimulatedRun, by: StopReport['by']): void {
     this.#world.note(`${record.name}: told to stop (${by})`);
     record.stops.push({ at: this.#world.elapsed, by });
   }

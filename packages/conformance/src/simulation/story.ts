@@ -5,8 +5,8 @@ import { planImpulses } from './mishaps.ts';
 import { People } from './people.ts';
 import type { Choices } from './scenario/choices.ts';
 import type { Program } from './scenario/program.ts';
-import type { RunRecord } from './scenario/record.ts';
-import type { Setting } from './scenario/setting.ts';
+import type { SimulatedRun } from './scenario/record.ts';
+import type { SimulationSetting } from './scenario/setting.ts';
 import { chooseSetting, storeTimeoutMs } from './scenario/setting.ts';
 import { World } from './scenario/world.ts';
 import { judge } from './verdict.ts';
@@ -14,7 +14,7 @@ import { Watcher } from './watcher.ts';
 import { Cellar } from './world/cellar.ts';
 import { Disk } from './world/disk.ts';
 import { Mind } from './world/mind.ts';
-import { Service } from './world/service.ts';
+import { ModelService } from './world/service.ts';
 import { Workshop } from './world/workshop.ts';
 
 /** More things than this do not happen in one story that comes to an end. */
@@ -34,11 +34,11 @@ export class Story {
   readonly world: World;
   readonly #disk: Disk;
   readonly #seed: number;
-  readonly #setting: Setting;
-  readonly #service: Service;
+  readonly #setting: SimulationSetting;
+  readonly #service: ModelService;
   readonly #people: People;
   readonly #around: LifeContext;
-  readonly #underWay = new Set<RunRecord>();
+  readonly #underWay = new Set<SimulatedRun>();
   readonly #runs: string[] = [];
   /** Programs whose user did not wait for the end of a run to be written. */
   readonly #hurried = new Set<Program>();
@@ -53,7 +53,7 @@ export class Story {
     this.#setting = chooseSetting(choices);
     this.#disk = new Disk(this.world);
     const mind = new Mind(choices, seed);
-    this.#service = new Service(this.world, mind, this.#setting.weather);
+    this.#service = new ModelService(this.world, mind, this.#setting.weather);
     this.#people = new People(this.world);
     const workshop = new Workshop(this.world, mind, this.#disk, {
       stop: (record) => this.#people.cancel(record),
@@ -104,7 +104,7 @@ export class Story {
   }
 
   /** A prompt and whatever it takes to bring it to an end. */
-  async #prompt(past: Past, messages: readonly Message[]): Promise<RunRecord | undefined> {
+  async #prompt(past: Past, messages: readonly Message[]): Promise<SimulatedRun | undefined> {
     this.#prompts += 1;
     const text = promptText(this.#prompts);
     if (!this.#life.program.alive) this.#life = this.#newLife();
@@ -123,7 +123,7 @@ export class Story {
     return record;
   }
 
-  #goesOn(record: RunRecord): boolean {
+  #goesOn(record: SimulatedRun): boolean {
     const { choices } = this.world;
     if (!record.program.alive) return true;
     const status = record.result?.status;
@@ -131,13 +131,13 @@ export class Story {
     return (status === 'failed' || status === 'limit') && choices.whether('tries again', 0.3);
   }
 
-  #resume(record: RunRecord): RunRecord {
+  #resume(record: SimulatedRun): SimulatedRun {
     const { sessionId } = record;
     return this.#life.resume({ sessionId, before: [...this.#runs] }, this.#decisions(record));
   }
 
   /** What people have decided while nothing was running. */
-  #decisions({ sessionId }: RunRecord): NonNullable<ResumeOptions['answers']> {
+  #decisions({ sessionId }: SimulatedRun): NonNullable<ResumeOptions['answers']> {
     const { choices } = this.world;
     if (choices.whether('no decisions', 0.2)) return [];
     const asked = this.#disk.events(sessionId).filter((event) => event.type === 'approval_requested');
@@ -192,7 +192,7 @@ export class Story {
   }
 
   /** Lets a run be disturbed. */
-  #start(record: RunRecord): RunRecord {
+  #start(record: SimulatedRun): SimulatedRun {
     this.#underWay.add(record);
     this.#runs.push(record.run.id);
     const life = this.#life;
@@ -201,7 +201,7 @@ export class Story {
   }
 
   /** Another process believes that this one is dead, and goes on with its session. */
-  #takeOver(record: RunRecord): void {
+  #takeOver(record: SimulatedRun): void {
     if (this.#life.record !== record || record.result !== undefined) return;
     this.#life = this.#newLife();
     this.#start(this.#resume(record));
@@ -218,7 +218,7 @@ export class Story {
     }
   }
 
-  #seeEnd(record: RunRecord): void {
+  #seeEnd(record: SimulatedRun): void {
     const { program, result, events, endedAt = 0 } = record;
     if (program.alive && result === undefined) return;
     // A run that was left behind by its own patience may come to its written end a little later.
@@ -274,7 +274,7 @@ export class Story {
     world.expect(listeners === 0, 'listeners', `${listeners} listeners were left behind`);
   }
 
-  #checkReaders({ readings, events }: RunRecord): void {
+  #checkReaders({ readings, events }: SimulatedRun): void {
     const stored = events.filter((event) => 'seq' in event);
     for (const reading of readings) {
       const got = reading.events.filter((event) => 'seq' in event);

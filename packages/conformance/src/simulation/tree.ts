@@ -10,7 +10,7 @@ import { price } from './scenario/setting.ts';
 import type { Weather } from './scenario/weather.ts';
 import { World } from './scenario/world.ts';
 import { Mind } from './world/mind.ts';
-import { Service } from './world/service.ts';
+import { ModelService } from './world/service.ts';
 
 /** Levels of runs: the first, those it hands work to, and those that these hand work to. */
 const levels = 3;
@@ -24,7 +24,7 @@ interface Branch extends Audited {
 export class Tree {
   readonly world: World;
   readonly #seed: number;
-  readonly #service: Service;
+  readonly #service: ModelService;
   readonly #limits: Pick<Limits, 'tokens' | 'usd' | 'turns' | 'toolCalls'>;
   #looks = 0;
   /** How long the first run may take, and with it all others, in milliseconds. */
@@ -38,7 +38,7 @@ export class Tree {
     this.#seed = seed;
     this.world = new World(choices);
     const weather = choices.pick<Weather>('weather', ['fair', 'mixed', 'foul']);
-    this.#service = new Service(this.world, new Mind(choices, seed, true), weather);
+    this.#service = new ModelService(this.world, new Mind(choices, seed, true), weather);
     this.#limits = choices.pick('limits', [
       { tokens: 20_000 },
       { tokens: 3_000 },

@@ -8,7 +8,7 @@ import { checkAccount, checkAnswers } from './account.ts';
 import { slackMs } from './auditor.ts';
 import { checkCircles } from './circles.ts';
 import type { LifeContext } from './life.ts';
-import type { RunRecord } from './scenario/record.ts';
+import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, marksIn } from './scenario/record.ts';
 import { readingTool, repeatable } from './scenario/routine.ts';
 import type { World } from './scenario/world.ts';
@@ -16,7 +16,7 @@ import type { Trouble } from './world/disk.ts';
 
 /** A run that is over. */
 interface Over {
-  readonly record: RunRecord;
+  readonly record: SimulatedRun;
   readonly result: RunResult;
   readonly events: readonly Event[];
   /** The runs that this one went on with. */
@@ -26,7 +26,7 @@ interface Over {
 }
 
 /** Checks everything that is promised about a run once it is over. */
-export function judge(record: RunRecord, around: LifeContext): void {
+export function judge(record: SimulatedRun, around: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
   const { disk, world, service } = around;
@@ -285,7 +285,7 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
 }
 
 /** Milliseconds that a run took, those not counted that people took. */
-function ownTime({ startedAt, endedAt = startedAt, waitedMs, waitsSince }: RunRecord): number {
+function ownTime({ startedAt, endedAt = startedAt, waitedMs, waitsSince }: SimulatedRun): number {
   const stillWaited = waitsSince === undefined ? 0 : endedAt - waitsSince;
   return endedAt - startedAt - waitedMs - stillWaited;
 }

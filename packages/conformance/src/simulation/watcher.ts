@@ -1,8 +1,8 @@
 import type { Event, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import type { People } from './people.ts';
-import type { Reading, RunRecord } from './scenario/record.ts';
-import type { Setting } from './scenario/setting.ts';
+import type { ReaderRecord, SimulatedRun } from './scenario/record.ts';
+import type { SimulationSetting } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { Disk } from './world/disk.ts';
 
@@ -11,9 +11,9 @@ export class Watcher {
   readonly #world: World;
   readonly #disk: Disk;
   readonly #people: People;
-  readonly #setting: Setting;
+  readonly #setting: SimulationSetting;
 
-  constructor(world: World, disk: Disk, people: People, setting: Setting) {
+  constructor(world: World, disk: Disk, people: People, setting: SimulationSetting) {
     this.#world = world;
     this.#disk = disk;
     this.#people = people;
@@ -21,7 +21,7 @@ export class Watcher {
   }
 
   /** Sees one event. Everything shown before it is in the record already. */
-  see(record: RunRecord, event: RunEvent): void {
+  see(record: SimulatedRun, event: RunEvent): void {
     const { program, events } = record;
     if (!program.alive) return;
     const last = events.at(-1);
@@ -34,13 +34,13 @@ export class Watcher {
   }
 
   /** Reads a run as an iterator, at once or slowly, to the end or not. */
-  async read(record: RunRecord, who: string): Promise<void> {
+  async read(record: SimulatedRun, who: string): Promise<void> {
     const { choices } = this.#world;
     const slow = choices.whether('slow reader', 0.2);
     const patience = choices.whether('reader leaves', 0.2)
       ? choices.between('leaves after', 0, 12)
       : undefined;
-    const reading: Reading = { who, events: [], left: false, ended: false };
+    const reading: ReaderRecord = { who, events: [], left: false, ended: false };
     record.readings.push(reading);
     for await (const event of record.run) {
       this.#world.touch();
@@ -54,7 +54,7 @@ export class Watcher {
     reading.ended = true;
   }
 
-  #stored(record: RunRecord, event: Event): void {
+  #stored(record: SimulatedRun, event: Event): void {
     const { sessionId, events } = record;
     this.#world.note(`${record.name}: shows ${event.seq} ${event.type}${statusOf(event)}`);
     this.#world.expect(
@@ -71,7 +71,7 @@ export class Watcher {
   }
 
   /** Keeps how long people take, and has them asked. */
-  #waiting(record: RunRecord, event: RunEvent): void {
+  #waiting(record: SimulatedRun, event: RunEvent): void {
     if (event.type === 'approval_requested') this.#ask(record, event.approvalId);
     if (event.type === 'approval_decided') record.asking.delete(event.approvalId);
     if (event.type === 'status' && event.state === 'waiting') {
@@ -86,7 +86,7 @@ export class Watcher {
     delete record.waitsSince;
   }
 
-  #ask(record: RunRecord, approvalId: string): void {
+  #ask(record: SimulatedRun, approvalId: string): void {
     if (record.asking.has(approvalId)) return;
     record.asking.add(approvalId);
     if (this.#setting.attended) this.#people.asked(record, approvalId);

@@ -54,7 +54,7 @@ export interface ClaudeCodeAgentConfig {
 }
 
 /** An active prompt. */
-interface Turn {
+interface ActivePrompt {
   isCancelled: boolean;
   query?: Query;
   process?: SupervisedProcess;
@@ -75,7 +75,7 @@ interface Turn {
 export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
   readonly #runtime: Runtime;
-  readonly #turns: Map<string, Turn> = new Map();
+  readonly #turns: Map<string, ActivePrompt> = new Map();
   /** The cost of each conversation after its last attempts: the SDK counts from its start. */
   readonly #costs: Map<string, readonly number[]> = new Map();
   #isShut = false;
@@ -97,7 +97,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     if (this.#isShut) throw invalid('closed', 'The agent has been shut down.');
     if (this.#turns.has(session.sessionId)) throw invalid('busy', busyText);
     const over = Promise.withResolvers<void>();
-    const turn: Turn = {
+    const turn: ActivePrompt = {
       isCancelled: false,
       endPause: () => {},
       over: over.promise,
@@ -144,7 +144,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     prompt: string,
     session: AgentSession,
     callbacks: ExecuteCallbacks,
-    turn: Turn,
+    turn: ActivePrompt,
   ): Promise<TurnResult> {
     let result = await this.#ask(prompt, session, callbacks, turn);
     const wasResumed = session.claudeSessionId !== undefined && session.claudeSessionId !== null;
@@ -168,7 +168,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     prompt: string,
     session: AgentSession,
     callbacks: ExecuteCallbacks,
-    turn: Turn,
+    turn: ActivePrompt,
   ): Promise<TurnResult> {
     const { query } = this.#config.sdk ?? (await loadSdk());
     const gatekeeper = new Gatekeeper(session.mode === 'plan', callbacks.canUseTool, () => turn.isCancelled);
@@ -188,7 +188,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     }
   }
 
-  #options(session: AgentSession, gatekeeper: Gatekeeper, turn: Turn): Options {
+  #options(session: AgentSession, gatekeeper: Gatekeeper, turn: ActivePrompt): Options {
     const {
       maxTurns,
       systemPrompt,
@@ -226,7 +226,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 
   /** The SDK speaks with a child that is looked after like any other. */
-  #spawn({ command, args, cwd, env }: SpawnOptions, turn: Turn): SpawnedProcess {
+  #spawn({ command, args, cwd, env }: SpawnOptions, turn: ActivePrompt): SpawnedProcess {
     let child: ChildProcess | undefined;
     const { graceMs, runtime } = this.#config;
     turn.process = superviseProcess({
@@ -245,7 +245,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     throw new AgentError({ kind: 'tool', code: 'unstartable', message: 'Claude Code could not be started.' });
   }
 
-  async #pause(turn: Turn): Promise<void> {
+  async #pause(turn: ActivePrompt): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#runtime.timer(this.#config.retryMs ?? 2000, resolve);
       turn.endPause = () => {
@@ -255,7 +255,12 @@ export class ClaudeCodeAgent implements SessionAgent {
     });
   }
 
-  #response(result: TurnResult, session: AgentSession, turn: Turn, durationMs: number): AgentResponse {
+  #response(
+    result: TurnResult,
+    session: AgentSession,
+    turn: ActivePrompt,
+    durationMs: number,
+  ): AgentResponse {
     const { end, toolsUsed, text, plan } = result;
     const sessionId = result.sessionId ?? session.claudeSessionId ?? null;
     session.claudeSessionId = sessionId;
@@ -275,7 +280,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 
   /** A try is over: what it cost is added to what those before it cost. */
-  #count({ end, sessionId }: TurnResult, session: AgentSession, turn: Turn): void {
+  #count({ end, sessionId }: TurnResult, session: AgentSession, turn: ActivePrompt): void {
     const id = sessionId ?? session.claudeSessionId ?? undefined;
     const earlier = (id === undefined ? undefined : this.#costs.get(id)) ?? [];
     const before = earlierOf(

@@ -2,7 +2,7 @@ import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
 import { isFields, textIn } from '../fields.ts';
 
-interface Call {
+interface StreamedToolCall {
   readonly key: string;
   readonly index: number | undefined;
   id: string;
@@ -19,7 +19,7 @@ interface Call {
  * Invariant: a piece belongs to the call it names by index or id; one that names neither continues the last.
  */
 export class StreamedCalls {
-  readonly #calls: Call[] = [];
+  readonly #calls: StreamedToolCall[] = [];
 
   /** Number of started calls, including unnamed ones. */
   get size(): number {
@@ -55,7 +55,7 @@ export class StreamedCalls {
     for (const call of this.#calls) out.close(call.key);
   }
 
-  #find(index: number | undefined, id: string, name: string): Call | undefined {
+  #find(index: number | undefined, id: string, name: string): StreamedToolCall | undefined {
     if (index === undefined && id === '' && name === '') return this.#calls.at(-1);
     if (index === undefined && id === '') return undefined;
     const found = this.#calls.findLast((call) =>
@@ -68,8 +68,8 @@ export class StreamedCalls {
     return another ? undefined : found;
   }
 
-  #begin(index: number | undefined): Call {
-    const call: Call = { key: `call:${this.#calls.length}`, index, id: '', name: '', held: '' };
+  #begin(index: number | undefined): StreamedToolCall {
+    const call: StreamedToolCall = { key: `call:${this.#calls.length}`, index, id: '', name: '', held: '' };
     this.#calls.push(call);
     return call;
   }
@@ -81,6 +81,6 @@ function inputOf(given: unknown): string {
   return isFields(given) ? JSON.stringify(given) : '';
 }
 
-function tellInput(call: Call, input: string, out: ResponseSink): void {
+function tellInput(call: StreamedToolCall, input: string, out: ResponseSink): void {
   if (input !== '') out.input(call.key, input);
 }

@@ -8,7 +8,7 @@ import { StreamedCalls } from './calls.ts';
 import { fail, readSaid } from './said.ts';
 
 /** State of a response while it streams. */
-interface Answer {
+interface ChatStreamState {
   readonly calls: StreamedCalls;
   /** The text and the reasoning so far, for servers that send the whole once more. */
   text: string;
@@ -20,9 +20,9 @@ interface Answer {
 }
 
 /** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
-const answers: WeakMap<ResponseSink, Answer> = new WeakMap();
+const answers: WeakMap<ResponseSink, ChatStreamState> = new WeakMap();
 
-function answerOf(out: ResponseSink): Answer {
+function answerOf(out: ResponseSink): ChatStreamState {
   let answer = answers.get(out);
   if (answer === undefined) {
     answer = {
@@ -69,7 +69,7 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
 }
 
 /** No event ends reasoning or text; the next event does. If it continues after all, the kit starts another block. */
-function takeDelta(delta: Fields, answer: Answer, out: ResponseSink): void {
+function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const said = readSaid(delta, out);
   if (said.reasoning !== '') {
     answer.reasoning += said.reasoning;
@@ -91,7 +91,7 @@ function takeDelta(delta: Fields, answer: Answer, out: ResponseSink): void {
 }
 
 /** Some servers send the whole message, alone or after its deltas. Content missing from the deltas is added now. */
-function takeMessage(message: Fields, answer: Answer, out: ResponseSink): void {
+function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const { text, reasoning, refused } = readSaid(message, out);
   const calls = callsIn(message);
   const isSame = bare(text) === bare(answer.text);
@@ -122,7 +122,7 @@ function callsIn(delta: Fields): readonly Fields[] {
  * Many servers say `stop` where OpenAI says `tool_calls`: what counts is that there are calls. Calls announced
  * and not made are the kit's to judge.
  */
-function stopOf(reason: string, answer: Answer): StopReason {
+function stopOf(reason: string, answer: ChatStreamState): StopReason {
   if (reason === 'length') return 'max_tokens';
   if (reason === 'content_filter' || answer.refused) return 'refusal';
   if (!ends.has(reason) || (reason === 'function_call' && answer.calls.size === 0)) return 'unknown';

@@ -3,7 +3,7 @@ import type { Fields } from '../fields.ts';
 import { isFields, textIn, withDefaults } from '../fields.ts';
 
 /** The text of a delta or a message. */
-export interface Said {
+export interface MessageText {
   text: string;
   reasoning: string;
   /** Some of the text is a refusal. */
@@ -14,10 +14,10 @@ export interface Said {
  * Reads the words of a delta or a message. Content is a text, or with some servers a list of parts; a part that cannot
  * be read makes the answer garbled, so that no answer is silently shorter than what was sent.
  */
-export function readSaid(from: Fields, out: ResponseSink): Said {
+export function readSaid(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers show reasoning under one of these names, some under both with the same text.
   const reasoning = withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning');
-  const said: Said = { text: '', reasoning, refused: false };
+  const said: MessageText = { text: '', reasoning, refused: false };
   const { content } = from;
   if (typeof content === 'string') said.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
@@ -32,7 +32,7 @@ export function fail(out: ResponseSink, why: string): void {
   out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
 }
 
-function takePart(part: unknown, said: Said, out: ResponseSink): void {
+function takePart(part: unknown, said: MessageText, out: ResponseSink): void {
   if (typeof part === 'string') said.text += part;
   else if (!isFields(part)) return;
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
@@ -43,7 +43,7 @@ function takePart(part: unknown, said: Said, out: ResponseSink): void {
     fail(out, `it contains a part of type ${JSON.stringify(part['type'])}, which is not supported`);
 }
 
-function takeRefusal(text: string, said: Said): void {
+function takeRefusal(text: string, said: MessageText): void {
   said.refused = true;
   said.text += text;
 }

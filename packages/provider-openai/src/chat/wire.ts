@@ -5,7 +5,7 @@ import type {
   ChatCompletionSystemMessageParam,
 } from 'openai/resources/chat/completions/completions';
 import { cacheFields, cacheOf } from '../cache-fields.ts';
-import type { Address } from '../endpoint.ts';
+import type { OpenAIAddress } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
 import { refusedMedia } from '../media.ts';
@@ -16,7 +16,7 @@ import { chatEvent } from './event.ts';
 import { chatTurn } from './turn.ts';
 
 /** Chat Completions, at OpenAI and at every server that speaks it. */
-export function chatWire(address: Address, model: string): Wire {
+export function chatWire(address: OpenAIAddress, model: string): Wire {
   return {
     provider: providerName,
     framing: 'sse',

@@ -4,12 +4,12 @@ import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';
 import { usageOf } from '../usage.ts';
-import type { Item, ItemKind } from './items.ts';
+import type { ItemKind, OutputItem } from './items.ts';
 import { Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
 /** State of a response while it streams. */
-interface Answer {
+interface ResponsesStreamState {
   readonly items: Items;
   /** Numbered events, by what each of them said: one that comes again says nothing. */
   readonly events: Map<number, unknown>;
@@ -18,12 +18,12 @@ interface Answer {
   thought: boolean;
 }
 
-type Payload = Fields;
+type EventPayload = Fields;
 
 /** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
-const answers: WeakMap<ResponseSink, Answer> = new WeakMap();
+const answers: WeakMap<ResponseSink, ResponsesStreamState> = new WeakMap();
 
-function answerOf(out: ResponseSink): Answer {
+function answerOf(out: ResponseSink): ResponsesStreamState {
   let answer = answers.get(out);
   if (answer === undefined) {
     answer = { items: new Items(), events: new Map(), called: false, refused: false, thought: false };
@@ -48,7 +48,10 @@ export function responsesEvent(payload: unknown, out: ResponseSink): void {
 }
 
 /** Gateways that connect again may send events a second time. Servers that do not count send 0 or nothing. */
-function isRepeated({ sequence_number: number, delta: piece, type }: Payload, out: ResponseSink): boolean {
+function isRepeated(
+  { sequence_number: number, delta: piece, type }: EventPayload,
+  out: ResponseSink,
+): boolean {
   if (typeof number !== 'number' || number <= 0) return false;
   const { events } = answerOf(out);
   const said = typeof piece === 'string' ? piece : type;
@@ -57,9 +60,9 @@ function isRepeated({ sequence_number: number, delta: piece, type }: Payload, ou
   return false;
 }
 
-type Handler = (payload: Payload, out: ResponseSink) => void;
+type PayloadHandler = (payload: EventPayload, out: ResponseSink) => void;
 
-const handlersByType: Readonly<Record<string, Handler>> = {
+const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.created': ({ response }, out) => {
     if (isFields(response) && typeof response['model'] === 'string') out.model(response['model']);
   },
@@ -106,7 +109,7 @@ const handlersByType: Readonly<Record<string, Handler>> = {
 };
 
 /** As maps, since a service may send any word, `constructor` included. */
-const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(handlersByType));
+const handlers: ReadonlyMap<string, PayloadHandler> = new Map(Object.entries(handlersByType));
 
 const incomplete: ReadonlyMap<string, StopReason> = new Map([
   ['max_output_tokens', 'max_tokens'],
@@ -119,7 +122,7 @@ function failWith(error: unknown, out: ResponseSink): void {
 }
 
 /** The item's place in the output; a server that leaves it out is understood by the item's id. */
-function keyOf(payload: Payload): BlockKey {
+function keyOf(payload: EventPayload): BlockKey {
   const { output_index: index, item_id: id, item } = payload;
   if (typeof index === 'number') return index;
   if (typeof id === 'string') return id;
@@ -128,11 +131,11 @@ function keyOf(payload: Payload): BlockKey {
 
 const types = { text: 'message', reasoning: 'reasoning', input: 'function_call' } as const;
 
-function itemAt(payload: Payload, out: ResponseSink, kind: ItemKind): Item {
+function itemAt(payload: EventPayload, out: ResponseSink, kind: ItemKind): OutputItem {
   return answerOf(out).items.at(keyOf(payload), types[kind], textIn(payload, 'item_id'));
 }
 
-function delta(payload: Payload, out: ResponseSink, kind: ItemKind): void {
+function delta(payload: EventPayload, out: ResponseSink, kind: ItemKind): void {
   const text = payload['delta'];
   if (typeof text !== 'string' || text === '') return;
   const item = itemAt(payload, out, kind);
@@ -141,7 +144,7 @@ function delta(payload: Payload, out: ResponseSink, kind: ItemKind): void {
 }
 
 /** A part is whole. */
-function part(payload: Payload, out: ResponseSink, kind: ItemKind, field: string): void {
+function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
   if (item.isDone || text === '') return;
@@ -150,12 +153,12 @@ function part(payload: Payload, out: ResponseSink, kind: ItemKind, field: string
 }
 
 /** The item that an event brings. */
-function itemOf(payload: Payload, item: Payload, out: ResponseSink): Item {
+function itemOf(payload: EventPayload, item: EventPayload, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
 
 /** Every block is mentioned when its item opens, so that the order of blocks is the order of items. */
-function open(payload: Payload, out: ResponseSink): void {
+function open(payload: EventPayload, out: ResponseSink): void {
   const { item } = payload;
   if (!isFields(item)) return;
   if (item['type'] === 'message') {
@@ -169,7 +172,7 @@ function open(payload: Payload, out: ResponseSink): void {
 }
 
 /** Stores the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
-function keepHead(item: Payload, at: BlockKey, out: ResponseSink): void {
+function keepHead(item: EventPayload, at: BlockKey, out: ResponseSink): void {
   const head = messageHead(item);
   if (head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought)) {
     out.seal(`${at}:head`, { ...head });
@@ -177,7 +180,7 @@ function keepHead(item: Payload, at: BlockKey, out: ResponseSink): void {
 }
 
 /** Data before the content of an item, once. */
-function announce(item: Payload, known: Item, out: ResponseSink): void {
+function announce(item: EventPayload, known: OutputItem, out: ResponseSink): void {
   if (known.isAnnounced) return;
   known.isAnnounced = true;
   if (item['type'] === 'message') return keepHead(item, known.key, out);
@@ -187,12 +190,12 @@ function announce(item: Payload, known: Item, out: ResponseSink): void {
 }
 
 /** The item is complete. Content missing from its chunks is added now: some servers send none. */
-function finish(payload: Payload, out: ResponseSink): void {
+function finish(payload: EventPayload, out: ResponseSink): void {
   const { item } = payload;
   if (isFields(item)) settle(item, itemOf(payload, item, out), out);
 }
 
-function settle(item: Payload, known: Item, out: ResponseSink): void {
+function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void {
   const { key } = known;
   const wasDone = known.isDone;
   known.isDone = true;
@@ -217,7 +220,7 @@ function settle(item: Payload, known: Item, out: ResponseSink): void {
 }
 
 /** The response has ended. It repeats its items; missing ones are added now. */
-function close(response: Payload, out: ResponseSink): void {
+function close(response: EventPayload, out: ResponseSink): void {
   const { items } = answerOf(out);
   for (const [index, item] of objectsIn(response, 'output').entries()) {
     const type = textIn(item, 'type');
@@ -231,7 +234,7 @@ function close(response: Payload, out: ResponseSink): void {
  * Nothing is stored at the service, so an item without its content could only be looked up in vain: "Item with
  * id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models send plain content.
  */
-function canReturn(item: Payload): boolean {
+function canReturn(item: EventPayload): boolean {
   const { encrypted_content: encrypted, content } = item;
   return (
     (typeof encrypted === 'string' && encrypted !== '') || (Array.isArray(content) && content.length > 0)
@@ -242,12 +245,12 @@ function canReturn(item: Payload): boolean {
  * The item in the form that the service accepts back: complete, without output-only fields, which it rejects ("Unknown
  * parameter").
  */
-function returned(item: Payload): Json {
+function returned(item: EventPayload): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;
 }
 
-function contentText(item: Payload, out: ResponseSink): string {
+function contentText(item: EventPayload, out: ResponseSink): string {
   let text = '';
   for (const part of objectsIn(item, 'content')) {
     if (part['type'] === 'refusal') answerOf(out).refused = true;
@@ -256,7 +259,7 @@ function contentText(item: Payload, out: ResponseSink): string {
   return text;
 }
 
-function summaryText(item: Payload): string {
+function summaryText(item: EventPayload): string {
   const summary = objectsIn(item, 'summary');
   return (summary.length > 0 ? summary : objectsIn(item, 'content'))
     .map((part) => textIn(part, 'text'))

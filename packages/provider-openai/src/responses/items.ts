@@ -6,7 +6,7 @@ export type ItemKind = 'text' | 'reasoning' | 'input';
 const maxArguments = 1024 * 1024;
 
 /** One item of the output, and what of it came so far. */
-export interface Item {
+export interface OutputItem {
   readonly key: BlockKey;
   readonly id: string;
   readonly type: string;
@@ -24,11 +24,11 @@ export interface Item {
 
 /** The items of one answer. What the service says again as a whole is compared with what was pieced together. */
 export class Items {
-  readonly #all: Item[] = [];
-  readonly #byKey: Map<BlockKey, Item> = new Map();
+  readonly #all: OutputItem[] = [];
+  readonly #byKey: Map<BlockKey, OutputItem> = new Map();
 
   /** The item at this place; another one where the place is used again for another type. */
-  at(key: BlockKey, type: string, id = ''): Item {
+  at(key: BlockKey, type: string, id = ''): OutputItem {
     const known = this.#byKey.get(key);
     if (known?.type === type) return known;
     const earlier = this.#all.findLast((item) => item.key === key && item.type === type);
@@ -38,7 +38,7 @@ export class Items {
   }
 
   /** The item that is announced, or told whole, at this place; another one than an item that was whole before. */
-  opened(key: BlockKey, type: string, id: string): Item {
+  opened(key: BlockKey, type: string, id: string): OutputItem {
     const known = this.at(key, type, id);
     if (!known.isDone || (id !== '' && known.id === id)) return known;
     const item = this.#begin(key, type, id);
@@ -47,7 +47,7 @@ export class Items {
   }
 
   /** The item that an entry of the closing output repeats: servers change its id, leave out its place or move it. */
-  match(index: number, type: string, id: string): Item {
+  match(index: number, type: string, id: string): OutputItem {
     const all = this.#all.filter((item) => !item.isMatched);
     const alike = all.filter((item) => item.type === type);
     const item =
@@ -59,7 +59,7 @@ export class Items {
     return item;
   }
 
-  #begin(key: BlockKey, type: string, id: string): Item {
+  #begin(key: BlockKey, type: string, id: string): OutputItem {
     const fresh = {
       said: '',
       part: undefined,
@@ -68,13 +68,13 @@ export class Items {
       isDone: false,
       isMatched: false,
     };
-    const item: Item = { key, id, type, ...fresh };
+    const item: OutputItem = { key, id, type, ...fresh };
     this.#all.push(item);
     return item;
   }
 
   /** A piece of an item. */
-  piece(item: Item, kind: ItemKind, text: string, part: unknown): void {
+  piece(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
     if (part !== item.part) {
       item.part = part;
       item.partFrom = item.said.length;
@@ -84,7 +84,7 @@ export class Items {
 }
 
 /** A part or an item as a whole: tells what did not come in pieces. */
-export function whole(item: Item, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
+export function whole(item: OutputItem, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
   const said = from === 0 ? item.said : item.said.slice(from);
   if (text === '' || text === said) return;
   if (text.startsWith(said)) {

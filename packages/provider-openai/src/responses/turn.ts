@@ -90,10 +90,10 @@ function isReasoning(data: Json): boolean {
 export interface MessageHead {
   readonly type: 'message';
   readonly id?: string;
-  readonly phase?: Phase;
+  readonly phase?: MessagePhase;
 }
 
-type Phase = 'commentary' | 'final_answer';
+type MessagePhase = 'commentary' | 'final_answer';
 
 /** The head of a message, when the data is one. */
 export function messageHead(data: unknown): MessageHead | undefined {

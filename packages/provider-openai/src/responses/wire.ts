@@ -3,7 +3,7 @@ import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
 import { cacheFields, cacheOf } from '../cache-fields.ts';
-import type { Address } from '../endpoint.ts';
+import type { OpenAIAddress } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
 import { refusedMedia } from '../media.ts';
@@ -23,7 +23,7 @@ export interface ResponsesOptions {
  * The Responses API without any state at the service: nothing is stored, and reasoning comes encrypted to be
  * sent back with the next request.
  */
-export function responsesWire(address: Address, model: string, options: ResponsesOptions = {}): Wire {
+export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesOptions = {}): Wire {
   // OpenAI's other models refuse reasoning items; of the models of other servers we know nothing.
   const thinks = !address.official || reasons(model);
   return {

@@ -42,7 +42,7 @@ interface Link {
   isOpen: boolean;
 }
 
-export interface CallOptions {
+export interface McpCallOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }
@@ -107,7 +107,7 @@ export class McpConnection {
   async call(
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    means: CallOptions,
+    means: McpCallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const link = await this.#ready(means.signal);
     try {
@@ -141,7 +141,7 @@ export class McpConnection {
     { client }: Link,
     name: string,
     args: Readonly<Record<string, unknown>>,
-    { signal, onProgress }: CallOptions,
+    { signal, onProgress }: McpCallOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const request = { method: 'tools/call', params: { name, arguments: args } };
     const options = { signal, timeout: this.callMs, onprogress: onProgress };

@@ -1,4 +1,4 @@
-import type { Runtime, Tool } from '@cobbler/agent';
+import type { Environment, Runtime, Tool } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { McpServerConfig } from '@cobbler/agent/node';
 import { childEnvironment, isMcpName } from '@cobbler/agent/node';
@@ -10,7 +10,6 @@ import { listChange } from './list-change.ts';
 import type { LeftOut } from './listed-tool.ts';
 import { listedTool } from './listed-tool.ts';
 import { mcpTool } from './mcp-tool.ts';
-import type { Environment } from './references.ts';
 import { fillAll, fillIn } from './references.ts';
 import { scrubber } from './scrub.ts';
 import { StdioTransport } from './stdio-transport.ts';

@@ -1,6 +1,5 @@
+import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A text in which the variables that it names stand with their values. */
 export interface Filled {

@@ -170,14 +170,14 @@ function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
   return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
 }
 
-interface Attachments {
+interface ComposerAttachments {
   readonly attached: readonly UserPart[];
   readonly setAttached: (parts: readonly UserPart[]) => void;
   readonly attach: (files: Iterable<File>) => Promise<void>;
 }
 
 /** The attachments of the message. Reports why a file cannot be sent. */
-function useAttachments(warn: (text: string) => void): Attachments {
+function useAttachments(warn: (text: string) => void): ComposerAttachments {
   const [attached, setAttached] = useState<readonly UserPart[]>([]);
   const attach = async (list: Iterable<File>) => {
     for (const file of list) {

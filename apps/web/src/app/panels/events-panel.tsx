@@ -60,45 +60,47 @@ export function eventsWith(events: readonly Event[], words: string): readonly Ev
   return events.filter((event) => JSON.stringify(event).toLowerCase().includes(wanted));
 }
 
-interface RowProps {
+interface EventRowProps {
   readonly event: Event;
   readonly opened: Set<number>;
   readonly show: (seq: number) => void;
   readonly fork: (seq: number) => void;
 }
 
-const EventRow: (props: RowProps) => VNode | null = still(({ event, opened, show, fork }: RowProps) => {
-  const [isOpen, set] = useState(opened.has(event.seq));
-  const toggle = () => {
-    if (isOpen) opened.delete(event.seq);
-    else opened.add(event.seq);
-    set(!isOpen);
-  };
-  return (
-    <div class="event">
-      <button type="button" class="event-line" aria-expanded={isOpen} onClick={toggle}>
-        <span class="seq">{event.seq}</span>
-        <span class={`type ${event.type}`}>{event.type}</span>
-        <span class="about">{aboutOf(event)}</span>
-        <span class="time">{event.time.slice(11, 23)}</span>
-      </button>
-      {isOpen && (
-        <div class="event-body">
-          <div class="event-bar">
-            <button type="button" class="quiet" onClick={() => show(event.seq)}>
-              Show in the conversation
-            </button>
-            <button type="button" class="quiet" onClick={() => fork(event.seq)}>
-              Fork from here
-            </button>
-            <CopyButton text={() => JSON.stringify(event, null, 2)} />
+const EventRow: (props: EventRowProps) => VNode | null = still(
+  ({ event, opened, show, fork }: EventRowProps) => {
+    const [isOpen, set] = useState(opened.has(event.seq));
+    const toggle = () => {
+      if (isOpen) opened.delete(event.seq);
+      else opened.add(event.seq);
+      set(!isOpen);
+    };
+    return (
+      <div class="event">
+        <button type="button" class="event-line" aria-expanded={isOpen} onClick={toggle}>
+          <span class="seq">{event.seq}</span>
+          <span class={`type ${event.type}`}>{event.type}</span>
+          <span class="about">{aboutOf(event)}</span>
+          <span class="time">{event.time.slice(11, 23)}</span>
+        </button>
+        {isOpen && (
+          <div class="event-body">
+            <div class="event-bar">
+              <button type="button" class="quiet" onClick={() => show(event.seq)}>
+                Show in the conversation
+              </button>
+              <button type="button" class="quiet" onClick={() => fork(event.seq)}>
+                Fork from here
+              </button>
+              <CopyButton text={() => JSON.stringify(event, null, 2)} />
+            </div>
+            <pre>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
           </div>
-          <pre>{JSON.stringify(event, null, 2).slice(0, 200_000)}</pre>
-        </div>
-      )}
-    </div>
-  );
-}) as (props: RowProps) => VNode | null;
+        )}
+      </div>
+    );
+  },
+) as (props: EventRowProps) => VNode | null;
 
 /** A short description of an event. */
 function aboutOf(event: Event): string {

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { BarChart } from '../parts/bar-chart.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import type { SessionModel } from '../session/session-model.ts';
-import type { Totals, TurnUsage } from '../session/turns.ts';
+import type { SessionTotals, TurnUsage } from '../session/turns.ts';
 import { countOf, totalsOf, turnsIn } from '../session/turns.ts';
 
 interface UsageProps {
@@ -53,7 +53,7 @@ function parts({ usage }: TurnUsage): number[] {
   return [cached, usage.inputTokens - cached, usage.outputTokens];
 }
 
-function Sums({ totals, turns }: { readonly totals: Totals; readonly turns: number }): VNode {
+function Sums({ totals, turns }: { readonly totals: SessionTotals; readonly turns: number }): VNode {
   const { usage, wasted, usd, isPartial, durationMs } = totals;
   const lost = countOf(wasted);
   return (

@@ -36,7 +36,7 @@ export class ApiError extends Error {
 }
 
 /** A prompt for the model. */
-export type Content = string | readonly UserPart[];
+export type MessageContent = string | readonly UserPart[];
 
 /** Asks the server for JSON; an empty answer is an empty object. @throws ApiError */
 export async function ask<Answer>(
@@ -97,9 +97,10 @@ export const api = {
   create: (id: string): Promise<SessionEntry> => ask('POST', '/v1/sessions', { id }),
   remove: (id: string): Promise<unknown> => ask('DELETE', of(id)),
   rename: (id: string, title: string): Promise<SessionEntry> => ask('PATCH', of(id), { title }),
-  prompt: (id: string, content: Content, key: string): Promise<unknown> =>
+  prompt: (id: string, content: MessageContent, key: string): Promise<unknown> =>
     ask('POST', `${of(id)}/prompt`, { content }, { 'idempotency-key': key }),
-  steer: (id: string, content: Content): Promise<unknown> => ask('POST', `${of(id)}/steer`, { content }),
+  steer: (id: string, content: MessageContent): Promise<unknown> =>
+    ask('POST', `${of(id)}/steer`, { content }),
   cancel: (id: string): Promise<unknown> => ask('POST', `${of(id)}/cancel`, {}),
   resume: (id: string): Promise<unknown> => ask('POST', `${of(id)}/resume`, {}),
   fork: (id: string, upToSeq: number): Promise<SessionEntry> => ask('POST', `${of(id)}/fork`, { upToSeq }),

@@ -1,5 +1,5 @@
 import { duration } from '../parts/format.ts';
-import type { CallView, Phase } from './view.ts';
+import type { CallPhase, CallView } from './view.ts';
 import { phaseOf } from './view.ts';
 
 /** Arguments that say what a call is about, the most telling first. */
@@ -18,7 +18,7 @@ export function subjectOf({ part, asked }: CallView): string {
 }
 
 /** A mark for where a call stands, readable without colours. */
-export const marks: Readonly<Record<Phase, string>> = {
+export const marks: Readonly<Record<CallPhase, string>> = {
   proposed: '·',
   asked: '?',
   running: '●',

@@ -1,6 +1,6 @@
 import type { FileDiff } from './diff.ts';
 import { readDiff } from './diff.ts';
-import type { Item, Stored } from './view.ts';
+import type { ConversationItem, Stored } from './view.ts';
 
 /** A file and every change that was made to it, the oldest first. */
 export interface ChangedFile {
@@ -11,7 +11,7 @@ export interface ChangedFile {
 }
 
 /** The files that a conversation has changed, in the order in which they were first changed. */
-export function changesIn(items: readonly Item[]): ChangedFile[] {
+export function changesIn(items: readonly ConversationItem[]): ChangedFile[] {
   const files = new Map<string, { seq: number; diff: FileDiff }[]>();
   for (const item of items) {
     if (item.kind !== 'answer') continue;

@@ -1,5 +1,5 @@
 /** One line of a unified diff. */
-export interface DiffLine {
+export interface ChangeLine {
   readonly kind: 'same' | 'added' | 'removed' | 'gap' | 'note';
   readonly text: string;
   /** Its number before the change. */
@@ -11,14 +11,14 @@ export interface DiffLine {
 /** The changes of one file in a diff. */
 export interface FileDiff {
   readonly path: string;
-  readonly lines: readonly DiffLine[];
+  readonly lines: readonly ChangeLine[];
   readonly added: number;
   readonly removed: number;
 }
 
 /** Reads a unified diff, of one file or several. What cannot be understood is shown as it is. */
 export function readDiff(text: string): FileDiff[] {
-  const files: { path: string; lines: DiffLine[] }[] = [];
+  const files: { path: string; lines: ChangeLine[] }[] = [];
   let [before, after, from] = [0, 0, ''];
   // How many lines the hunk still has on either side: inside of it `--- ` is a removed line.
   let [leftBefore, leftAfter] = [0, 0];
@@ -58,7 +58,7 @@ export function readDiff(text: string): FileDiff[] {
   }));
 }
 
-function begin(files: { path: string; lines: DiffLine[] }[]): { lines: DiffLine[] } {
+function begin(files: { path: string; lines: ChangeLine[] }[]): { lines: ChangeLine[] } {
   const file = { path: '', lines: [] };
   files.push(file);
   return file;

@@ -1,6 +1,6 @@
 import { backoff } from '@cobbler/agent/values';
 import { ApiError, problemOf, reach } from './api.ts';
-import { FrameReader } from './frame-reader.ts';
+import { SseReader } from './frame-reader.ts';
 
 /** Until the server says how often it shows that it lives, in milliseconds. */
 const assumedHeartbeatMs = 15_000;
@@ -12,7 +12,7 @@ const missedBeats = 2.5;
 const back = [250, 4_000] as const;
 
 /** Options of an event connection. */
-export interface LineOptions {
+export interface EventConnectionOptions {
   readonly sessionId: string;
   /** The last event that is held: what comes after it is asked for. */
   readonly position: () => number;
@@ -28,8 +28,8 @@ export interface LineOptions {
  * The events of a session over a sequence of connections: when one breaks or is silent, the next one continues after
  * the last event. It can pause while the page is hidden, and resume.
  */
-export class EventLine {
-  readonly #options: LineOptions;
+export class EventConnection {
+  readonly #options: EventConnectionOptions;
   #connection: AbortController | undefined;
   #wake: (() => void) | undefined;
   #heartbeatMs = assumedHeartbeatMs;
@@ -38,7 +38,7 @@ export class EventLine {
   #isResting = false;
   #isEnded = false;
 
-  constructor(options: LineOptions) {
+  constructor(options: EventConnectionOptions) {
     this.#options = options;
     void this.#keepUp();
   }
@@ -107,7 +107,7 @@ export class EventLine {
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
-    const frames = new FrameReader();
+    const frames = new SseReader();
     const reader = body.getReader();
     for (;;) {
       const { done, value } = await reader.read();

@@ -1,5 +1,5 @@
 /** Splits a stream of events into the data of its frames. A frame that is cut off is never given. */
-export class FrameReader {
+export class SseReader {
   readonly #decoder = new TextDecoder();
   #rest = '';
   #data: string | undefined;

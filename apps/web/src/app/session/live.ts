@@ -24,7 +24,7 @@ export interface Retry {
 }
 
 /** Current activity that is not in the log. */
-export interface Live {
+export interface LiveActivity {
   readonly blocks: readonly LiveBlock[];
   /** The line that each tool that runs has printed last, by the id of its call. */
   readonly progress: Readonly<Record<string, string>>;
@@ -37,15 +37,15 @@ export interface Live {
   readonly unstoredEnd?: string;
 }
 
-export const nothingLive: Live = { blocks: [], progress: {}, joinedLate: false };
+export const nothingLive: LiveActivity = { blocks: [], progress: {}, joinedLate: false };
 
 /** The same after a reconnect: partial items arrive again once complete. */
-export function rejoined(isRunning: boolean): Live {
+export function rejoined(isRunning: boolean): LiveActivity {
   return { ...nothingLive, joinedLate: isRunning };
 }
 
 /** Adds what is being said. */
-export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
+export function foldLive(live: LiveActivity, event: LiveEvent | UnstoredEnd): LiveActivity {
   switch (event.type) {
     case 'finished':
       return { ...nothingLive, unstoredEnd: event.error?.message ?? event.status };
@@ -82,7 +82,7 @@ export function foldLive(live: Live, event: LiveEvent | UnstoredEnd): Live {
 }
 
 /** The state after a stored event: a response is shown from the log as soon as it is stored. */
-export function settled({ unstoredEnd: _, ...live }: Live, type: string): Live {
+export function settled({ unstoredEnd: _, ...live }: LiveActivity, type: string): LiveActivity {
   if (type === 'assistant' || type === 'ask_failed') {
     const { retry: __, ...rest } = live;
     return { ...rest, blocks: [], joinedLate: false };
@@ -90,7 +90,7 @@ export function settled({ unstoredEnd: _, ...live }: Live, type: string): Live {
   return type === 'finished' ? nothingLive : live;
 }
 
-function grown(live: Live, index: number, kind: LiveBlock['kind'], text: string): Live {
+function grown(live: LiveActivity, index: number, kind: LiveBlock['kind'], text: string): LiveActivity {
   const { retry: _, ...rest } = live;
   const at = live.blocks.findIndex((block) => block.index === index);
   const block = live.blocks[at];
@@ -102,7 +102,7 @@ function grown(live: Live, index: number, kind: LiveBlock['kind'], text: string)
   return { ...rest, blocks: live.blocks.with(at, { ...block, text: block.text + text }) };
 }
 
-function whole(live: Live, block: LiveBlock): Live {
+function whole(live: LiveActivity, block: LiveBlock): LiveActivity {
   const others = live.blocks.filter(({ index }) => index !== block.index);
   return { ...live, blocks: inOrder([...others, block]), joinedLate: false };
 }

@@ -1,7 +1,7 @@
 import { defined } from '@cobbler/agent/values';
 
 /** The route of the page, from its address. */
-export interface Route {
+export interface PageRoute {
   /** Absent: at the beginning of a new session. */
   readonly sessionId?: string;
   /** An event to go to. */
@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /** Reads an address such as `/s/ID#e42`. */
-export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): Route {
+export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): PageRoute {
   const id = /^\/s\/([^/]+)$/.exec(pathname)?.[1];
   const seq = /^#e(\d+)$/.exec(hash)?.[1];
   return {
@@ -21,7 +21,7 @@ export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash
 }
 
 /** The address of a place. */
-export function addressOf({ sessionId, seq }: Route): string {
+export function addressOf({ sessionId, seq }: PageRoute): string {
   const path = sessionId === undefined ? '/' : `/s/${encodeURIComponent(sessionId)}`;
   return seq === undefined ? path : `${path}#e${seq}`;
 }

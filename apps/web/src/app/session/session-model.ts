@@ -2,16 +2,16 @@ import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
 import type { UnstoredEnd } from '@cobbler/agent/events';
 import { backoff } from '@cobbler/agent/values';
 import { Changed } from '../parts/changed.ts';
-import type { ApiError, Content } from './api.ts';
+import type { ApiError, MessageContent } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
-import { EventLine } from './event-line.ts';
-import type { Live } from './live.ts';
+import { EventConnection } from './event-line.ts';
+import type { LiveActivity } from './live.ts';
 import { foldLive, nothingLive, rejoined, settled } from './live.ts';
-import type { CallView, View } from './view.ts';
+import type { CallView, ConversationView } from './view.ts';
 import { emptyView, foldView, pendingCalls } from './view.ts';
 
 /** The connection state of the page. */
-export type Connection =
+export type ConnectionState =
   | { readonly state: 'loading' | 'live' }
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'signed_out' }
@@ -32,9 +32,9 @@ export class SessionModel extends Changed {
   readonly id: string;
   /** The whole log, for those who want to see it as it is. */
   readonly events: Event[] = [];
-  view: View = emptyView();
-  live: Live = nothingLive;
-  connection: Connection = { state: 'loading' };
+  view: ConversationView = emptyView();
+  live: LiveActivity = nothingLive;
+  connection: ConnectionState = { state: 'loading' };
   /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
   outgoing: Outgoing | undefined;
@@ -42,7 +42,7 @@ export class SessionModel extends Changed {
   version: number = 0;
   /** Answers that were given on this page, by approval. */
   readonly given: Map<string, 'allow' | 'deny'> = new Map();
-  readonly #line: EventLine;
+  readonly #line: EventConnection;
   readonly #onStored: (event: Event) => void;
   #expected = 0;
   #isUnderWay = false;
@@ -54,7 +54,7 @@ export class SessionModel extends Changed {
     super();
     this.id = id;
     this.#onStored = onStored;
-    this.#line = new EventLine({
+    this.#line = new EventConnection({
       sessionId: id,
       position: () => this.view.state.seq,
       hear: (frame) => this.#hear(frame),
@@ -141,7 +141,7 @@ export class SessionModel extends Changed {
     }
   }
 
-  async #send(content: Content, outgoing: Outgoing): Promise<void> {
+  async #send(content: MessageContent, outgoing: Outgoing): Promise<void> {
     for (let retry = 0; ; retry += 1) {
       try {
         if (outgoing.steer) await api.steer(this.id, content);
@@ -255,7 +255,7 @@ export class SessionModel extends Changed {
 }
 
 /** Text alone goes as text. */
-function bare(content: readonly UserPart[]): Content {
+function bare(content: readonly UserPart[]): MessageContent {
   const [only] = content;
   return content.length === 1 && only?.type === 'text' ? only.text : content;
 }

@@ -1,8 +1,8 @@
 import { outcomeOf, resultText, subjectOf } from './call-text.ts';
-import type { Item } from './view.ts';
+import type { ConversationItem } from './view.ts';
 
 /** A conversation as Markdown, to be put elsewhere. */
-export function transcriptOf(title: string, items: readonly Item[]): string {
+export function transcriptOf(title: string, items: readonly ConversationItem[]): string {
   const blocks = items.flatMap((item) => {
     if (item.kind === 'note') return item.what.type === 'finished' ? [`_${item.what.event.status}_`] : [];
     if (item.kind === 'said') return [`## You\n\n${textsIn(item.message.content)}`];

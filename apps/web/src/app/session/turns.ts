@@ -1,7 +1,7 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Item, Stored } from './view.ts';
+import type { ConversationItem, Stored } from './view.ts';
 
 /** The usage of one response, or one summary. */
 export interface TurnUsage {
@@ -17,7 +17,7 @@ export interface TurnUsage {
 }
 
 /** The total usage. */
-export interface Totals {
+export interface SessionTotals {
   readonly usage: Usage;
   readonly wasted: Usage;
   /** US dollars of what has a price. */
@@ -28,7 +28,7 @@ export interface Totals {
 }
 
 /** The usage of each turn of a conversation, in order, without turns copied by a fork. */
-export function turnsIn(items: readonly Item[]): TurnUsage[] {
+export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
   return items.flatMap((item) => {
     const { seq } = item;
     if (item.kind === 'answer' && item.event !== undefined && item.event.inherited !== true) {
@@ -44,10 +44,13 @@ export function turnsIn(items: readonly Item[]): TurnUsage[] {
 }
 
 /** The usage of a request without a response. */
-type Failure = Pick<Stored<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
+type FailedRequestUsage = Pick<Stored<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
 
 /** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */
-export function totalsOf(turns: readonly TurnUsage[], failures: readonly Failure[]): Totals {
+export function totalsOf(
+  turns: readonly TurnUsage[],
+  failures: readonly FailedRequestUsage[],
+): SessionTotals {
   let [usage, wasted]: [Usage, Usage] = [noUsage, noUsage];
   let [usd, durationMs] = [0, 0];
   for (const turn of turns) {

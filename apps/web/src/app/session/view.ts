@@ -14,7 +14,7 @@ import { emptyState, fold } from '@cobbler/agent/events';
 export type Stored<Type extends Event['type']> = Extract<Event, { readonly type: Type }>;
 
 /** A person said something. */
-export interface Said {
+export interface UserItem {
   readonly kind: 'said';
   readonly seq: number;
   readonly time: string;
@@ -60,7 +60,7 @@ export interface AnswerItem {
 }
 
 /** Something happened that is neither said nor answered. */
-export interface Note {
+export interface NoteItem {
   readonly kind: 'note';
   readonly seq: number;
   readonly time: string;
@@ -79,14 +79,14 @@ export interface Note {
 }
 
 /** The items of a conversation, in order. */
-export type Item = Said | AnswerItem | Note;
+export type ConversationItem = UserItem | AnswerItem | NoteItem;
 
 /** A session as people see it: what folding its events gives, and nothing else. Only {@link foldView} changes it. */
-export interface View {
+export interface ConversationView {
   /** The state of the conversation: the same fold as everywhere. */
   readonly state: State;
   /** A changed item is a new object, so that only what changed has to be drawn again. */
-  readonly items: Item[];
+  readonly items: ConversationItem[];
   /** Messages sent during the run that wait for their position. */
   readonly queued: Event[];
   /** Requests that gave no answer: what they used counts, also where nothing is shown of them. */
@@ -96,12 +96,12 @@ export interface View {
 }
 
 /** A session in which nothing has happened. */
-export function emptyView(): View {
+export function emptyView(): ConversationView {
   return { state: emptyState(), items: [], queued: [], failures: [], runStartedAt: undefined };
 }
 
 /** The view of a session, computed from its events. */
-export function sessionView(events: readonly Event[]): View {
+export function sessionView(events: readonly Event[]): ConversationView {
   const view = emptyView();
   for (const event of events) foldView(view, event);
   return view;
@@ -111,7 +111,7 @@ export function sessionView(events: readonly Event[]): View {
  * Adds one event to what is shown. What was said, answered and given back is taken from the messages that the
  * fold makes of the log; the event adds what only eyes want: times, diffs, prices.
  */
-export function foldView(view: View, event: Event): void {
+export function foldView(view: ConversationView, event: Event): void {
   const { state } = view;
   const { messages, seq } = state;
   const [before, waiting] = [messages.length, state.steering.length];
@@ -131,7 +131,7 @@ function hasGrown(state: State, messages: number, waiting: number): boolean {
 }
 
 /** Shows the messages that an event has brought into the conversation. */
-function place(view: View, event: Event, fresh: readonly Message[]): void {
+function place(view: ConversationView, event: Event, fresh: readonly Message[]): void {
   for (const [at, message] of fresh.entries()) {
     const isCutNote = event.type === 'ask_failed' && fresh[at - 1]?.role === 'assistant';
     if (message.role === 'user' && isCutNote) placeCutNote(view, message);
@@ -144,7 +144,7 @@ function place(view: View, event: Event, fresh: readonly Message[]): void {
   }
 }
 
-function placeSaid(view: View, event: Event, message: UserMessage): void {
+function placeSaid(view: ConversationView, event: Event, message: UserMessage): void {
   if (event.type === 'notice') return placeNotice(view, event, message);
   const own = event.type === 'history' || (event.type === 'user' && event.steer !== true);
   const from = own ? event : (view.queued.shift() ?? event);
@@ -152,12 +152,16 @@ function placeSaid(view: View, event: Event, message: UserMessage): void {
   view.items.push({ kind: 'said', seq, time, runId, message, steer: !own });
 }
 
-function placeNotice({ items }: View, event: Stored<'notice'>, message: UserMessage): void {
+function placeNotice({ items }: ConversationView, event: Stored<'notice'>, message: UserMessage): void {
   const { seq, time, runId } = event;
   items.push({ kind: 'note', seq, time, runId, what: { type: 'notice', event, message } });
 }
 
-function placeAnswer({ state, items }: View, event: Event, message: Message & { role: 'assistant' }): void {
+function placeAnswer(
+  { state, items }: ConversationView,
+  event: Event,
+  message: Message & { role: 'assistant' },
+): void {
   const { seq, time, runId } = event;
   const isLive = event.type === 'assistant';
   const turn = isLive ? state.answers : 0;
@@ -169,14 +173,14 @@ function placeAnswer({ state, items }: View, event: Event, message: Message & { 
   items.push({ kind: 'answer', seq, time, runId, turn, parts, calls, ...rest });
 }
 
-function placeCutNote(view: View, cutNote: UserMessage): void {
+function placeCutNote(view: ConversationView, cutNote: UserMessage): void {
   const at = latestAnswer(view);
   const answer = view.items[at];
   if (answer?.kind === 'answer') view.items[at] = { ...answer, cutNote };
 }
 
 /** Results come in the order of the calls of the latest answer. */
-function placeResult(view: View, result: ToolResultMessage): void {
+function placeResult(view: ConversationView, result: ToolResultMessage): void {
   const at = view.items.findLastIndex((item) => item.kind === 'answer' && item.calls.length > 0);
   const answer = view.items[at];
   if (answer?.kind !== 'answer') return;
@@ -184,7 +188,7 @@ function placeResult(view: View, result: ToolResultMessage): void {
   if (call !== undefined) changeCall(view, at, call, { result });
 }
 
-function noteCall(view: View, event: Event): void {
+function noteCall(view: ConversationView, event: Event): void {
   switch (event.type) {
     case 'tool_started':
       return changeOpen(view, event, { startedAt: event.time });
@@ -200,7 +204,7 @@ function noteCall(view: View, event: Event): void {
 }
 
 function changeOpen(
-  view: View,
+  view: ConversationView,
   { turn, index }: { readonly turn: number; readonly index: number },
   changes: Partial<CallView>,
 ): void {
@@ -212,7 +216,7 @@ function changeOpen(
   changeCall(view, at, call, { ...('startedAt' in changes && { orphaned: false }), ...changes });
 }
 
-function noteDecision(view: View, event: Stored<'approval_decided'>): void {
+function noteDecision(view: ConversationView, event: Stored<'approval_decided'>): void {
   const at = latestAnswer(view);
   const answer = view.items[at];
   if (answer?.kind !== 'answer') return;
@@ -220,7 +224,7 @@ function noteDecision(view: View, event: Stored<'approval_decided'>): void {
   if (call !== undefined && call.decided === undefined) changeCall(view, at, call, { decided: event });
 }
 
-function noteOrphans(view: View): void {
+function noteOrphans(view: ConversationView): void {
   const at = latestAnswer(view);
   const answer = view.items[at];
   if (answer?.kind !== 'answer') return;
@@ -230,20 +234,25 @@ function noteOrphans(view: View): void {
   }
 }
 
-function latestAnswer({ items }: View): number {
+function latestAnswer({ items }: ConversationView): number {
   return items.findLastIndex((item) => item.kind === 'answer');
 }
 
-function changeCall(view: View, at: number, { index }: CallView, changes: Partial<CallView>): void {
+function changeCall(
+  view: ConversationView,
+  at: number,
+  { index }: CallView,
+  changes: Partial<CallView>,
+): void {
   const answer = view.items[at];
   if (answer?.kind !== 'answer') return;
   const calls = answer.calls.map((call) => (call.index === index ? { ...call, ...changes } : call));
   view.items[at] = { ...answer, calls };
 }
 
-function noteEvent(view: View, event: Event, before: readonly Message[]): void {
+function noteEvent(view: ConversationView, event: Event, before: readonly Message[]): void {
   const { seq, time, runId } = event;
-  const note = (what: Note['what']) => view.items.push({ kind: 'note', seq, time, runId, what });
+  const note = (what: NoteItem['what']) => view.items.push({ kind: 'note', seq, time, runId, what });
   if (event.type === 'finished') view.runStartedAt = undefined;
   else if (event.runId !== '' && (view.runStartedAt === undefined || startsRun(event)))
     view.runStartedAt = time;
@@ -264,7 +273,7 @@ function noteEvent(view: View, event: Event, before: readonly Message[]): void {
   }
 }
 
-function failureIn(item: Item | undefined): string | undefined {
+function failureIn(item: ConversationItem | undefined): string | undefined {
   return item?.kind === 'note' && item.what.type === 'failed' ? item.what.error.message : undefined;
 }
 
@@ -280,7 +289,7 @@ function freshOf(messages: readonly Message[], before: readonly Message[]): Mess
 }
 
 /** The messages that the items stand for, in order, since the conversation was last made smaller. */
-export function messagesOf(view: View): Message[] {
+export function messagesOf(view: ConversationView): Message[] {
   const at = view.items.findLastIndex((item) => item.kind === 'note' && summarized(item.what).length > 0);
   const summary = view.items[at];
   const after = view.items.slice(at + 1).flatMap(messagesIn);
@@ -296,11 +305,11 @@ export function messagesOf(view: View): Message[] {
   ];
 }
 
-function summarized(what: Note['what']): readonly Message[] {
+function summarized(what: NoteItem['what']): readonly Message[] {
   return what.type === 'compacted' ? what.messages : [];
 }
 
-function messagesIn(item: Item): Message[] {
+function messagesIn(item: ConversationItem): Message[] {
   if (item.kind === 'said') return [item.message];
   if (item.kind === 'note')
     return item.what.type === 'notice' ? [item.what.message] : [...summarized(item.what)];
@@ -313,10 +322,18 @@ function messagesIn(item: Item): Message[] {
 }
 
 /** Where a call stands. */
-export type Phase = 'proposed' | 'asked' | 'running' | 'done' | 'failed' | 'denied' | 'not_run' | 'unknown';
+export type CallPhase =
+  | 'proposed'
+  | 'asked'
+  | 'running'
+  | 'done'
+  | 'failed'
+  | 'denied'
+  | 'not_run'
+  | 'unknown';
 
 /** Where a call stands, by what is known of it. */
-export function phaseOf({ asked, decided, report, result, startedAt, orphaned }: CallView): Phase {
+export function phaseOf({ asked, decided, report, result, startedAt, orphaned }: CallView): CallPhase {
   if (report?.denied === true || (decided?.decision === 'deny' && result?.isError === true)) return 'denied';
   if (report !== undefined) {
     if (report.notRun === true) return 'not_run';
@@ -329,14 +346,14 @@ export function phaseOf({ asked, decided, report, result, startedAt, orphaned }:
 }
 
 /** The outcome of a call whose tool does not appear in this log. */
-function outcomeIn({ notRun, isError }: ToolResultMessage, started: boolean): Phase {
+function outcomeIn({ notRun, isError }: ToolResultMessage, started: boolean): CallPhase {
   if (notRun === true) return 'not_run';
   if (started) return 'unknown';
   return isError === true ? 'failed' : 'done';
 }
 
 /** The calls that wait for a person, in the order they were asked. */
-export function pendingCalls(view: View): CallView[] {
+export function pendingCalls(view: ConversationView): CallView[] {
   const answer = view.items[latestAnswer(view)];
   if (answer?.kind !== 'answer') return [];
   return answer.calls.filter((call) => phaseOf(call) === 'asked');

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { isField } from '../transcript/approval-card.tsx';
 import type { AppState } from './session-service.ts';
 
-interface Shown {
+interface KeyHelp {
   readonly showKeys: () => void;
 }
 
@@ -10,7 +10,7 @@ interface Shown {
 const twiceMs = 1_000;
 
 /** The keys that work anywhere in the page. */
-export function usePageKeys(desk: AppState, { showKeys }: Shown): void {
+export function usePageKeys(desk: AppState, { showKeys }: KeyHelp): void {
   useEffect(() => {
     let escapedAt = Number.NEGATIVE_INFINITY;
     const acts: Readonly<Record<string, () => void>> = {

@@ -3,7 +3,7 @@ import type { PanelName } from '../panels/panel.tsx';
 import type { Announcer } from '../parts/announcer.tsx';
 import { Changed } from '../parts/changed.ts';
 import { ApiError, api } from '../session/api.ts';
-import type { Route } from '../session/route.ts';
+import type { PageRoute } from '../session/route.ts';
 import { addressOf, parseRoute, tokenIn } from '../session/route.ts';
 import { SessionList } from '../session/session-list.ts';
 import { SessionModel } from '../session/session-model.ts';
@@ -25,7 +25,7 @@ const warningMs = 8_000;
 /** The state of the page: the list, the position in it, and the open session. */
 export class AppState extends Changed {
   readonly list: SessionList = new SessionList();
-  place: Route = parseRoute(location);
+  place: PageRoute = parseRoute(location);
   model: SessionModel | undefined;
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
@@ -61,7 +61,7 @@ export class AppState extends Changed {
   }
 
   /** Goes to another place of the page. */
-  go(place: Route): void {
+  go(place: PageRoute): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);
     this.#arrive();

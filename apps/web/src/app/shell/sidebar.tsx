@@ -77,14 +77,14 @@ export function Sidebar({ list, current, go, theme, setTheme, showKeys }: Sideba
   );
 }
 
-interface RowProps {
+interface SessionRowProps {
   readonly entry: SessionEntry;
   readonly now: number;
   readonly isCurrent: boolean;
   readonly go: (sessionId: string) => void;
 }
 
-function SessionRow({ entry, now, isCurrent, go }: RowProps): VNode {
+function SessionRow({ entry, now, isCurrent, go }: SessionRowProps): VNode {
   const { id, title, status, updatedAt, usd } = entry;
   const state = stateMarks[status];
   return (

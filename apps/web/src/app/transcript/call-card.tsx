@@ -6,7 +6,7 @@ import { Parts } from '../parts/parts.tsx';
 import { still, useNow } from '../parts/still.tsx';
 import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
-import type { CallView, Phase } from '../session/view.ts';
+import type { CallPhase, CallView } from '../session/view.ts';
 import { phaseOf } from '../session/view.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
 
@@ -18,7 +18,7 @@ interface CallProps {
   readonly opened: Map<string, boolean>;
 }
 
-const names: Readonly<Record<Phase, string>> = {
+const names: Readonly<Record<CallPhase, string>> = {
   proposed: 'proposed',
   asked: 'waits for approval',
   running: 'running',
@@ -56,7 +56,7 @@ export const CallCard: (props: CallProps) => VNode | null = still(({ call, progr
   );
 }) as (props: CallProps) => VNode | null;
 
-function Outcome({ call, phase }: { readonly call: CallView; readonly phase: Phase }): VNode {
+function Outcome({ call, phase }: { readonly call: CallView; readonly phase: CallPhase }): VNode {
   const diff = call.report?.diff !== undefined && phase === 'done' ? filesIn(call.report) : [];
   const [first] = diff;
   return (

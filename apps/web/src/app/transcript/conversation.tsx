@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Parts } from '../parts/parts.tsx';
 import type { Outgoing, SessionModel } from '../session/session-model.ts';
-import type { Item } from '../session/view.ts';
+import type { ConversationItem } from '../session/view.ts';
 import { FindBar } from './find-bar.tsx';
 import type { ItemActions } from './item-view.tsx';
 import { ItemView } from './item-view.tsx';
@@ -85,17 +85,17 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
   );
 }
 
-function keyOf(item: Item): string {
+function keyOf(item: ConversationItem): string {
   return `${item.kind}${item.seq}`;
 }
 
 /** The item that an event belongs to. */
-export function itemAt(items: readonly Item[], seq: number): Item | undefined {
+export function itemAt(items: readonly ConversationItem[], seq: number): ConversationItem | undefined {
   return items.findLast((item) => item.seq <= seq) ?? items[0];
 }
 
 /** Brings an item into sight, and once more when what is around it has taken its place. */
-function useGoingTo(item: Item | undefined, isLoaded: boolean): void {
+function useGoingTo(item: ConversationItem | undefined, isLoaded: boolean): void {
   useEffect(() => {
     if (item === undefined || !isLoaded) return;
     const go = () => document.getElementById(`e${item.seq}`)?.scrollIntoView({ block: 'center' });

@@ -3,11 +3,11 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { counted } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { resultText, subjectOf } from '../session/call-text.ts';
-import type { Item } from '../session/view.ts';
+import type { ConversationItem } from '../session/view.ts';
 import { textIn } from './item-view.tsx';
 
 interface FindProps {
-  readonly items: readonly Item[];
+  readonly items: readonly ConversationItem[];
   readonly show: (seq: number | undefined) => void;
   readonly end: () => void;
 }
@@ -68,20 +68,20 @@ export function FindBar({ items, show, end }: FindProps): VNode {
 }
 
 /** The items that hold these words, in order, whatever the case. */
-export function itemsWith(items: readonly Item[], words: string): Item[] {
+export function itemsWith(items: readonly ConversationItem[], words: string): ConversationItem[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === '') return [];
   return items.filter((item) => allTextIn(item).toLowerCase().includes(wanted));
 }
 
-function allTextIn(item: Item): string {
+function allTextIn(item: ConversationItem): string {
   const calls = item.kind === 'answer' ? item.calls : [];
   const texts = calls.flatMap((call) => [call.part.toolName, subjectOf(call), resultText(call)]);
   return [textIn(item), ...texts].join('\n');
 }
 
 /** Marks the words where they stand, without changing the document. */
-function paint(item: Item | undefined, words: string): void {
+function paint(item: ConversationItem | undefined, words: string): void {
   if (!('highlights' in CSS)) return;
   CSS.highlights.delete('found');
   const place = item && document.getElementById(`e${item.seq}`);

@@ -5,7 +5,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import { Parts } from '../parts/parts.tsx';
 import { still } from '../parts/still.tsx';
-import type { AnswerItem, Item, Said } from '../session/view.ts';
+import type { AnswerItem, ConversationItem, UserItem } from '../session/view.ts';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -19,7 +19,7 @@ export interface ItemActions {
 }
 
 interface ItemProps {
-  readonly item: Item;
+  readonly item: ConversationItem;
   readonly actions: ItemActions;
   readonly progress: Readonly<Record<string, string>>;
   readonly isLast: boolean;
@@ -43,7 +43,13 @@ export const ItemView: (props: ItemProps) => VNode | null = still(
 ) as (props: ItemProps) => VNode | null;
 
 /** The actions of an item: shown on hover. */
-function ItemBar({ item, actions }: { readonly item: Item; readonly actions: ItemActions }): VNode {
+function ItemBar({
+  item,
+  actions,
+}: {
+  readonly item: ConversationItem;
+  readonly actions: ItemActions;
+}): VNode {
   const text = textIn(item);
   return (
     <div class="item-bar">
@@ -85,7 +91,7 @@ function TurnWords({ item }: { readonly item: AnswerItem }): VNode | null {
 }
 
 /** The words of an item, to be copied or searched. */
-export function textIn(item: Item): string {
+export function textIn(item: ConversationItem): string {
   if (item.kind === 'note') return item.what.type === 'compacted' ? item.what.event.summary : '';
   const parts = item.kind === 'said' ? item.message.content : item.parts;
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n');
@@ -94,7 +100,7 @@ export function textIn(item: Item): string {
 /** Number of characters of a long prompt shown at first. */
 const longest = 1_600;
 
-function SaidView({ item }: { readonly item: Said }): VNode {
+function SaidView({ item }: { readonly item: UserItem }): VNode {
   const [all, set] = useState(false);
   const text = textIn(item);
   const isLong = text.length > longest || text.split('\n').length > 24;

@@ -2,13 +2,13 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { duration } from '../parts/format.ts';
 import { useNow } from '../parts/still.tsx';
-import type { Live, LiveBlock, Retry } from '../session/live.ts';
+import type { LiveActivity, LiveBlock, Retry } from '../session/live.ts';
 import { Ticking } from './call-card.tsx';
 import { Reasoning } from './item-view.tsx';
 import { GrowingProse } from './prose.tsx';
 
 interface LiveProps {
-  readonly live: Live;
+  readonly live: LiveActivity;
   /** When the run began, ISO 8601. */
   readonly since: string;
 }

@@ -2,10 +2,10 @@ import type { ErrorData, ExecutionMetrics } from '@cobbler/agent';
 import type { VNode } from 'preact';
 import { counted, duration, money, share, tokens } from '../parts/format.ts';
 import { countOf } from '../session/turns.ts';
-import type { Note, Stored } from '../session/view.ts';
+import type { NoteItem, Stored } from '../session/view.ts';
 
 interface NoteProps {
-  readonly item: Note;
+  readonly item: NoteItem;
   readonly isLast: boolean;
   readonly resume: () => void;
 }

@@ -9,9 +9,9 @@ const margin = '1200px 0px';
 /** Number of items drawn or removed together. */
 const together = 8;
 
-type Watch = (element: Element, onSeen: (isNear: boolean) => void) => () => void;
+type ObserveElement = (element: Element, onSeen: (isNear: boolean) => void) => () => void;
 
-const Watching = createContext<Watch>(() => () => {});
+const Watching = createContext<ObserveElement>(() => () => {});
 
 interface WindowProps<Thing> {
   readonly things: readonly Thing[];
@@ -40,7 +40,7 @@ export function WindowList<Thing>(props: WindowProps<Thing>): VNode {
     <div ref={root}>
       <Watching.Provider value={watch}>
         {groups.map((group, index) => (
-          <Group
+          <WindowGroup
             key={index}
             {...props}
             things={group}
@@ -52,7 +52,7 @@ export function WindowList<Thing>(props: WindowProps<Thing>): VNode {
   );
 }
 
-function watching(root: { readonly current: HTMLElement | null }): Watch {
+function watching(root: { readonly current: HTMLElement | null }): ObserveElement {
   const listeners = new Map<Element, (isNear: boolean) => void>();
   const queue = new DrawQueue();
   let observer: IntersectionObserver | undefined;
@@ -81,7 +81,7 @@ interface GroupProps<Thing> extends WindowProps<Thing> {
   readonly isKept: boolean;
 }
 
-class Group<Thing> extends Component<GroupProps<Thing>> {
+class WindowGroup<Thing> extends Component<GroupProps<Thing>> {
   override shouldComponentUpdate(next: Readonly<GroupProps<Thing>>): boolean {
     const { things, mark, isKept } = this.props;
     if (next.mark !== mark || next.isKept !== isKept || next.things.length !== things.length) return true;

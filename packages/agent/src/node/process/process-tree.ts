@@ -325,7 +325,7 @@ class ProcessTree {
   }
 }
 
-interface Watch {
+interface ProcessWatch {
   /** Resolves with the error when the program could not be started. */
   readonly failed: Promise<Error>;
   readonly exited: Promise<void>;
@@ -333,7 +333,7 @@ interface Watch {
   readonly closed: Promise<void>;
 }
 
-function watch(child: ChildProcess): Watch {
+function watch(child: ChildProcess): ProcessWatch {
   return {
     failed: new Promise((resolve) => {
       child.on('error', (error) => {

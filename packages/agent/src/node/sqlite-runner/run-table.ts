@@ -1,4 +1,4 @@
-import type { ClaimedRun, Entry, NewRun, Outcome, RunRecord } from '../../runner/journal.ts';
+import type { ClaimedRun, JournalEntry, NewRun, RunEndState, RunRecord } from '../../runner/journal.ts';
 import { fencedRun } from '../../runner/journal.ts';
 import { buried } from '../sqlite/owner.ts';
 import type { Statements } from '../sqlite/statements.ts';
@@ -18,7 +18,7 @@ interface StandingRow {
 }
 
 interface StepRow {
-  readonly kind: Entry['kind'];
+  readonly kind: JournalEntry['kind'];
   readonly text: string | null;
   readonly at: number | null;
 }
@@ -77,7 +77,7 @@ export class RunTable {
     this.#sql.run("UPDATE runs SET owner = NULL WHERE owner = ? AND state = 'open'", lock);
   }
 
-  find(runId: string, name: string): Entry | undefined {
+  find(runId: string, name: string): JournalEntry | undefined {
     const row = this.#sql.row<StepRow>(selectStep, runId, name);
     if (row === undefined) return undefined;
     const { kind, text, at } = row;
@@ -85,14 +85,14 @@ export class RunTable {
   }
 
   /** @throws AgentError `fenced`. */
-  record(run: ClaimedRun, name: string, entry: Entry): void {
+  record(run: ClaimedRun, name: string, entry: JournalEntry): void {
     const [text, at] = 'text' in entry ? [entry.text, null] : [null, Math.ceil(entry.at)];
     const number = this.#own(run);
     this.#sql.run('INSERT INTO steps VALUES (?, ?, ?, ?, ?)', number, name, entry.kind, text, at);
   }
 
   /** @throws AgentError `fenced`. */
-  finish(run: ClaimedRun, { state, text }: Outcome, now: number): void {
+  finish(run: ClaimedRun, { state, text }: RunEndState, now: number): void {
     this.#end(this.#own(run), state, text, now);
   }
 

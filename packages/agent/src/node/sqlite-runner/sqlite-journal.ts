@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type {
   ClaimedRun,
-  Entry,
   Freed,
   Journal,
+  JournalEntry,
   NewRun,
-  Outcome,
+  RunEndState,
   RunRecord,
   Started,
 } from '../../runner/journal.ts';
@@ -87,15 +87,15 @@ export class SqliteJournal implements Journal {
     return this.#write(() => this.#table.release(run), false);
   }
 
-  find(runId: string, name: string): Entry | undefined {
+  find(runId: string, name: string): JournalEntry | undefined {
     return this.#read(() => this.#table.find(runId, name));
   }
 
-  record(run: ClaimedRun, name: string, entry: Entry): Promise<void> {
+  record(run: ClaimedRun, name: string, entry: JournalEntry): Promise<void> {
     return this.#write(() => this.#table.record(run, name, entry));
   }
 
-  async finish(run: ClaimedRun, outcome: Outcome): Promise<Freed> {
+  async finish(run: ClaimedRun, outcome: RunEndState): Promise<Freed> {
     const freed = await this.#write(() => {
       this.#table.finish(run, outcome, this.#options.runtime.now());
       return this.#freed(run.runId);

@@ -1,7 +1,7 @@
 import type { ErrorData } from '../../values/errors.ts';
 import { AgentError, summarize } from '../../values/errors.ts';
 
-type Told = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
+type DatabaseErrorFields = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
 /** SQLite's result codes, without what makes them finer: https://www.sqlite.org/rescode.html */
 const busy = 5;
@@ -41,13 +41,16 @@ function codeOf(thrown: unknown): number | string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-interface Place {
+interface DatabaseLocation {
   readonly file: string;
   readonly contents: string;
   readonly reason: string;
 }
 
-function told(code: number | string | undefined, { file, contents, reason }: Place): Told {
+function told(
+  code: number | string | undefined,
+  { file, contents, reason }: DatabaseLocation,
+): DatabaseErrorFields {
   switch (code) {
     case busy:
     case locked:
@@ -94,17 +97,17 @@ export function salvageAdvice(file: string): string {
   return `Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or put a backup in its place.`;
 }
 
-function unreachable(file: string, reason: string): Told {
+function unreachable(file: string, reason: string): DatabaseErrorFields {
   return user(
     'store_unreachable',
     `${file} cannot be opened or made (${reason}). Check its folder and who may use it.`,
   );
 }
 
-function user(code: string, message: string): Told {
+function user(code: string, message: string): DatabaseErrorFields {
   return { kind: 'invalid', code, message };
 }
 
-function environment(code: string, message: string, retryable = false): Told {
+function environment(code: string, message: string, retryable = false): DatabaseErrorFields {
   return { kind: 'agent', code, message, retryable };
 }

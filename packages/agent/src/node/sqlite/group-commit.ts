@@ -25,7 +25,7 @@ export interface GroupCommitOptions {
 }
 
 /** Something to do within a transaction, and who waits for it. */
-interface Job {
+interface CommitJob {
   readonly run: () => unknown;
   readonly durable: boolean;
   readonly resolve: (value: unknown) => void;
@@ -49,7 +49,7 @@ export class GroupCommit {
   readonly #version: StatementSync;
   /** Changes when another connection writes. */
   #lastVersion: unknown;
-  #jobs: Job[] = [];
+  #jobs: CommitJob[] = [];
   #isScheduled = false;
   #isDurable = false;
   /** When the jobs at hand count as failed, by the monotonic clock; none while nobody else is writing. */
@@ -138,7 +138,7 @@ export class GroupCommit {
   }
 
   /** All jobs in the transaction that has begun. False: it was taken back. */
-  #together(jobs: readonly Job[]): boolean {
+  #together(jobs: readonly CommitJob[]): boolean {
     const told: (() => void)[] = [];
     try {
       for (const job of jobs) told.push(outcome(job));
@@ -155,7 +155,7 @@ export class GroupCommit {
     return true;
   }
 
-  #alone(job: Job): void {
+  #alone(job: CommitJob): void {
     try {
       this.#prepare(job.durable);
     } catch (error) {
@@ -170,7 +170,7 @@ export class GroupCommit {
   }
 
   /** Tries again a little later when another process is writing. */
-  #wait(jobs: readonly Job[], error: unknown): void {
+  #wait(jobs: readonly CommitJob[], error: unknown): void {
     const now = performance.now();
     this.#deadline ??= now + this.#options.busyMs;
     if (!isBusy(error) || now >= this.#deadline) {
@@ -194,7 +194,7 @@ export class GroupCommit {
 }
 
 /** Does a job; what it gives is told later. */
-function outcome({ run, resolve, reject }: Job): () => void {
+function outcome({ run, resolve, reject }: CommitJob): () => void {
   try {
     const value = run();
     return () => resolve(value);

@@ -10,7 +10,7 @@ const frameHeaderBytes = 24;
  * damaged. The format: https://www.sqlite.org/fileformat2.html. Not for a database that this process has open: to close
  * the file here would release the locks that SQLite has on it.
  */
-export class PageFile {
+export class DatabasePages {
   readonly pageSize: number;
   /** Pages are numbered from 1 to this. */
   readonly count: number;

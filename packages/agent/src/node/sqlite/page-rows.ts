@@ -1,4 +1,4 @@
-import type { PageFile } from './page-file.ts';
+import type { DatabasePages } from './page-file.ts';
 
 type Value = number | string | null;
 
@@ -23,7 +23,7 @@ const innerIndexPage = 2;
  * The rows that a page may hold, with their places. A damaged page is searched too: each place where a row may begin is
  * tried, so that the caller has to check what a row says.
  */
-export function* rowsOf(file: PageFile, number: number): Generator<PageRow & RowPlace> {
+export function* rowsOf(file: DatabasePages, number: number): Generator<PageRow & RowPlace> {
   const page = file.page(number);
   const type = page[0];
   const isIndex = type === indexPage || type === innerIndexPage;
@@ -40,7 +40,7 @@ export function* rowsOf(file: PageFile, number: number): Generator<PageRow & Row
 }
 
 /** The row at a place; nothing when there is none. */
-export function rowAt(file: PageFile, { page: number, offset, isIndex }: RowPlace): PageRow | undefined {
+export function rowAt(file: DatabasePages, { page: number, offset, isIndex }: RowPlace): PageRow | undefined {
   try {
     const page = file.page(number);
     const [length, afterLength] = varint(page, offset);
@@ -60,7 +60,7 @@ interface Extent {
 }
 
 /** The bytes of a row: its beginning on its page, the rest on a chain of others. @throws RangeError */
-function payload(file: PageFile, page: Buffer, { begin, length, isIndex }: Extent): Buffer {
+function payload(file: DatabasePages, page: Buffer, { begin, length, isIndex }: Extent): Buffer {
   const size = file.pageSize;
   if (length < 1 || length > file.count * size) throw new RangeError('no length of a row');
   const most = isIndex ? Math.floor(((size - 12) * 64) / 255) - 23 : size - 35;

@@ -6,7 +6,7 @@ import { AgentError } from '../../values/errors.ts';
 import { isIntact, tallyPlace } from './checksum.ts';
 import { eventOf } from './event-scan.ts';
 import { isAlive, lockFiles } from './owner.ts';
-import { PageFile } from './page-file.ts';
+import { DatabasePages } from './page-file.ts';
 import type { PageRow, RowPlace } from './page-rows.ts';
 import { rowAt, rowsOf } from './page-rows.ts';
 import type { SessionRow } from './session-rows.ts';
@@ -23,7 +23,7 @@ export interface SalvagedSession {
 }
 
 /** Where the intact rows of one session are. */
-interface Found {
+interface IntactSession {
   readonly id: string;
   row: SessionRow | undefined;
   /** Events that it had when that was last noted. */
@@ -35,7 +35,7 @@ interface Found {
 /** Does what `salvageStore` says; loaded only then, with all that checks a log. */
 export async function salvage(from: string, to: string): Promise<readonly SalvagedSession[]> {
   check(from, to);
-  const file = new PageFile(from);
+  const file = new DatabasePages(from);
   let time = 0;
   const store = sqliteStore(to, { now: () => time });
   try {
@@ -69,11 +69,11 @@ function check(from: string, to: string): void {
 }
 
 /** Every session of which a row is readable, in the order in which they were made. */
-function sessionsIn(file: PageFile): Found[] {
-  const sessions = new Map<string, Found>();
+function sessionsIn(file: DatabasePages): IntactSession[] {
+  const sessions = new Map<string, IntactSession>();
   const ids = new Map<number, string>();
   const tallies = new Map<number, TallyText>();
-  const of = (id: string): Found => {
+  const of = (id: string): IntactSession => {
     const found = sessions.get(id) ?? { id, row: undefined, expected: 0, events: new Map() };
     sessions.set(id, found);
     return found;
@@ -94,12 +94,12 @@ function sessionsIn(file: PageFile): Found[] {
   }
   for (const [key, id] of ids) of(id).expected = Math.max(of(id).expected, eventsNoted(id, tallies.get(key)));
   const known = [...sessions.values()].filter(({ events, expected }) => events.size > 0 || expected > 0);
-  const keyOf = ({ row }: Found) => row?.key ?? Number.MAX_SAFE_INTEGER;
+  const keyOf = ({ row }: IntactSession) => row?.key ?? Number.MAX_SAFE_INTEGER;
   return known.sort((one, other) => keyOf(one) - keyOf(other));
 }
 
 /** An older copy of an event is on a page that SQLite has given up and not overwritten. */
-function keepNewest(events: Found['events'], seq: number, row: PageRow & RowPlace): void {
+function keepNewest(events: IntactSession['events'], seq: number, row: PageRow & RowPlace): void {
   const { rowid = 0, page, offset, isIndex } = row;
   if ((events.get(seq)?.rowid ?? -1) < rowid) events.set(seq, { rowid, place: { page, offset, isIndex } });
 }
@@ -162,7 +162,7 @@ function eventsNoted(id: string, tally: TallyText | undefined): number {
   return Number(/\d+/.exec(tally.text)?.[0]);
 }
 
-function readEvents(file: PageFile, sessionId: string, places: Found['events']): Event[] {
+function readEvents(file: DatabasePages, sessionId: string, places: IntactSession['events']): Event[] {
   const rows = [...places].sort(([one], [other]) => one - other);
   return rows.flatMap(([seq, { place }]) => {
     const [, , , json, sum = null] = rowAt(file, place)?.values ?? [];

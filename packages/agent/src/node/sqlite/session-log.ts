@@ -23,7 +23,7 @@ const tallySegments = 4;
 const maxRemembered = 1000;
 
 /** Where a session stands that is being written to. */
-interface Standing {
+interface LogPosition {
   readonly key: number;
   readonly epoch: number;
   /** Of the checksums of its events. */
@@ -50,7 +50,7 @@ export class SessionLog {
   readonly #sql: Statements;
   readonly #file: string;
   /** By id, what was claimed longest ago first. */
-  readonly #standings = new Map<string, Standing>();
+  readonly #standings = new Map<string, LogPosition>();
   #foreignWrites = 0;
   /** Sessions that were claimed here and have not come to an end since. */
   readonly #writing = new Set<string>();
@@ -216,7 +216,7 @@ export class SessionLog {
     return this.#sql.unlessCorrupt<KeyRow>(selectKey, sessionId)?.key;
   }
 
-  #insert(sessionId: string, standing: Standing, { events, texts }: EventTexts, isOver: boolean): void {
+  #insert(sessionId: string, standing: LogPosition, { events, texts }: EventTexts, isOver: boolean): void {
     const { tally, key } = standing;
     const isFirst = standing.first === undefined && events.length > 0;
     let at = 0;
@@ -244,7 +244,7 @@ export class SessionLog {
   }
 
   /** Where a session stands; its epoch is that of the one who may write. */
-  #standing(sessionId: string): Standing | undefined {
+  #standing(sessionId: string): LogPosition | undefined {
     const known = this.#standings.get(sessionId);
     if (known?.checked === this.#foreignWrites) return known;
     const row = this.#sql.row<WriterRow>('SELECT key, epoch FROM sessions WHERE id = ?', sessionId);
@@ -254,7 +254,7 @@ export class SessionLog {
     return this.#standings.get(sessionId);
   }
 
-  #remember(sessionId: string, standing: Standing): void {
+  #remember(sessionId: string, standing: LogPosition): void {
     this.#standings.delete(sessionId);
     this.#standings.set(sessionId, standing);
     if (this.#standings.size <= maxRemembered) return;

@@ -11,7 +11,7 @@ const interval = 256;
 const chunkLength = 250;
 
 /** What is kept of a list of messages. */
-interface Kept {
+interface StoredMessages {
   /** Place of the last event folded. */
   readonly seq: number;
   /** How many of the messages. */
@@ -37,7 +37,7 @@ export interface SnapshotTexts {
 export class Snapshots {
   readonly #sql: Statements;
   /** What is kept of a list of messages that a run holds. */
-  readonly #kept = new WeakMap<readonly Message[], Kept>();
+  readonly #kept = new WeakMap<readonly Message[], StoredMessages>();
 
   constructor(sql: Statements) {
     this.#sql = sql;

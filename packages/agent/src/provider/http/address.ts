@@ -6,7 +6,7 @@ import type { Scrubber } from './redact.ts';
 import { scrubberOf, secretsInHeaders, secretsInUrl } from './redact.ts';
 
 /** An endpoint made ready: checked, and with what hides its secrets. */
-export interface Address {
+export interface ResolvedEndpoint {
   readonly url: string;
   /** For people: host and port without path or credentials. */
   readonly host: string;
@@ -18,8 +18,8 @@ export interface Address {
  * Looks up where requests go, once. A failed look-up is not kept, so that the next request asks again.
  * What it returns is a promise only until the address is known.
  */
-export function addressOf(wire: Wire): () => Address | Promise<Address> {
-  let known: Address | Promise<Address> | undefined;
+export function addressOf(wire: Wire): () => ResolvedEndpoint | Promise<ResolvedEndpoint> {
+  let known: ResolvedEndpoint | Promise<ResolvedEndpoint> | undefined;
   return () => {
     if (known !== undefined) return known;
     const { endpoint } = wire;
@@ -41,7 +41,7 @@ export function addressOf(wire: Wire): () => Address | Promise<Address> {
   };
 }
 
-async function lookUp(endpoint: () => Promise<Endpoint>): Promise<Address> {
+async function lookUp(endpoint: () => Promise<Endpoint>): Promise<ResolvedEndpoint> {
   let found: Endpoint;
   try {
     found = await endpoint();
@@ -51,7 +51,7 @@ async function lookUp(endpoint: () => Promise<Endpoint>): Promise<Address> {
   return readyAddress(found);
 }
 
-function readyAddress(endpoint: Endpoint): Address {
+function readyAddress(endpoint: Endpoint): ResolvedEndpoint {
   const scrubber = scrubberOf([
     ...(endpoint.secrets ?? []),
     ...secretsInHeaders(endpoint.headers),

@@ -11,7 +11,7 @@ export interface Due<Name extends string> {
  * fires and is set again for what is then left, because setting a timer for every delta costs more than
  * reading the delta.
  */
-export class Watch<Name extends string> {
+export class DeadlineTimer<Name extends string> {
   readonly #runtime: Runtime;
   readonly #due: () => Due<Name>;
   readonly #late: (name: Name) => void;

@@ -2,7 +2,7 @@ import type { Message } from '../../values/message.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
 import type { Departure, Sent } from './cache-break.ts';
-import type { OpenCall, ViewedTurn, ViewFor } from './normalize-history.ts';
+import type { UnansweredCall, ViewedTurn, ViewFor } from './normalize-history.ts';
 import { checkAnswered, openingTurn, sideOf, turnAt } from './normalize-history.ts';
 
 const encoder = new TextEncoder();
@@ -23,7 +23,7 @@ interface KeptTurn {
   /** Bytes up to and with this turn. */
   readonly end: number;
   readonly isEmpty: boolean;
-  readonly open: readonly OpenCall[];
+  readonly open: readonly UnansweredCall[];
 }
 
 /** One conversation as it was sent so far: its messages are exactly those of its turns. */

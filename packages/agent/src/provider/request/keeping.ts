@@ -19,7 +19,7 @@ export interface Keepable {
 }
 
 /** How long the service is to keep a request. Absent: not at all. */
-export interface Kept {
+export interface CacheSettings {
   readonly rhythm?: RequestTiming;
   /** For the turns. */
   readonly turns?: CacheLifetime | undefined;
@@ -41,7 +41,7 @@ export class Keeping {
     this.#isMarked = cache?.lifetimes.some(({ mark }) => mark !== undefined) ?? false;
   }
 
-  of(keepable: Keepable): Kept {
+  of(keepable: Keepable): CacheSettings {
     const cache = this.#cache;
     if (cache === undefined) return {};
     const { key, now, bytes, wanted, closing } = keepable;

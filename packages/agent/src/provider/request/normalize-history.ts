@@ -15,7 +15,7 @@ import { CallNames, plainName } from '../wire/call-names.ts';
 import type { ResultPart, Turn, Wire } from '../wire/wire.ts';
 
 /** A call that waits for its result. */
-export interface OpenCall {
+export interface UnansweredCall {
   /** The id in the messages. */
   readonly id: string;
   /** The id on the wire. */
@@ -39,7 +39,7 @@ export interface ViewedTurn {
   /** Index of the first message after the turn. */
   readonly upTo: number;
   /** Calls of this turn, to be answered by the next. */
-  readonly open: readonly OpenCall[];
+  readonly open: readonly UnansweredCall[];
 }
 
 // Services refuse turns without text; words in brackets tell the model that nothing was left out by mistake.
@@ -59,7 +59,7 @@ export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: [] };
 export function normalizeHistory(messages: readonly Message[], view: ViewFor): Turn[] {
   const names = new CallNames();
   const turns: Turn[] = messages[0]?.role === 'assistant' ? [continued] : [];
-  let open: readonly OpenCall[] = [];
+  let open: readonly UnansweredCall[] = [];
   for (let at = 0; at < messages.length; ) {
     const viewed = turnAt(messages, at, open, names, view);
     turns.push(viewed.turn);
@@ -77,7 +77,7 @@ export function normalizeHistory(messages: readonly Message[], view: ViewFor): T
 export function turnAt(
   messages: readonly Message[],
   from: number,
-  open: readonly OpenCall[],
+  open: readonly UnansweredCall[],
   names: CallNames,
   view: ViewFor,
 ): ViewedTurn {
@@ -89,7 +89,7 @@ export function turnAt(
 }
 
 /** @throws AgentError `invalid` when the history ends with a call that nobody answered. */
-export function checkAnswered(open: readonly OpenCall[]): void {
+export function checkAnswered(open: readonly UnansweredCall[]): void {
   const [call] = open;
   if (call === undefined) return;
   throw invalidHistory(
@@ -115,7 +115,7 @@ function endOfSide(messages: readonly Message[], from: number): number {
 
 function userParts(
   said: readonly Message[],
-  open: readonly OpenCall[],
+  open: readonly UnansweredCall[],
   last: Message | undefined,
   view: ViewFor,
 ): (ResultPart | UserPart)[] {
@@ -134,11 +134,11 @@ function userParts(
 /** The results in the order of the calls. Where ids repeat, the first result belongs to the first call. */
 function answers(
   results: readonly ToolResultMessage[],
-  open: readonly OpenCall[],
+  open: readonly UnansweredCall[],
   view: ViewFor,
 ): ResultPart[] {
   const left = [...results];
-  const unanswered: OpenCall[] = [];
+  const unanswered: UnansweredCall[] = [];
   const parts: ResultPart[] = [];
   for (const call of open) {
     const place = left.findIndex((result) => result.toolCallId === call.id);
@@ -156,7 +156,7 @@ function answers(
   return parts;
 }
 
-function resultPart(result: ToolResultMessage, call: OpenCall, view: ViewFor): ResultPart {
+function resultPart(result: ToolResultMessage, call: UnansweredCall, view: ViewFor): ResultPart {
   const content: ToolResultPart[] = [];
   for (const part of result.content) addPart(content, part, view);
   if (content.length === 0) content.push(noOutput);
@@ -204,7 +204,7 @@ export function leftOut({ type, mediaType }: ImagePart | DocumentPart): TextPart
 
 function assistantTurn(said: readonly Message[], upTo: number, names: CallNames, view: ViewFor): ViewedTurn {
   const parts: AssistantPart[] = [];
-  const open: OpenCall[] = [];
+  const open: UnansweredCall[] = [];
   for (const message of said) {
     if (message.role !== 'assistant') continue;
     for (const part of message.content) {
@@ -220,7 +220,7 @@ function assistantTurn(said: readonly Message[], upTo: number, names: CallNames,
   return { turn: { side: 'assistant', parts }, upTo, open };
 }
 
-function callPart(part: ToolCallPart, open: OpenCall[], names: CallNames, view: ViewFor): ToolCallPart {
+function callPart(part: ToolCallPart, open: UnansweredCall[], names: CallNames, view: ViewFor): ToolCallPart {
   const wireId = names.give(plainName(part.id, 'call'));
   const toolName = plainName(part.toolName, 'unnamed');
   open.push({ id: part.id, wireId, toolName });

@@ -5,8 +5,8 @@ import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { BlockKey, Fault, FaultKind, ResponseSink } from '../wire/wire.ts';
 import type { BlockKind } from './block.ts';
-import { Block } from './block.ts';
-import { UsageCount } from './usage-count.ts';
+import { ResponseBlock } from './block.ts';
+import { TokenCounts } from './usage-count.ts';
 
 /** Most UTF-16 units of one answer: 64 Mi. */
 const maxAnswerSize = 64 * 1024 * 1024;
@@ -56,18 +56,18 @@ const repeated: StreamFault = {
  */
 export class Assembly implements ResponseSink {
   readonly #provider: string;
-  readonly #blocks: Block[] = [];
-  readonly #byKey = new Map<BlockKey, Block>();
+  readonly #blocks: ResponseBlock[] = [];
+  readonly #byKey = new Map<BlockKey, ResponseBlock>();
   /** Blocks that were whole when another one began in their place. */
-  readonly #earlier = new Map<BlockKey, Block>();
+  readonly #earlier = new Map<BlockKey, ResponseBlock>();
   /** Blocks of kinds that the wire does not know. */
   readonly #skipped = new Set<BlockKey>();
   readonly #names = new CallNames();
-  readonly #usage = new UsageCount();
+  readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
   /** Consecutive deltas mostly belong to one block. */
   #lastKey: BlockKey | undefined;
-  #last: Block | undefined;
+  #last: ResponseBlock | undefined;
   #steps = 0;
   #size = 0;
   #model: string | undefined;
@@ -279,7 +279,7 @@ export class Assembly implements ResponseSink {
    * The open block at this key. A closed block stays as it was told: what comes late, or is of another kind,
    * begins a new block, so that nothing is lost and nothing told changes.
    */
-  #open(at: BlockKey, kind: BlockKind): Block {
+  #open(at: BlockKey, kind: BlockKind): ResponseBlock {
     const isLast = at === this.#lastKey;
     const known = isLast ? this.#last : this.#byKey.get(at);
     if (known !== undefined && known.kind === kind && !known.closed) {
@@ -298,26 +298,26 @@ export class Assembly implements ResponseSink {
     return this.#remember(at, block);
   }
 
-  #add(kind: BlockKind): Block {
-    const block = new Block(this.#blocks.length, kind);
+  #add(kind: BlockKind): ResponseBlock {
+    const block = new ResponseBlock(this.#blocks.length, kind);
     this.#blocks.push(block);
     return block;
   }
 
-  #remember(at: BlockKey, block: Block): Block {
+  #remember(at: BlockKey, block: ResponseBlock): ResponseBlock {
     this.#lastKey = at;
     this.#last = block;
     return block;
   }
 
-  #forget(at: BlockKey, block: Block): void {
+  #forget(at: BlockKey, block: ResponseBlock): void {
     this.#close(block);
     this.#byKey.delete(at);
     this.#lastKey = undefined;
     this.#last = undefined;
   }
 
-  #close(block: Block, problem?: string): void {
+  #close(block: ResponseBlock, problem?: string): void {
     if (block.closed) return;
     if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
     block.close();
@@ -331,7 +331,7 @@ export class Assembly implements ResponseSink {
   }
 
   /** Whether it is the block that stood in its place before, once more. */
-  #isRepeated(block: Block): boolean {
+  #isRepeated(block: ResponseBlock): boolean {
     for (const [at, { kind, text }] of this.#earlier)
       if (this.#byKey.get(at) === block && kind === block.kind && text === block.text) return true;
     return false;

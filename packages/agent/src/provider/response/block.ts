@@ -12,7 +12,7 @@ export type BlockKind = 'text' | 'reasoning' | 'call' | 'opaque';
 const unnamedTool = 'unnamed';
 
 /** One block of an answer while it streams. */
-export class Block {
+export class ResponseBlock {
   /** Place among the blocks of the answer, by first mention. */
   readonly index: number;
   kind: BlockKind;

@@ -1,6 +1,6 @@
 import { AgentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
-import type { Address } from '../http/address.ts';
+import type { ResolvedEndpoint } from '../http/address.ts';
 import type { ErrorBody } from '../http/error-body.ts';
 import { retryAfterOf, usableWait } from '../http/retry-after.ts';
 import type { OpenFraming } from '../wire/framing.ts';
@@ -11,24 +11,24 @@ import { faultError } from './fault.ts';
 const shownBody = 200;
 
 /** A response that is no answer, its body read. */
-export interface Refused {
+export interface RejectedResponse {
   readonly wire: Wire;
   readonly runtime: Runtime;
   readonly framing: OpenFraming;
-  readonly address: Address;
+  readonly address: ResolvedEndpoint;
   readonly response: RawResponse;
   readonly body: ErrorBody;
 }
 
 /** The error of a response that is no answer: a failure, a redirect, or a body of another type. */
-export function refusal(refused: Refused): AgentError {
+export function refusal(refused: RejectedResponse): AgentError {
   const { status } = refused.response;
   if (status >= 200 && status < 300) return wrongType(refused);
   if (status >= 300 && status < 400) return redirect(refused);
   return httpFault(refused);
 }
 
-function httpFault(refused: Refused): AgentError {
+function httpFault(refused: RejectedResponse): AgentError {
   const { wire, runtime, response } = refused;
   const header = (name: string) => response.header(name.toLowerCase());
   const requestId = wire.requestIdHeader === undefined ? undefined : header(wire.requestIdHeader);
@@ -42,7 +42,7 @@ function httpFault(refused: Refused): AgentError {
 }
 
 /** A wire that stumbles over an odd body, or finds no words in it, must not hide the failure itself. */
-function describe(refused: Refused, header: (name: string) => string | undefined): Fault {
+function describe(refused: RejectedResponse, header: (name: string) => string | undefined): Fault {
   try {
     const fault = refused.wire.fault(refused.response.status, bodyText(refused), header);
     if (typeof fault.message === 'string') return fault;
@@ -50,7 +50,7 @@ function describe(refused: Refused, header: (name: string) => string | undefined
   return { message: '' };
 }
 
-function wrongType(refused: Refused): AgentError {
+function wrongType(refused: RejectedResponse): AgentError {
   const { wire, framing, address, response } = refused;
   const type = response.header('content-type');
   const begin = bodyText(refused).trim().slice(0, shownBody);
@@ -63,7 +63,7 @@ function wrongType(refused: Refused): AgentError {
   });
 }
 
-function redirect(refused: Refused): AgentError {
+function redirect(refused: RejectedResponse): AgentError {
   const { wire, address, response } = refused;
   const target = URL.parse(response.header('location') ?? '', address.url);
   const where = target === null ? 'another address' : target.origin;
@@ -76,7 +76,7 @@ function redirect(refused: Refused): AgentError {
   });
 }
 
-function bodyText({ address, body }: Refused): string {
+function bodyText({ address, body }: RejectedResponse): string {
   // Cleaned before anybody can shorten it: half a key could not be found any more.
   return body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text);
 }

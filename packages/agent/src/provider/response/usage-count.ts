@@ -16,7 +16,7 @@ const counted: readonly Counted[] = [
 const unitsPerToken = 4;
 
 /** The token counts of one answer. Counts are absolute: a later one replaces an earlier one. */
-export class UsageCount {
+export class TokenCounts {
   readonly #counts: { [key in Counted]?: number } = {};
 
   /** Takes what is a count; services also send null and leave fields out. */

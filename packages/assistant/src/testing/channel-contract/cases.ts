@@ -29,14 +29,14 @@ export function expectSame(actual: unknown, expected: unknown, what: string): vo
 }
 
 /** The expected error of a call. */
-export interface Wanted {
+export interface ExpectedError {
   readonly kinds: readonly ErrorKind[];
   readonly code?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
 }
 
-export async function expectFailure(call: Promise<unknown>, wanted: Wanted): Promise<AgentError> {
+export async function expectFailure(call: Promise<unknown>, wanted: ExpectedError): Promise<AgentError> {
   const error = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,

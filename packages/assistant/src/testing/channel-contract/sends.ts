@@ -1,6 +1,6 @@
 import type { MessagePart } from '../../channel.ts';
 import { maxNoteLength } from '../../channel.ts';
-import type { ChannelCase, Wanted } from './cases.ts';
+import type { ChannelCase, ExpectedError } from './cases.ts';
 import { expectFailure, expectSame, expectThat, group } from './cases.ts';
 import type { ChannelFault } from './stand.ts';
 
@@ -14,7 +14,7 @@ function formatted(pieces: readonly MessagePart[]): MessagePart {
   return pieces[0] ?? hello;
 }
 
-const tellings: readonly [ChannelFault, string, Wanted][] = [
+const tellings: readonly [ChannelFault, string, ExpectedError][] = [
   [
     'limit',
     'too many messages is rate_limit with the time to wait',
@@ -145,7 +145,7 @@ export const sendCases: readonly ChannelCase[] = [
   }),
   the('what was cancelled before it began is aborted, and not sent', async ({ channel, chatId, seen }) => {
     const signal = AbortSignal.abort();
-    const wanted: Wanted = { kinds: ['aborted'], retryable: false };
+    const wanted: ExpectedError = { kinds: ['aborted'], retryable: false };
     await expectFailure(channel.send(chatId, hello, { signal }), wanted);
     await expectFailure(channel.sendFile(chatId, file, { signal }), wanted);
     expectSame(seen().length, 0, 'messages');

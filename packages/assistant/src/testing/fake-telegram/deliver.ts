@@ -11,7 +11,7 @@ export interface FakeDelivery {
 }
 
 /** Which updates are offered to a webhook, how often, and with which secret. */
-export interface DeliverOptions {
+export interface WebhookDeliveryOptions {
   /** Number of deliveries of an update before the real API would pause. Default 3. */
   readonly attempts?: number;
   /** All at the same time, as with several connections. Default: one after another. */
@@ -30,7 +30,7 @@ export async function deliverUpdates(
   updates: FakeUpdates,
   webhook: FakeWebhook,
   post: Post,
-  options: DeliverOptions,
+  options: WebhookDeliveryOptions,
 ): Promise<FakeDelivery[]> {
   const { attempts = 3, together = false, secret = webhook.secret ?? null } = options;
   const due = [...(options.updates ?? updates.pending)];

@@ -75,7 +75,7 @@ async function isOver(asked: Promise<Outcome>): Promise<boolean> {
 async function onLive(
   subject: ContractSubject,
   answer: ScriptAnswer,
-  act: (live: Live) => Promise<void>,
+  act: (live: LiveRequest) => Promise<void>,
   timeouts: Partial<Timeouts> = {},
 ): Promise<void> {
   const stream = new LiveStream();
@@ -104,7 +104,7 @@ async function onLive(
   );
 }
 
-interface Live {
+interface LiveRequest {
   readonly stage: WireFixture;
   readonly stream: LiveStream;
   readonly asked: Promise<Outcome>;
@@ -115,7 +115,7 @@ interface Live {
 }
 
 /** Moves the clock in steps with noise before each, until the request is over; returns how long it lived. */
-async function pingUntilOver({ stage, asked, ping }: Live, most: number): Promise<number> {
+async function pingUntilOver({ stage, asked, ping }: LiveRequest, most: number): Promise<number> {
   const begin = stage.runtime.monotonic();
   while (stage.runtime.monotonic() - begin < most && !(await isOver(asked))) {
     await ping();

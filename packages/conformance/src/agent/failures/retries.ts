@@ -23,9 +23,9 @@ const hints = group('retry-after');
 const answer = scriptResponse(['Fine after all.']);
 const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
 
-type RetryEvent = AgentEvent & { readonly type: 'retry' };
+type AgentRetryEvent = AgentEvent & { readonly type: 'retry' };
 
-function retriesIn(events: readonly AgentEvent[]): RetryEvent[] {
+function retriesIn(events: readonly AgentEvent[]): AgentRetryEvent[] {
   return events.filter((event) => event.type === 'retry');
 }
 

@@ -16,7 +16,7 @@ import {
 export type Rest = Partial<Omit<Tool, 'name'>>;
 
 /** What the model is told of a tool. */
-export interface ToolReport {
+export interface ObservedToolResult {
   readonly text: string;
   readonly isError: boolean;
   /** Time that it took by the clock of the stage, in milliseconds. */
@@ -30,7 +30,7 @@ export const given: Record<string, unknown> = { path: 'a.txt', list: ['one', { d
  * Runs a tool that behaves oddly and one beside it. Whatever the first one does: the run completes, the other
  * tool runs, and what is stored is plain data in which the arguments stand as the model gave them.
  */
-export async function toldOf(stage: RunFixture, rest: Rest): Promise<ToolReport> {
+export async function toldOf(stage: RunFixture, rest: Rest): Promise<ObservedToolResult> {
   const { tool, names } = probeTools();
   const before = stage.elapsed;
   const agent = scriptedModel([
@@ -58,7 +58,7 @@ export async function toldOf(stage: RunFixture, rest: Rest): Promise<ToolReport>
 }
 
 /** What needs no time takes none but that of a slow store. */
-export function expectAtOnce({ took }: ToolReport): void {
+export function expectAtOnce({ took }: ObservedToolResult): void {
   expect(took < 1000, `an end at once, found ${took} ms`);
 }
 

@@ -6,14 +6,14 @@ import { blockSteps, chunksOf, scriptTesting, splitText, textOfBlock } from '@co
 import type { Choices } from './choices.ts';
 
 /** A frame of an answer, and where it ends in the body. */
-export interface Frame {
+export interface PayloadFrame {
   readonly payload: unknown;
   readonly text: string;
   readonly end: number;
 }
 
 /** Everything that a whole answer says, frame by frame. */
-export function framesOf(answer: ScriptAnswer, choices: Choices): Frame[] {
+export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[] {
   const deltas = choices.between('deltas', 1, 3);
   const steps = answer.blocks.flatMap((block, at) =>
     blockSteps(block, at, splitText(textOfBlock(block), deltas)),
@@ -25,7 +25,7 @@ export function framesOf(answer: ScriptAnswer, choices: Choices): Frame[] {
 }
 
 /** Frames one after another. */
-export function laidOut(payloads: readonly unknown[]): Frame[] {
+export function laidOut(payloads: readonly unknown[]): PayloadFrame[] {
   let end = 0;
   return payloads.map((payload) => {
     const text = scriptTesting.frame(payload);
@@ -35,7 +35,7 @@ export function laidOut(payloads: readonly unknown[]): Frame[] {
 }
 
 /** The bytes of some frames as the network cuts them. */
-export function chunked(frames: readonly Frame[], choices: Choices): Uint8Array[] {
+export function chunked(frames: readonly PayloadFrame[], choices: Choices): Uint8Array[] {
   const texts = frames.map(({ text }) => text);
   const cut = choices.among<'whole' | 'payload' | 'anywhere'>('chunks', [
     [3, 'whole'],
@@ -46,7 +46,7 @@ export function chunked(frames: readonly Frame[], choices: Choices): Uint8Array[
 }
 
 /** What whoever has read these payloads knows about the answer. */
-export interface Heard {
+export interface ReceivedResponse {
   readonly usage: Usage;
   /** UTF-16 units of what was said. */
   readonly size: number;
@@ -54,7 +54,7 @@ export interface Heard {
   readonly ended: boolean;
 }
 
-export function heardFrom(payloads: readonly unknown[]): Heard {
+export function heardFrom(payloads: readonly unknown[]): ReceivedResponse {
   let usage = noUsage;
   let size = 0;
   let ended = false;
@@ -73,7 +73,7 @@ export function heardFrom(payloads: readonly unknown[]): Heard {
 }
 
 /** What an answer that came to nothing has cost: the larger of what was counted and what was heard. */
-export function wastedIn({ usage, size }: Heard): Usage {
+export function wastedIn({ usage, size }: ReceivedResponse): Usage {
   const estimate = Math.ceil(size / 4);
   return estimate > usage.outputTokens ? { ...usage, outputTokens: estimate, estimated: true } : usage;
 }

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
-import type { Owner, World } from './world.ts';
+import type { ProcessOwner, World } from './world.ts';
 
 /** Where something can get in between: each is crossed many times in the life of a program. */
 export type Site =
@@ -35,7 +35,7 @@ export interface Impulse {
  * One process: what it uses of the world, and what it leaves behind. Once it is dead nothing of it acts on the
  * world any more, whatever its code still does.
  */
-export class Program implements Owner {
+export class Program implements ProcessOwner {
   readonly name: string;
   readonly world: World;
   readonly runtime: Runtime;

@@ -2,7 +2,7 @@ import type { Event, Run, RunEvent, RunResult, Usage } from '@cobbler/agent';
 import type { Program } from './program.ts';
 
 /** One call of the model: as many requests as it took. */
-export interface ModelCall {
+export interface SimulatedModelCall {
   /** How many requests of its program had reached the service before it. */
   readonly from: number;
   readonly begunAt: number;
@@ -19,7 +19,7 @@ export interface Execution {
   /** The number of the call. */
   readonly n: number;
   readonly toolName: string;
-  readonly record: RunRecord;
+  readonly record: SimulatedRun;
   readonly signal: AbortSignal;
   /** What the tool came to before anybody told it to stop. */
   settled?: 'value' | 'error';
@@ -33,14 +33,14 @@ export interface StopReport {
 }
 
 /** An answer to an approval, and whether the run said that it counts. */
-export interface Reply {
+export interface ApprovalReply {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny';
   readonly counts: boolean;
 }
 
 /** What a reader of the run got. */
-export interface Reading {
+export interface ReaderRecord {
   readonly who: string;
   readonly events: RunEvent[];
   /** It went away by itself. */
@@ -49,7 +49,7 @@ export interface Reading {
 }
 
 /** Everything that is known about one run in one program. */
-export interface RunRecord {
+export interface SimulatedRun {
   readonly name: string;
   readonly program: Program;
   readonly sessionId: string;
@@ -58,15 +58,15 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly run: Run;
   readonly events: RunEvent[];
-  readonly readings: Reading[];
-  readonly calls: ModelCall[];
+  readonly readings: ReaderRecord[];
+  readonly calls: SimulatedModelCall[];
   readonly executions: Execution[];
   /** Marks of what was said and heard. */
   readonly heard: string[];
   readonly stops: StopReport[];
   /** When somebody first wanted the run to end, heard or not. */
   pressedAt?: number;
-  readonly replies: Reply[];
+  readonly replies: ApprovalReply[];
   /** Approvals that wait for a person. */
   readonly asking: Set<string>;
   /** Milliseconds that people took. */
@@ -105,7 +105,7 @@ export function summaryOf(messages: unknown): string {
  * The runs that this one goes on with and whose use counts for it, oldest first: the last that began with
  * something new, and those that took it up again.
  */
-export function chainOf(events: readonly Event[], { before }: RunRecord): string[] {
+export function chainOf(events: readonly Event[], { before }: SimulatedRun): string[] {
   let chain: string[] = [];
   for (const { runId, type } of events) {
     if (!before.includes(runId) || chain.at(-1) === runId) continue;

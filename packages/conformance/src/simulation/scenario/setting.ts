@@ -4,7 +4,7 @@ import type { Choices } from './choices.ts';
 import type { Weather } from './weather.ts';
 
 /** What stays the same through all of a simulation. */
-export interface Setting {
+export interface SimulationSetting {
   readonly weather: Weather;
   /** Whether a gate judges the calls, and whether somebody is there whom it can ask. */
   readonly gated: boolean;
@@ -35,7 +35,7 @@ export const modelCallMs = 600_000;
 /** What tokens cost, in US dollars per million. */
 export const price: Price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 
-export function chooseSetting(choices: Choices): Setting {
+export function chooseSetting(choices: Choices): SimulationSetting {
   const tokens = choices.among<number | undefined>('limit on tokens', [
     [80, undefined],
     [10, 4_000],
@@ -99,7 +99,7 @@ export function chooseSetting(choices: Choices): Setting {
     ]),
     approvalMs: choices.pick('approvals expire', [undefined, undefined, 10_000]),
     priced: !choices.whether('unpriced', 0.2),
-    output: choices.among<Setting['output']>('output', [
+    output: choices.among<SimulationSetting['output']>('output', [
       [10, undefined],
       [1, 'native'],
       [1, 'tool'],

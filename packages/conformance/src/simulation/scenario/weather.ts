@@ -1,11 +1,11 @@
 import type { ScriptAnswer, ScriptFault } from '@cobbler/agent/testing';
 import { scriptTesting } from '@cobbler/agent/testing';
-import type { Frame } from './broadcast.ts';
+import type { PayloadFrame } from './broadcast.ts';
 import { chunked, framesOf, laidOut } from './broadcast.ts';
 import type { Choices } from './choices.ts';
 
 /** One thing that a connection does. */
-export interface Move {
+export interface ConnectionStep {
   /** Milliseconds after the move before it. */
   readonly afterMs: number;
   readonly bytes?: Uint8Array;
@@ -14,15 +14,15 @@ export interface Move {
 }
 
 /** How one request is served. */
-export interface Serving {
+export interface ServedResponse {
   readonly what: string;
   /** Absent: there is no head, because the connection breaks (`ending`) or nobody ever answers. */
   readonly head?: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
   readonly ending?: 'reset';
   readonly headMs: number;
   /** What the body is made of; empty for a body that is no answer. */
-  readonly frames: readonly Frame[];
-  readonly moves: Iterable<Move>;
+  readonly frames: readonly PayloadFrame[];
+  readonly moves: Iterable<ConnectionStep>;
 }
 
 /** How often something goes wrong on the way. */
@@ -31,7 +31,7 @@ export type Weather = 'fair' | 'mixed' | 'foul';
 const chanceOfTrouble: Readonly<Record<Weather, number>> = { fair: 0, mixed: 0.12, foul: 0.45 };
 
 /** Decides how a request is served that would get this answer. */
-export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices): Serving {
+export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices): ServedResponse {
   const headMs = choices.among('head', [
     [6, 5],
     [3, 0],
@@ -42,7 +42,7 @@ export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices):
   return streamed('answers', frames, [...paced(chunked(frames, choices), choices), end], headMs);
 }
 
-type Trouble =
+type RequestTrouble =
   | 'unreachable'
   | 'silent'
   | 'status'
@@ -58,7 +58,7 @@ type Trouble =
   | 'lingers'
   | 'breaks late';
 
-const troubles: readonly (readonly [number, Trouble])[] = [
+const troubles: readonly (readonly [number, RequestTrouble])[] = [
   [2, 'status'],
   [2, 'unreachable'],
   [1, 'silent'],
@@ -75,7 +75,7 @@ const troubles: readonly (readonly [number, Trouble])[] = [
   [1, 'breaks late'],
 ];
 
-function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): Serving {
+function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): ServedResponse {
   const trouble = choices.among('kind of trouble', troubles);
   if (trouble === 'unreachable') return { what: 'is unreachable', ending: 'reset', headMs, ...nothing };
   if (trouble === 'silent') return { what: 'never answers', headMs, ...nothing };
@@ -90,10 +90,10 @@ function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): Servi
 /** Whole answers that make trouble nevertheless. */
 function late(
   trouble: 'drips' | 'lingers' | 'breaks late',
-  whole: readonly Frame[],
+  whole: readonly PayloadFrame[],
   headMs: number,
   choices: Choices,
-): Serving {
+): ServedResponse {
   if (trouble === 'drips') {
     const gap = choices.pick('drip', [500, 5_000, 40_000]);
     const drops = whole.map((frame) => ({ afterMs: gap, bytes: encoder.encode(frame.text) }));
@@ -107,13 +107,13 @@ function late(
 /** Answers that stop before their end, at any frame. */
 function spoiled(
   trouble: Exclude<
-    Trouble,
+    RequestTrouble,
     'unreachable' | 'silent' | 'status' | 'page' | 'drips' | 'lingers' | 'breaks late'
   >,
-  whole: readonly Frame[],
+  whole: readonly PayloadFrame[],
   headMs: number,
   choices: Choices,
-): Serving {
+): ServedResponse {
   const last = whole.findLastIndex(({ payload }) => (payload as { do?: string }).do === 'end');
   const kept = whole.slice(0, choices.between('place of trouble', 0, last));
   const more = {
@@ -126,7 +126,7 @@ function spoiled(
     reports: scriptTesting.fail({ kind: choices.pick('reported', reported), message: 'The service fails.' }),
   }[trouble];
   const frames = more.length === 0 ? kept : laidOut([...kept.map(({ payload }) => payload), ...more]);
-  const moves: Move[] = paced(chunked(frames, choices), choices);
+  const moves: ConnectionStep[] = paced(chunked(frames, choices), choices);
   if (trouble === 'torn') moves.push({ afterMs: 1, bytes: encoder.encode('data: {"do":"tex') });
   const what = `${trouble} after ${kept.length} of ${whole.length} frames`;
   if (trouble === 'pings') return streamed(what, frames, pinging(moves), headMs);
@@ -136,7 +136,7 @@ function spoiled(
 
 const reported: readonly ScriptFault['kind'][] = ['busy', 'rate_limit', 'agent', 'invalid'];
 
-function* pinging(moves: readonly Move[]): Iterable<Move> {
+function* pinging(moves: readonly ConnectionStep[]): Iterable<ConnectionStep> {
   yield* moves;
   for (;;) yield { afterMs: 20_000, bytes: encoder.encode(': ping\n\n') };
 }
@@ -154,18 +154,18 @@ const waits: readonly (Readonly<Record<string, string>> | undefined)[] = [
 
 const statuses = [529, 500, 429, 503, 408, 409, 400, 401, 404, 307] as const;
 
-function refused(headMs: number, choices: Choices): Serving {
+function refused(headMs: number, choices: Choices): ServedResponse {
   const status = choices.pick('status', statuses);
   const hint = choices.pick('retry-after', waits) ?? {};
   const headers = { 'content-type': 'application/json', ...hint };
   const body = JSON.stringify({ message: `The service answers ${status}.` });
-  const moves: Move[] = [{ afterMs: 1, bytes: encoder.encode(body) }];
+  const moves: ConnectionStep[] = [{ afterMs: 1, bytes: encoder.encode(body) }];
   if (!choices.whether('hangs in the refusal', 0.1)) moves.push(end);
   const what = `refuses with ${status} ${JSON.stringify(hint)}`;
   return { what, head: { status, headers }, headMs, frames: [], moves };
 }
 
-function page(headMs: number): Serving {
+function page(headMs: number): ServedResponse {
   const moves = [{ afterMs: 1, bytes: encoder.encode('<html>Welcome to the airport</html>') }, end];
   return {
     what: 'shows a page',
@@ -176,12 +176,17 @@ function page(headMs: number): Serving {
   };
 }
 
-function streamed(what: string, frames: readonly Frame[], moves: Iterable<Move>, headMs: number): Serving {
+function streamed(
+  what: string,
+  frames: readonly PayloadFrame[],
+  moves: Iterable<ConnectionStep>,
+  headMs: number,
+): ServedResponse {
   const head = { status: 200, headers: { 'content-type': scriptTesting.contentType } };
   return { what, head, headMs, frames, moves };
 }
 
-function paced(chunks: readonly Uint8Array[], choices: Choices): Move[] {
+function paced(chunks: readonly Uint8Array[], choices: Choices): ConnectionStep[] {
   const pace = choices.among('pace', [
     [5, 1],
     [3, 0],
@@ -190,6 +195,6 @@ function paced(chunks: readonly Uint8Array[], choices: Choices): Move[] {
   return chunks.map((bytes) => ({ afterMs: pace, bytes }));
 }
 
-const end: Move = { afterMs: 1, ending: 'end' };
+const end: ConnectionStep = { afterMs: 1, ending: 'end' };
 const nothing = { frames: [], moves: [] } as const;
 const encoder = new TextEncoder();

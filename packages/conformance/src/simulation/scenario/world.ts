@@ -1,7 +1,7 @@
 import type { Choices } from './choices.ts';
 
 /** Whose things end when its process ends. */
-export interface Owner {
+export interface ProcessOwner {
   readonly name: string;
 }
 
@@ -12,10 +12,10 @@ export interface Violation {
   readonly message: string;
 }
 
-interface Pending {
+interface ScheduledAction {
   /** When it is due, on the monotonic clock. */
   readonly at: number;
-  readonly owner: Owner;
+  readonly owner: ProcessOwner;
   readonly what: string;
   readonly act: () => void;
 }
@@ -37,8 +37,8 @@ const startOfWallClock = 1_767_225_600_000;
  */
 export class World {
   readonly choices: Choices;
-  readonly #pending: Pending[] = [];
-  readonly #gone = new WeakSet<Owner>();
+  readonly #pending: ScheduledAction[] = [];
+  readonly #gone = new WeakSet<ProcessOwner>();
   readonly #trace: string[] = [];
   #elapsed = 0;
   #jumped = 0;
@@ -96,10 +96,10 @@ export class World {
   }
 
   /** Has something happen later. Returns a function that takes it back. */
-  after(ms: number, owner: Owner, what: string, act: () => void): () => void {
+  after(ms: number, owner: ProcessOwner, what: string, act: () => void): () => void {
     this.touch();
     if (this.#gone.has(owner)) return () => {};
-    const pending: Pending = { at: this.#elapsed + Math.max(0, ms), owner, what, act };
+    const pending: ScheduledAction = { at: this.#elapsed + Math.max(0, ms), owner, what, act };
     this.#pending.push(pending);
     return () => {
       this.touch();
@@ -109,7 +109,7 @@ export class World {
   }
 
   /** A promise that resolves later, by the order of this world. */
-  later<Value>(ms: number, owner: Owner, what: string, value: () => Value): Promise<Value> {
+  later<Value>(ms: number, owner: ProcessOwner, what: string, value: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.after(ms, owner, what, () => {
         try {
@@ -122,7 +122,7 @@ export class World {
   }
 
   /** Its owner is gone: whatever it still had before it, or means to have, never happens. */
-  forget(owner: Owner): void {
+  forget(owner: ProcessOwner): void {
     this.#gone.add(owner);
     for (let at = this.#pending.length - 1; at >= 0; at -= 1) {
       if (this.#pending[at]?.owner === owner) this.#pending.splice(at, 1);
@@ -169,7 +169,7 @@ export class World {
     this.#elapsed = Math.max(this.#elapsed, end);
   }
 
-  #next(by: number): Pending | undefined {
+  #next(by: number): ScheduledAction | undefined {
     let earliest = Number.POSITIVE_INFINITY;
     for (const { at } of this.#pending) if (at < earliest) earliest = at;
     if (earliest > by) return undefined;

@@ -6,7 +6,7 @@ import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 
 /** How an operation of the store goes wrong. */
-type Fault =
+type DiskFault =
   | 'fails'
   | 'hangs'
   | 'commits and fails'
@@ -14,7 +14,7 @@ type Fault =
   | 'hangs and commits later'
   | 'throws at once';
 
-const faults: readonly Fault[] = [
+const faults: readonly DiskFault[] = [
   'fails',
   'hangs',
   'commits and fails',
@@ -26,10 +26,10 @@ const faults: readonly Fault[] = [
 /** At which operation of one program the store goes wrong, and how. */
 interface Accident {
   readonly nth: number;
-  readonly fault: Fault;
+  readonly fault: DiskFault;
 }
 
-interface Kept {
+interface DiskSession {
   epoch: number;
   readonly lines: string[];
 }
@@ -48,7 +48,7 @@ export interface Trouble {
  */
 export class Disk {
   readonly #world: World;
-  readonly #sessions = new Map<string, Kept>();
+  readonly #sessions = new Map<string, DiskSession>();
   readonly #troubles = new WeakMap<Program, { failed: boolean; fenced: boolean; operations: number }>();
   readonly #accidents = new WeakMap<Program, Accident>();
   /** Answers come at once, as from a store in memory. */
@@ -142,7 +142,7 @@ export class Disk {
     }
   }
 
-  #faultNow(program: Program): Fault | undefined {
+  #faultNow(program: Program): DiskFault | undefined {
     const trouble = this.#troubleOf(program);
     trouble.operations += 1;
     const accident = this.#accidents.get(program);
@@ -151,7 +151,7 @@ export class Disk {
     return accident.fault;
   }
 
-  #goWrong<Value>(program: Program, what: string, fault: Fault, work: () => Value): Promise<Value> {
+  #goWrong<Value>(program: Program, what: string, fault: DiskFault, work: () => Value): Promise<Value> {
     this.#world.note(`${program.name}: ${what} ${fault}`);
     const broken = () => {
       throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });

@@ -3,9 +3,9 @@ import type { Program } from '../scenario/program.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 
-type Manner = 'allows' | 'denies' | 'asks' | 'changes' | 'throws' | 'mumbles' | 'hangs';
+type GateBehavior = 'allows' | 'denies' | 'asks' | 'changes' | 'throws' | 'mumbles' | 'hangs';
 
-const manners: readonly (readonly [number, Manner])[] = [
+const manners: readonly (readonly [number, GateBehavior])[] = [
   [70, 'allows'],
   [8, 'denies'],
   [16, 'asks'],

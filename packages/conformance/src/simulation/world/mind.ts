@@ -79,7 +79,7 @@ export class Mind {
     };
   }
 
-  #kinds({ read }: Thought): readonly (readonly [number, Kind])[] {
+  #kinds({ read }: Thought): readonly (readonly [number, ResponseKind])[] {
     if (read.toolChoice === 'none') return closing;
     return this.#isEager && read.turns.length === 1 ? eager : kinds;
   }
@@ -208,22 +208,22 @@ export function isForNotes(read: ReadRequest): boolean {
   return read.tools.length === 0;
 }
 
-type Kind = 'calls' | Exclude<StopReason, 'tool_use'>;
+type ResponseKind = 'calls' | Exclude<StopReason, 'tool_use'>;
 
-const odd: readonly (readonly [number, Kind])[] = [
+const odd: readonly (readonly [number, ResponseKind])[] = [
   [4, 'pause'],
   [2, 'max_tokens'],
   [2, 'refusal'],
   [1, 'context_full'],
   [1, 'unknown'],
 ];
-const kinds: readonly (readonly [number, Kind])[] = [[40, 'complete'], [60, 'calls'], ...odd];
-const eager: readonly (readonly [number, Kind])[] = [
+const kinds: readonly (readonly [number, ResponseKind])[] = [[40, 'complete'], [60, 'calls'], ...odd];
+const eager: readonly (readonly [number, ResponseKind])[] = [
   [10, 'complete'],
   [90, 'calls'],
 ];
 /** Told to make no calls, most models make none. */
-const closing: readonly (readonly [number, Kind])[] = [[65, 'complete'], [25, 'calls'], ...odd];
+const closing: readonly (readonly [number, ResponseKind])[] = [[65, 'complete'], [25, 'calls'], ...odd];
 
 const flaws: readonly (readonly [number, Flaw | undefined])[] = [
   [90, undefined],

@@ -3,10 +3,10 @@ import { noUsage } from '@cobbler/agent';
 import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/provider';
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { scriptTesting } from '@cobbler/agent/testing';
-import type { Heard } from '../scenario/broadcast.ts';
+import type { ReceivedResponse } from '../scenario/broadcast.ts';
 import { heardFrom, wastedIn } from '../scenario/broadcast.ts';
 import type { Program } from '../scenario/program.ts';
-import type { Move, Serving, Weather } from '../scenario/weather.ts';
+import type { ConnectionStep, ServedResponse, Weather } from '../scenario/weather.ts';
 import { serve } from '../scenario/weather.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
@@ -18,7 +18,7 @@ export interface Served {
   readonly request: number;
   readonly program: Program;
   readonly answer: ScriptAnswer;
-  readonly serving: Serving;
+  readonly serving: ServedResponse;
   /** Bytes of the body that the client was given. */
   arrived: number;
   /** The same without a piece in the midst of which the client left: it need not have looked at the rest. */
@@ -26,7 +26,7 @@ export interface Served {
 }
 
 /** The model's service: it takes every request, refuses bad histories, and knows what each has cost. */
-export class Service {
+export class ModelService {
   readonly #world: World;
   readonly #mind: Mind;
   readonly #weather: Weather;
@@ -60,7 +60,7 @@ export class Service {
       if (!program.alive) return never();
       program.cross('request');
       const served = this.#take(program, request);
-      return new Connection(this.#world, served, request.signal).open();
+      return new ServiceConnection(this.#world, served, request.signal).open();
     };
   }
 
@@ -85,7 +85,7 @@ export class Service {
 }
 
 /** What the client has heard of an answer. */
-export function heardOf({ serving, arrived }: Served): Heard {
+export function heardOf({ serving, arrived }: Served): ReceivedResponse {
   return heardUpTo(serving, arrived);
 }
 
@@ -95,16 +95,16 @@ export function wastedBy({ serving, arrived, surely }: Served): readonly [least:
   return [wastedIn(heardUpTo(serving, surely)), wastedIn(heardUpTo(serving, arrived))];
 }
 
-function heardUpTo({ frames }: Serving, bytes: number): Heard {
+function heardUpTo({ frames }: ServedResponse, bytes: number): ReceivedResponse {
   return heardFrom(frames.filter(({ end }) => end <= bytes).map(({ payload }) => payload));
 }
 
 /** One connection: it moves when the world lets it, and ends when the client leaves. */
-class Connection implements RawResponse {
+class ServiceConnection implements RawResponse {
   readonly #world: World;
   readonly #served: Served;
   readonly #program: Program;
-  readonly #moves: Iterator<Move>;
+  readonly #moves: Iterator<ConnectionStep>;
   readonly #signal: AbortSignal;
   readonly #onAbort = () => this.#leave();
   #give: (bytes: Uint8Array) => void = () => {};
@@ -175,7 +175,7 @@ class Connection implements RawResponse {
     );
   }
 
-  #move({ bytes, ending }: Move): void {
+  #move({ bytes, ending }: ConnectionStep): void {
     this.#program.cross('chunk');
     if (!this.#open) return;
     if (ending === 'end') {

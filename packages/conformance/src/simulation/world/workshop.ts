@@ -1,6 +1,6 @@
 import type { Event, JsonObject, Tool, ToolContext } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
-import type { Execution, RunRecord } from '../scenario/record.ts';
+import type { Execution, SimulatedRun } from '../scenario/record.ts';
 import { mark } from '../scenario/record.ts';
 import { repeatable } from '../scenario/routine.ts';
 import type { World } from '../scenario/world.ts';
@@ -9,10 +9,10 @@ import type { Disk } from './disk.ts';
 import type { Permits } from './gatekeeper.ts';
 import type { Mind } from './mind.ts';
 
-type Kind = Required<Pick<Tool, 'name' | 'effect'>> &
+type SimulatedToolKind = Required<Pick<Tool, 'name' | 'effect'>> &
   Pick<Tool, 'locks' | 'timeoutMs' | 'maxOutputBytes' | 'mayRepeat'>;
 
-const kinds: readonly Kind[] = [
+const kinds: readonly SimulatedToolKind[] = [
   { name: 'look', effect: 'read' },
   { name: 'peek', effect: 'read', locks: ['desk'], timeoutMs: 3_000 },
   { name: 'scan', effect: 'read', locks: ['desk', 'lamp'], maxOutputBytes: 400 },
@@ -30,7 +30,7 @@ const parameters: JsonObject = {
   additionalProperties: false,
 };
 
-type Manner =
+type ToolBehavior =
   | 'returns at once'
   | 'returns later'
   | 'throws'
@@ -48,7 +48,7 @@ type Manner =
   | 'sees nothing new'
   | 'sees something new';
 
-const manners: readonly (readonly [number, Manner])[] = [
+const manners: readonly (readonly [number, ToolBehavior])[] = [
   [30, 'returns at once'],
   [30, 'returns later'],
   [5, 'throws'],
@@ -69,7 +69,7 @@ const manners: readonly (readonly [number, Manner])[] = [
 const wordy: typeof manners = [...manners, [30, 'returns a lot']];
 
 /** Of tools that are used again and again. */
-const looks: readonly (readonly [number, Manner])[] = [
+const looks: readonly (readonly [number, ToolBehavior])[] = [
   [80, 'sees nothing new'],
   [5, 'sees something new'],
   [5, 'throws'],
@@ -80,13 +80,13 @@ const looks: readonly (readonly [number, Manner])[] = [
 
 /** What tools may do to the run that they are in. */
 export interface Insider {
-  stop(record: RunRecord): void;
-  speak(record: RunRecord): void;
+  stop(record: SimulatedRun): void;
+  speak(record: SimulatedRun): void;
 }
 
 /** What the tools of one program need to know. */
 export interface Bench {
-  readonly current: () => RunRecord;
+  readonly current: () => SimulatedRun;
   /** What the program's gate has allowed; absent without a gate. */
   readonly permits: Permits | undefined;
   readonly scheduling: 'parallel' | 'sequential';
@@ -122,7 +122,12 @@ export class Workshop {
     );
   }
 
-  #execute(kind: Kind, bench: Bench, args: Record<string, unknown>, context: ToolContext): unknown {
+  #execute(
+    kind: SimulatedToolKind,
+    bench: Bench,
+    args: Record<string, unknown>,
+    context: ToolContext,
+  ): unknown {
     const record = bench.current();
     const { program } = record;
     if (!program.alive) return never();
@@ -142,7 +147,7 @@ export class Workshop {
   /** Everything that must be so when a tool begins. */
   #check(
     execution: Execution,
-    kind: Kind,
+    kind: SimulatedToolKind,
     bench: Bench,
     args: Record<string, unknown>,
     { idempotencyKey }: ToolContext,
@@ -177,7 +182,7 @@ export class Workshop {
       .map((line) => JSON.parse(line));
   }
 
-  #behave(manner: Manner, execution: Execution, { signal, progress }: ToolContext): unknown {
+  #behave(manner: ToolBehavior, execution: Execution, { signal, progress }: ToolContext): unknown {
     const { n, record } = execution;
     const { program } = record;
     const result = `Result of call ${n} ${mark(`result ${n}`)}`;
@@ -264,7 +269,7 @@ function nonsense(kind: number): unknown {
   return [undefined, cycle, 10n, Symbol('nothing'), 'half a pair \ud83e'][kind];
 }
 
-function mayRunBeside(kind: Kind, other: Execution, { scheduling }: Bench): boolean {
+function mayRunBeside(kind: SimulatedToolKind, other: Execution, { scheduling }: Bench): boolean {
   const beside = kinds.find(({ name }) => name === other.toolName);
   if (scheduling === 'sequential' || kind.effect !== 'read' || beside?.effect !== 'read') return false;
   return !(kind.locks ?? []).some((lock) => beside.locks?.includes(lock));
