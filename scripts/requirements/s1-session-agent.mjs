@@ -5,11 +5,14 @@ export const sessionAgent = {
   entries: {
     'S1.1': {
       asks: 'execute takes a prompt, a session and optional callbacks, including the gate',
-      in: ['packages/delegate/src/session-agent.ts', 'packages/delegate/src/sdk/claude-code-agent.ts'],
+      in: [
+        'packages/delegate/src/session-agent/session-agent.ts',
+        'packages/delegate/src/sdk/claude-code-agent.ts',
+      ],
     },
     'S1.2': {
       asks: 'cancel interrupts the active run of a session',
-      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/engine.ts'],
+      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/session-agent/engine.ts'],
     },
     'S1.3': {
       asks: 'shutdown ends everything and releases it',
@@ -17,11 +20,11 @@ export const sessionAgent = {
     },
     'S1.4': {
       asks: 'a response is frozen and has defaults for everything but its content',
-      in: ['packages/delegate/src/session-agent.ts'],
+      in: ['packages/delegate/src/session-agent/session-agent.ts'],
     },
     'S1.5': {
       asks: 'tool activity is frozen; null means that the tool is done',
-      in: ['packages/delegate/src/session-agent.ts', 'packages/delegate/src/sdk/turn.ts'],
+      in: ['packages/delegate/src/session-agent/session-agent.ts', 'packages/delegate/src/sdk/turn.ts'],
     },
     'S1.6': {
       asks: 'texts and tools are reported in order; the result is the response',
@@ -41,11 +44,11 @@ export const sessionAgent = {
     },
     'S1.10': {
       asks: 'a stale conversation is discarded and restarted, once',
-      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/cli/cli-backend.ts'],
     },
     'S1.11': {
       asks: 'five API failures are transient: 500, 529, overload and similar',
-      in: ['packages/delegate/src/sdk/transient.ts', 'packages/delegate/src/failure.ts'],
+      in: ['packages/delegate/src/sdk/transient.ts', 'packages/delegate/src/events/failure.ts'],
     },
     'S1.12': {
       asks: 'one retry of those, after 2 s; three attempts in total',
@@ -61,11 +64,17 @@ export const sessionAgent = {
     },
     'S1.15': {
       asks: 'any object with the three methods is an agent; nothing is registered',
-      in: ['packages/delegate/src/engine.ts', 'packages/delegate/src/to-session-agent.ts'],
+      in: [
+        'packages/delegate/src/session-agent/engine.ts',
+        'packages/delegate/src/session-agent/to-session-agent.ts',
+      ],
     },
     'S1.16': {
       asks: 'the conversation’s id stays in the session for the next prompt',
-      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/agent-backend.ts'],
+      in: [
+        'packages/delegate/src/sdk/claude-code-agent.ts',
+        'packages/delegate/src/session-agent/agent-backend.ts',
+      ],
     },
   },
   departures: [

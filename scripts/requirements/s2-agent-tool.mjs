@@ -5,86 +5,98 @@ export const agentTool = {
   entries: {
     'S2.1': {
       asks: 'the tool is named agent and has five actions',
-      in: ['packages/delegate/src/agent-tool.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts'],
     },
     'S2.2': {
       asks: 'create takes backend, task, directory, instructions, turns, async',
-      in: ['packages/delegate/src/agent-tool.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts'],
     },
     'S2.3': {
       asks: 'create waits and returns five keys',
-      in: ['packages/delegate/src/agent-tool.ts', 'packages/delegate/src/sessions.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts', 'packages/delegate/src/agent-tool/sessions.ts'],
     },
     'S2.4': {
       asks: 'create with async returns at once: running',
-      in: ['packages/delegate/src/agent-tool.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts'],
     },
     'S2.5': {
       asks: 'send continues the program’s own conversation',
-      in: ['packages/delegate/src/agent-tool.ts', 'packages/delegate/src/sessions.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts', 'packages/delegate/src/agent-tool/sessions.ts'],
     },
-    'S2.6': { asks: 'status returns the status of a session', in: ['packages/delegate/src/sessions.ts'] },
-    'S2.7': { asks: 'list returns every session', in: ['packages/delegate/src/sessions.ts'] },
-    'S2.8': { asks: 'destroy ends and removes a session', in: ['packages/delegate/src/sessions.ts'] },
+    'S2.6': {
+      asks: 'status returns the status of a session',
+      in: ['packages/delegate/src/agent-tool/sessions.ts'],
+    },
+    'S2.7': { asks: 'list returns every session', in: ['packages/delegate/src/agent-tool/sessions.ts'] },
+    'S2.8': {
+      asks: 'destroy ends and removes a session',
+      in: ['packages/delegate/src/agent-tool/sessions.ts'],
+    },
     'S2.9': {
       asks: 'a backend has a name, runs or starts a request, returns a result',
-      in: ['packages/delegate/src/backend.ts', 'packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/backend/backend.ts', 'packages/delegate/src/cli/cli-backend.ts'],
     },
     'S2.10': {
       asks: 'programs are found on the PATH; the tool exists regardless',
-      in: ['packages/delegate/src/program.ts', 'packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/cli/program.ts', 'packages/delegate/src/cli/cli-backend.ts'],
     },
     'S2.11': {
       asks: 'a missing program is named in a fixed message',
-      in: ['packages/delegate/src/program.ts'],
+      in: ['packages/delegate/src/cli/program.ts'],
     },
     'S2.12': {
       asks: 'how Claude Code is started and read',
-      in: ['packages/delegate/src/claude/claude-dialect.ts', 'packages/delegate/src/claude/claude-line.ts'],
+      in: ['packages/delegate/src/claude/claude-adapter.ts', 'packages/delegate/src/claude/claude-line.ts'],
     },
     'S2.13': {
       asks: 'how Codex is started and read',
-      in: ['packages/delegate/src/codex/codex-dialect.ts', 'packages/delegate/src/codex/codex-line.ts'],
+      in: ['packages/delegate/src/codex/codex-adapter.ts', 'packages/delegate/src/codex/codex-line.ts'],
     },
     'S2.14': {
       asks: 'sessions are named as-1, as-2 …, also when created concurrently; no id twice',
-      in: ['packages/delegate/src/sessions.ts', 'packages/delegate/src/session-book.ts'],
+      in: [
+        'packages/delegate/src/agent-tool/sessions.ts',
+        'packages/delegate/src/agent-tool/session-registry.ts',
+      ],
     },
     'S2.15': {
       asks: 'eight sessions at most, and a fixed message for the ninth',
-      in: ['packages/delegate/src/sessions.ts'],
+      in: ['packages/delegate/src/agent-tool/sessions.ts'],
     },
     'S2.16': {
       asks: 'output is truncated at 1 MiB, which is not a failure',
-      in: ['packages/delegate/src/errand.ts', 'packages/delegate/src/line-reader.ts'],
+      in: ['packages/delegate/src/cli/cli-process.ts', 'packages/delegate/src/cli/line-reader.ts'],
     },
     'S2.17': {
       asks: '600 s per job, then its process is killed',
-      in: ['packages/delegate/src/cli-backend.ts', 'packages/agent/src/node/process/process-tree.ts'],
+      in: ['packages/delegate/src/cli/cli-backend.ts', 'packages/agent/src/node/process/process-tree.ts'],
     },
     'S2.18': {
       asks: 'a background job ends without being polled; a crash counts as failed',
-      in: ['packages/delegate/src/sessions.ts', 'packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/agent-tool/sessions.ts', 'packages/delegate/src/cli/cli-backend.ts'],
     },
     'S2.19': {
       asks: 'an exit code other than 0 is an error with the program’s message',
-      in: ['packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/cli/cli-backend.ts'],
     },
     'S2.20': {
       asks: 'output that cannot be parsed is returned as it is',
-      in: ['packages/delegate/src/cli-backend.ts'],
+      in: ['packages/delegate/src/cli/cli-backend.ts'],
     },
     'S2.21': {
       asks: 'a fixed message for an unknown session',
-      in: ['packages/delegate/src/sessions.ts'],
+      in: ['packages/delegate/src/agent-tool/sessions.ts'],
     },
     'S2.22': {
       asks: 'the working directory is inside the workspace',
-      in: ['packages/delegate/src/agent-tool.ts', 'packages/agent/src/node/real-path.ts'],
+      in: ['packages/delegate/src/agent-tool/agent-tool.ts', 'packages/agent/src/node/real-path.ts'],
     },
     'S2.23': {
       asks: 'mentioned for later: sessions that outlive the process, progress',
-      in: ['packages/delegate/src/session-book.ts', 'packages/delegate/src/delegated-loop.ts'],
+      in: [
+        'packages/delegate/src/agent-tool/session-registry.ts',
+        'packages/delegate/src/harness/delegated-loop.ts',
+      ],
     },
   },
   departures: [

@@ -222,7 +222,7 @@ async function killedInTheMiddle(rig: Rig, program: 'claude' | 'codex'): Promise
     await recordProcesses(${JSON.stringify(records)});
     const backend = ${program === 'claude' ? 'claudeCode' : 'codex'}(${options});
     const job = backend.start({ prompt: 'scene:stubborn', workingDir: ${JSON.stringify(rig.workspace)} },
-      { onHappening: (one) => one.type === 'asked' && job.decide(one.callId, { type: 'allow' }) });
+      { onEvent: (one) => one.type === 'asked' && job.decide(one.callId, { type: 'allow' }) });
     await job.result;`;
   const flags = ['--conditions=@cobbler/source', '--no-warnings', '--input-type=module', '-e', source];
   const child = spawn(process.execPath, flags, {

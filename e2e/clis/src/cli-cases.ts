@@ -93,7 +93,7 @@ function cases(make: Make, running: DelegatePermission): Record<string, (rig: Ri
     },
     'cancel while a tool ignores SIGTERM [P3]': async (rig) => {
       const process = make(rig, running).start(job(rig, 'scene:stubborn'), {
-        onHappening: (happening) => {
+        onEvent: (happening) => {
           if (happening.type === 'asked') process.decide(happening.callId, { type: 'allow' });
         },
       });
@@ -140,7 +140,7 @@ export const specialCases: readonly Case[] = [
     run: async (rig) => {
       let steered = false;
       const process = codex({ ...rig.codex, via: 'app-server' }).start(job(rig, 'scene:listen'), {
-        onHappening: ({ type }) => {
+        onEvent: ({ type }) => {
           if (type === 'result' && !steered) steered = process.steer('scene:listen enough');
         },
       });
@@ -152,7 +152,7 @@ export const specialCases: readonly Case[] = [
 function gateCases(name: string, make: (rig: Rig) => Backend): Case[] {
   const played = async (rig: Rig, allow: boolean): Promise<BackendResult> => {
     const process = make(rig).start(job(rig, 'scene:shell made-by-gate'), {
-      onHappening: (happening) => {
+      onEvent: (happening) => {
         if (happening.type !== 'asked') return;
         process.decide(happening.callId, allow ? { type: 'allow' } : { type: 'deny', message: 'Not today.' });
       },
@@ -174,7 +174,7 @@ async function showsText(rig: Rig, backend: Backend): Promise<void> {
   const hear = (happening: BackendEvent) => {
     if (happening.type === 'delta' && happening.of === 'text') shown.push(happening.text);
   };
-  await backend.run(job(rig, 'scene:say'), { onHappening: hear });
+  await backend.run(job(rig, 'scene:say'), { onEvent: hear });
   expect(shown.length > 1, 'more than one piece');
   expectEqual(shown.join(''), 'Hello from the mock.', 'the text');
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-export { type AgentTool, type AgentToolOptions, createAgentTool } from './agent-tool.ts';
+export { type AgentTool, type AgentToolOptions, createAgentTool } from './agent-tool/agent-tool.ts';
+export type { SessionReport } from './agent-tool/sessions.ts';
 export type {
   Backend,
   BackendContext,
@@ -13,19 +14,19 @@ export type {
   BackendResult,
   CallDecision,
   DelegatePermission,
-} from './backend.ts';
+} from './backend/backend.ts';
+export type { ClaudeSettings } from './claude/claude-adapter.ts';
 export { type ClaudeCodeOptions, claudeCode } from './claude/claude-code.ts';
-export type { ClaudeSettings } from './claude/claude-dialect.ts';
 export { readClaudeLine, readClaudeMessage } from './claude/claude-line.ts';
-export type { ProgramOptions } from './cli-backend.ts';
+export type { ProgramOptions } from './cli/cli-backend.ts';
+export { findProgram } from './cli/program.ts';
 export { type CodexOptions, codex } from './codex/codex.ts';
-export type { CodexSettings } from './codex/codex-dialect.ts';
+export type { CodexSettings } from './codex/codex-adapter.ts';
 export { readCodexLine } from './codex/codex-line.ts';
-export { type DelegatedHarnessOptions, delegatedHarness } from './delegated-harness.ts';
-export { type DelegatedLoop, type DelegatedLoopOptions, delegatedLoop } from './delegated-loop.ts';
-export { buildEngine, type EngineOptions } from './engine.ts';
-export type { BackendEvent, End, Totals } from './happening.ts';
-export { findProgram } from './program.ts';
+export type { BackendEvent, End, Totals } from './events/backend-event.ts';
+export { type DelegatedHarnessOptions, delegatedHarness } from './harness/delegated-harness.ts';
+export { type DelegatedLoop, type DelegatedLoopOptions, delegatedLoop } from './harness/delegated-loop.ts';
+export { buildEngine, type EngineOptions } from './session-agent/engine.ts';
 export {
   type AgentResponse,
   type AgentSession,
@@ -34,6 +35,5 @@ export {
   type SessionAgent,
   type ToolActivity,
   type ToolVerdict,
-} from './session-agent.ts';
-export type { SessionReport } from './sessions.ts';
-export { type OpenHarness, toSessionAgent } from './to-session-agent.ts';
+} from './session-agent/session-agent.ts';
+export { type OpenHarness, toSessionAgent } from './session-agent/to-session-agent.ts';

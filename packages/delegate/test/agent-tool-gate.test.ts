@@ -22,12 +22,12 @@ async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked):
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
   mkdirSync(join(workspace, '.git'));
   const decision = Promise.withResolvers<CallDecision>();
-  const start: Backend['start'] = (request, { onHappening } = {}) => {
+  const start: Backend['start'] = (request, { onEvent } = {}) => {
     queueMicrotask(() => {
       before?.(request.workingDir);
       const part = { type: 'tool_call', id: 'call-1', toolName, arguments: told ?? {} } as const;
-      if (told !== undefined) onHappening?.({ type: 'part', part });
-      onHappening?.({ type: 'asked', callId: 'call-1', toolName, ...asked });
+      if (told !== undefined) onEvent?.({ type: 'part', part });
+      onEvent?.({ type: 'asked', callId: 'call-1', toolName, ...asked });
     });
     const usage = { usage: noUsage, wasted: noUsage, totals: {}, turns: 1, toolCalls: 1, denials: [] };
     const facts = { exitCode: 0, contextLost: false, attempts: 1, durationMs: 0 };

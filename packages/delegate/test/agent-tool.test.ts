@@ -6,7 +6,7 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import type { AgentTool, AgentToolOptions, SessionReport } from '@cobbler/delegate';
 import { claudeCode, codex, createAgentTool } from '@cobbler/delegate';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defaultTimeoutMs } from '../src/cli-backend.ts';
+import { defaultTimeoutMs } from '../src/cli/cli-backend.ts';
 import type { FakePrograms } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 

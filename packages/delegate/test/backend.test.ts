@@ -35,13 +35,13 @@ describe.each(backendNames)('%s as a backend', (name) => {
     'begins anew, once, when the conversation %s is gone, and says so [S1.10]',
     async (resumeId) => {
       const { workspace, options } = fakePrograms();
-      const happenings: BackendEvent[] = [];
+      const events: BackendEvent[] = [];
       const result = await backendOf(name, options).run(
         { prompt: 'count', workingDir: workspace, resumeId },
-        { onHappening: (happening) => void happenings.push(happening) },
+        { onEvent: (event) => void events.push(event) },
       );
       expect(result).toMatchObject({ status: 'completed', output: '1', contextLost: true });
-      const told = happenings.find((happening) => happening.type === 'withdrawn');
+      const told = events.find((event) => event.type === 'withdrawn');
       expect(told).toMatchObject({ error: { code: 'stale_session' } });
     },
   );
@@ -91,7 +91,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     const told: unknown[] = [];
     const backend = backendOf(name, { ...options, env: { ...env, ...keys } });
     for (const prompt of ['leak', 'fault leaks-in-pieces']) {
-      const context = { onHappening: (happening: BackendEvent) => void told.push(happening) };
+      const context = { onEvent: (event: BackendEvent) => void told.push(event) };
       told.push(await backend.run({ prompt, workingDir: workspace }, context));
     }
     expect(JSON.stringify(told)).not.toContain(key);
@@ -122,7 +122,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     const { workspace, options } = fakePrograms();
     const process = backendOf(name, options).start(
       { prompt: 'say Late.', workingDir: workspace },
-      { onHappening: (happening) => happening.type === 'end' && process.stop() },
+      { onEvent: (event) => event.type === 'end' && process.stop() },
     );
     expect(await process.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
   });
@@ -207,10 +207,10 @@ describe('permission gate', () => {
         const process = backend.start(
           { prompt: 'use write', workingDir: workspace },
           {
-            onHappening: (happening) => {
-              if (happening.type !== 'asked') return;
+            onEvent: (event) => {
+              if (event.type !== 'asked') return;
               process.decide(
-                happening.callId,
+                event.callId,
                 allow ? { type: 'allow' } : { type: 'deny', message: 'Not today.' },
               );
             },

@@ -12,7 +12,7 @@ const takesFigures = process.env['COBBLER_FIGURES'] === '1';
 
 interface Played {
   readonly result: BackendResult;
-  readonly happenings: readonly BackendEvent[];
+  readonly events: readonly BackendEvent[];
   /** From the order to stop, the time limit or the program's last word until nothing was left, in milliseconds. */
   readonly goneMs: number;
   /** What of it was waited on purpose: the rest is what this machine took. */
@@ -56,7 +56,7 @@ async function play(
     });
   const runtime = { ...systemRuntime, timer };
   const backend = backendOf(name, { ...rest, ...grace, runtime, retries: 0, timeoutMs: 100_000, ...options });
-  const happenings: BackendEvent[] = [];
+  const events: BackendEvent[] = [];
   let toldToStop: number | undefined;
   let ended: number | undefined;
   let waitedBefore = options.timeoutMs ?? 0;
@@ -64,13 +64,13 @@ async function play(
   const process = backend.start(
     { prompt, workingDir: programs.workspace },
     {
-      onHappening: (happening) => {
-        happenings.push(happening);
-        if (happening.type === 'end') {
+      onEvent: (event) => {
+        events.push(event);
+        if (event.type === 'end') {
           ended = performance.now();
           waitedBefore = waited;
         }
-        if (happening.type !== options.stopAt || toldToStop !== undefined) return;
+        if (event.type !== options.stopAt || toldToStop !== undefined) return;
         toldToStop = performance.now();
         waitedBefore = waited;
         process.stop();
@@ -83,7 +83,7 @@ async function play(
   const goneMs = performance.now() - lastWord;
   const left = running(programs.home);
   programs.dispose();
-  return { result, happenings, goneMs, waitedMs: waited - waitedBefore, left };
+  return { result, events, goneMs, waitedMs: waited - waitedBefore, left };
 }
 
 const figures: string[] = [];
@@ -156,7 +156,7 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
   it.concurrent('ignores output after the result', async () => {
     const played = await play(name, 'fault talks-on');
     expect(played.result).toMatchObject({ status: 'completed', output: 'The first.' });
-    expect(played.happenings.at(-1)?.type).toBe('end');
+    expect(played.events.at(-1)?.type).toBe('end');
     await expectGone(name, 'talks-on', played);
   });
 
@@ -244,7 +244,7 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     const played = await play(name, 'fault dies-once', { retries: 1 });
     expect(played.result).toMatchObject({ status: 'completed', output: 'Well again.', attempts: 2 });
     expect(played.result.wasted.inputTokens).toBe(name === 'claude-code' ? 7 : 0);
-    expect(played.happenings.some(({ type }) => type === 'withdrawn')).toBe(true);
+    expect(played.events.some(({ type }) => type === 'withdrawn')).toBe(true);
     await expectGone(name, 'dies-once', played);
   });
 
@@ -255,8 +255,8 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
 
 describe('Claude Code that tries again by itself [P8]', () => {
   it('has its half answer withdrawn before the whole one', async () => {
-    const { result, happenings } = await play('claude-code', 'fault withdrawn');
-    expect(happenings.map(({ type }) => type)).toEqual(['session', 'delta', 'withdrawn', 'part', 'end']);
+    const { result, events } = await play('claude-code', 'fault withdrawn');
+    expect(events.map(({ type }) => type)).toEqual(['session', 'delta', 'withdrawn', 'part', 'end']);
     expect(result).toMatchObject({ status: 'completed', output: 'A whole answer.' });
   });
 });

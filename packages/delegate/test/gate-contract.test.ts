@@ -21,8 +21,8 @@ describe('a decision that is given to a process by hand [P21]', () => {
     const job = backend.start(
       { prompt: 'use write', workingDir: workspace },
       {
-        onHappening(happening) {
-          if (happening.type === 'asked') job.decide(happening.callId, decision as CallDecision);
+        onEvent(event) {
+          if (event.type === 'asked') job.decide(event.callId, decision as CallDecision);
         },
       },
     );

@@ -12,10 +12,10 @@ import {
   toSessionAgent,
 } from '@cobbler/delegate';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
-import { readDecision } from '../src/call-decision.ts';
-import { claudeAdapter } from '../src/claude/claude-dialect.ts';
-import { appServerDialect } from '../src/codex/app-server.ts';
-import type { CliAdapter, CliConnection } from '../src/dialect.ts';
+import { readDecision } from '../src/backend/call-decision.ts';
+import { claudeAdapter } from '../src/claude/claude-adapter.ts';
+import type { CliAdapter, CliConnection } from '../src/cli/cli-adapter.ts';
+import { appServerAdapter } from '../src/codex/app-server.ts';
 import type { Step } from './fake-sdk.ts';
 import { ends, fakeSdk, hooked, init } from './fake-sdk.ts';
 
@@ -61,20 +61,20 @@ interface HookOutput {
 
 /** Conversations of the two programs, played in memory. Resolves to what the call ran with. */
 interface Played {
-  readonly dialect: CliAdapter;
+  readonly adapter: CliAdapter;
   /** Whether Claude Code asks by its permission prompt instead of its hook. */
   readonly byPrompt?: boolean;
 }
 
 /** A program that makes one call, speaking its own protocol with the real other side of it. */
-function program({ dialect, byPrompt = false }: Played): { readonly backend: Backend; readonly ran: Ran[] } {
+function program({ adapter, byPrompt = false }: Played): { readonly backend: Backend; readonly ran: Ran[] } {
   const ran: Ran[] = [];
-  const start: Backend['start'] = (request, { onHappening } = {}) => {
+  const start: Backend['start'] = (request, { onEvent } = {}) => {
     const over = Promise.withResolvers<undefined>();
     const hear = (message: object) => {
-      for (const happening of talk.hear(JSON.stringify(message))) onHappening?.(happening);
+      for (const event of talk.hear(JSON.stringify(message))) onEvent?.(event);
     };
-    const talk: CliConnection = dialect.talk(request, (line) => {
+    const talk: CliConnection = adapter.talk(request, (line) => {
       const next = played(JSON.parse(line), ran, byPrompt);
       queueMicrotask(() => {
         for (const message of next) hear(message);
@@ -82,7 +82,7 @@ function program({ dialect, byPrompt = false }: Played): { readonly backend: Bac
       });
     });
     queueMicrotask(() => {
-      for (const message of opening(dialect.name, byPrompt)) hear(message);
+      for (const message of opening(adapter.name, byPrompt)) hear(message);
     });
     const usage = { usage: noUsage, wasted: noUsage, totals: {}, turns: 1, toolCalls: 1, denials: [] };
     const facts = { exitCode: 0, contextLost: false, attempts: 1, durationMs: 0 };
@@ -93,7 +93,7 @@ function program({ dialect, byPrompt = false }: Played): { readonly backend: Bac
       steer: () => false,
     };
   };
-  const { name, capabilities, tellsCost } = dialect;
+  const { name, capabilities, tellsCost } = adapter;
   const run: Backend['run'] = (request, context) => start(request, context).result;
   return { ran, backend: { name, capabilities, tellsCost, problem: () => undefined, run, start } };
 }
@@ -164,13 +164,13 @@ function played(said: Record<string, unknown>, ran: Ran[], byPrompt: boolean): o
 const codexCall = { call: { command: call.command }, takesChanges: false };
 
 const programs: readonly (readonly [string, Played, Partial<GateDoor>])[] = [
-  ['Claude Code over stdio', { dialect: claudeAdapter('gate', {}) }, {}],
+  ['Claude Code over stdio', { adapter: claudeAdapter('gate', {}) }, {}],
   [
     'the permission prompt of Claude Code over stdio',
-    { dialect: claudeAdapter('gate', {}), byPrompt: true },
+    { adapter: claudeAdapter('gate', {}), byPrompt: true },
     {},
   ],
-  ['Codex', { dialect: appServerDialect('gate', {}) }, codexCall],
+  ['Codex', { adapter: appServerAdapter('gate', {}) }, codexCall],
 ];
 
 async function byTool(played: Played, decide: Decide): Promise<Ran> {

@@ -1,8 +1,8 @@
 import { readClaudeLine, readCodexLine } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../src/failure.ts';
-import { usageSince, usdSince } from '../src/happening.ts';
-import { LineReader } from '../src/line-reader.ts';
+import { LineReader } from '../src/cli/line-reader.ts';
+import { usageSince, usdSince } from '../src/events/backend-event.ts';
+import { failureOf } from '../src/events/failure.ts';
 
 const line = (object: unknown) => JSON.stringify(object);
 

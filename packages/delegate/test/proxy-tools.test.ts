@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { proxyTools } from '../src/proxy-tools.ts';
+import { proxyTools } from '../src/backend/proxy-tools.ts';
 
 /** Asks a tool of a program that works in a folder of its own whether a person has to look at a call. */
 function asker(): (name: string, given: Record<string, unknown>) => string | undefined {

@@ -1,11 +1,11 @@
 import { agentResponse, buildEngine, claudeCode, delegatedHarness } from '@cobbler/delegate';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { describe, expect, it } from 'vitest';
-import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../src/backend.ts';
-import { delegatedLoop } from '../src/delegated-loop.ts';
-import type { CliProcess } from '../src/errand.ts';
-import type { End } from '../src/happening.ts';
-import { JobAccount } from '../src/job-account.ts';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../src/backend/backend.ts';
+import type { CliProcess } from '../src/cli/cli-process.ts';
+import { TaskBudget } from '../src/cli/task-budget.ts';
+import type { End } from '../src/events/backend-event.ts';
+import { delegatedLoop } from '../src/harness/delegated-loop.ts';
 import { ends, fakeSdk, init, overloaded } from './fake-sdk.ts';
 import { fakePrograms, session } from './rig.ts';
 
@@ -80,7 +80,7 @@ describe('a job that is tried again [P14]', () => {
     const { workspace, options } = fakePrograms();
     const process = claudeCode({ ...options, retryMs: 600_000, timeoutMs: 3_600_000 }).start(
       { prompt: 'fault spends-once', workingDir: workspace },
-      { onHappening: ({ type }) => type === 'withdrawn' && process.stop() },
+      { onEvent: ({ type }) => type === 'withdrawn' && process.stop() },
     );
     expect(await process.result).toMatchObject({
       status: 'cancelled',
@@ -117,7 +117,7 @@ describe('the account of a job that goes on with a conversation [P14]', () => {
     ['counts the try that failed', 1.5],
     ['has forgotten it', 1.2],
   ])('takes each try once where the program %s', (_what, total) => {
-    const account = new JobAccount(request, true);
+    const account = new TaskBudget(request, true);
     account.close(over(1.3), account.costOf(over(1.3), request));
     const second = account.costOf(over(total), request);
     expect(second.usd).toBeCloseTo(0.2, 9);

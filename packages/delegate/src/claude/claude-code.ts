@@ -1,8 +1,8 @@
-import type { Backend, DelegatePermission } from '../backend.ts';
-import type { ProgramOptions } from '../cli-backend.ts';
-import { CliBackend } from '../cli-backend.ts';
-import type { ClaudeSettings } from './claude-dialect.ts';
-import { claudeAdapter } from './claude-dialect.ts';
+import type { Backend, DelegatePermission } from '../backend/backend.ts';
+import type { ProgramOptions } from '../cli/cli-backend.ts';
+import { CliBackend } from '../cli/cli-backend.ts';
+import type { ClaudeSettings } from './claude-adapter.ts';
+import { claudeAdapter } from './claude-adapter.ts';
 
 /** Settings of Claude Code. */
 export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {

@@ -1,9 +1,9 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { failureOf } from '../failure.ts';
-import type { Fields } from '../fields.ts';
-import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../fields.ts';
-import type { BackendEvent, End } from '../happening.ts';
+import type { BackendEvent, End } from '../events/backend-event.ts';
+import { failureOf } from '../events/failure.ts';
+import type { Fields } from '../events/fields.ts';
+import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../events/fields.ts';
 
 export const claudeName = 'claude-code';
 

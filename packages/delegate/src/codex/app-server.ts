@@ -1,17 +1,17 @@
 import type { ErrorData } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
-import type { CliAdapter, CliConnection } from '../dialect.ts';
-import { failureOf } from '../failure.ts';
-import type { Fields } from '../fields.ts';
-import { fieldsOf, numberOf, objectIn, textOf } from '../fields.ts';
-import type { BackendEvent, End } from '../happening.ts';
-import type { CodexSettings } from './codex-dialect.ts';
-import { codexBasics, configArguments } from './codex-dialect.ts';
+import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
+import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
+import type { BackendEvent, End } from '../events/backend-event.ts';
+import { failureOf } from '../events/failure.ts';
+import type { Fields } from '../events/fields.ts';
+import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
+import type { CodexSettings } from './codex-adapter.ts';
+import { codexBasics, configArguments } from './codex-adapter.ts';
 import { codexName, failed, readItem, usageOf } from './codex-line.ts';
 
 /** Codex as a server on its standard streams: text while it comes, approvals, and a word in between. */
-export function appServerDialect(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
+export function appServerAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
@@ -179,12 +179,12 @@ class AppServerTalk implements CliConnection {
     return this.#tell([{ type: 'asked', callId, toolName, arguments: Object.fromEntries(given) }]);
   }
 
-  #tell(happenings: readonly BackendEvent[]): readonly BackendEvent[] {
-    for (const one of happenings) {
+  #tell(events: readonly BackendEvent[]): readonly BackendEvent[] {
+    for (const one of events) {
       if (one.type === 'asked') this.#note(one.callId, one.arguments);
       if (one.type === 'part' && one.part.type === 'tool_call') this.#note(one.part.id, one.part.arguments);
     }
-    return happenings;
+    return events;
   }
 
   #note(callId: string, given: Readonly<Record<string, unknown>>): void {

@@ -1,9 +1,9 @@
-import type { Backend, DelegatePermission } from '../backend.ts';
-import type { ProgramOptions } from '../cli-backend.ts';
-import { CliBackend } from '../cli-backend.ts';
-import { appServerDialect } from './app-server.ts';
-import type { CodexSettings } from './codex-dialect.ts';
-import { codexExecDialect } from './codex-dialect.ts';
+import type { Backend, DelegatePermission } from '../backend/backend.ts';
+import type { ProgramOptions } from '../cli/cli-backend.ts';
+import { CliBackend } from '../cli/cli-backend.ts';
+import { appServerAdapter } from './app-server.ts';
+import type { CodexSettings } from './codex-adapter.ts';
+import { codexExecAdapter } from './codex-adapter.ts';
 import { withFallback } from './fallback.ts';
 
 /** Settings of Codex. */
@@ -23,9 +23,9 @@ export function codex(options: CodexOptions = {}): Backend {
   const permission = options.permission ?? 'read-only';
   const via = options.via ?? (permission === 'gate' ? 'app-server' : 'exec');
   const settings = withKey(options);
-  const exec = new CliBackend(codexExecDialect(permission, settings), options);
+  const exec = new CliBackend(codexExecAdapter(permission, settings), options);
   if (via === 'exec') return exec;
-  const server = new CliBackend(appServerDialect(permission, settings), options);
+  const server = new CliBackend(appServerAdapter(permission, settings), options);
   // Exec never asks: it cannot replace the app server where approval is needed.
   return permission === 'gate' ? server : withFallback(server, exec);
 }

@@ -1,4 +1,10 @@
-import type { Backend, BackendContext, BackendProcess, BackendRequest, BackendResult } from '../backend.ts';
+import type {
+  Backend,
+  BackendContext,
+  BackendProcess,
+  BackendRequest,
+  BackendResult,
+} from '../backend/backend.ts';
 
 /** The exit code of a program that does not know what it was asked for. */
 const usageError = 2;
@@ -13,9 +19,9 @@ export function withFallback(first: Backend, second: Backend): Backend {
     let isStopped = false;
     const watched: BackendContext = {
       ...context,
-      onHappening: (happening) => {
-        hasBegun ||= happening.type === 'session';
-        context.onHappening?.(happening);
+      onEvent: (event) => {
+        hasBegun ||= event.type === 'session';
+        context.onEvent?.(event);
       },
     };
     let current = first.start(request, watched);

@@ -15,12 +15,17 @@ import { AgentError, addUsage, noUsage, systemRuntime } from '@cobbler/agent';
 import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import { decisionSeconds } from '../call-decision.ts';
-import { claudeAdapter } from '../claude/claude-dialect.ts';
-import { earlierOf, usdSince } from '../happening.ts';
-import { programEnvironment, realFolder } from '../program.ts';
-import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from '../session-agent.ts';
-import { agentResponse, busyText, cancelledText } from '../session-agent.ts';
+import { decisionSeconds } from '../backend/call-decision.ts';
+import { claudeAdapter } from '../claude/claude-adapter.ts';
+import { programEnvironment, realFolder } from '../cli/program.ts';
+import { earlierOf, usdSince } from '../events/backend-event.ts';
+import type {
+  AgentResponse,
+  AgentSession,
+  ExecuteCallbacks,
+  SessionAgent,
+} from '../session-agent/session-agent.ts';
+import { agentResponse, busyText, cancelledText } from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
 import { planInstruction } from './plan-mode.ts';
 import { friendlyText, isTransient } from './transient.ts';

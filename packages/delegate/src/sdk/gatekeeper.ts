@@ -1,9 +1,9 @@
 import type { HookInput, HookJSONOutput, PermissionResult } from '@anthropic-ai/claude-agent-sdk';
 import { defined } from '@cobbler/agent/values';
-import type { CallDecision } from '../backend.ts';
-import { askForDecision } from '../call-decision.ts';
-import { fieldsOf, textOf } from '../fields.ts';
-import type { ExecuteCallbacks } from '../session-agent.ts';
+import type { CallDecision } from '../backend/backend.ts';
+import { askForDecision } from '../backend/call-decision.ts';
+import { fieldsOf, textOf } from '../events/fields.ts';
+import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
 
 /** For one call. */

@@ -1,4 +1,4 @@
-import { textOf } from '../fields.ts';
+import { textOf } from '../events/fields.ts';
 
 /** Additional instructions while a session is in the mode `plan`. */
 export const planInstruction: string = [

@@ -1,4 +1,4 @@
-import type { End } from '../happening.ts';
+import type { End } from '../events/backend-event.ts';
 
 /** Words by which seed S1 knows a failure that may pass, for failures without a status. */
 const words = /500|529|api_error|overloaded|rate_limit/i;

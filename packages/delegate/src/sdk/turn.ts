@@ -1,10 +1,10 @@
 import { AgentError } from '@cobbler/agent';
-import { activityText } from '../activity-text.ts';
 import { claudeName, readClaudeMessage } from '../claude/claude-line.ts';
-import { fieldsOf } from '../fields.ts';
-import type { BackendEvent, End } from '../happening.ts';
-import type { ExecuteCallbacks } from '../session-agent.ts';
-import { toolActivity } from '../session-agent.ts';
+import type { BackendEvent, End } from '../events/backend-event.ts';
+import { fieldsOf } from '../events/fields.ts';
+import { activityText } from '../session-agent/activity-text.ts';
+import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
+import { toolActivity } from '../session-agent/session-agent.ts';
 import { planIn } from './plan-mode.ts';
 
 /** The outcome of one attempt at a prompt. */
@@ -30,7 +30,7 @@ export async function readTurn(
   const seen: Seen = { toolsUsed: [], text: '', plan: '' };
   try {
     for await (const message of messages) {
-      for (const happening of readClaudeMessage(fieldsOf(message))) await take(happening, seen, callbacks);
+      for (const event of readClaudeMessage(fieldsOf(message))) await take(event, seen, callbacks);
       if (seen.end !== undefined) onResult();
     }
   } catch (thrown) {
@@ -47,13 +47,13 @@ interface Seen {
   plan: string;
 }
 
-async function take(happening: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
+async function take(event: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
   if (seen.end !== undefined) return;
-  if (happening.type === 'session') seen.sessionId = happening.id;
-  if (happening.type === 'end') seen.end = happening;
-  if (happening.type === 'result') await quietly(() => callbacks.onToolActivity?.(null));
-  if (happening.type !== 'part') return;
-  const { part } = happening;
+  if (event.type === 'session') seen.sessionId = event.id;
+  if (event.type === 'end') seen.end = event;
+  if (event.type === 'result') await quietly(() => callbacks.onToolActivity?.(null));
+  if (event.type !== 'part') return;
+  const { part } = event;
   if (part.type === 'text' && part.text !== '') {
     seen.text = part.text;
     await quietly(() => callbacks.onTextChunk?.(part.text));

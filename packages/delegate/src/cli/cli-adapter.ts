@@ -1,6 +1,6 @@
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
-import type { BackendRequest, CallDecision, DelegatePermission } from './backend.ts';
-import type { BackendEvent } from './happening.ts';
+import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
 
 /** Adapter of one program: how to start, call and parse it. No effects: the caller performs them. */
 export interface CliAdapter {

@@ -1,6 +1,6 @@
 import type { AgentError, StopReason, Usage } from '@cobbler/agent';
 import type { HarnessCapabilities } from '@cobbler/agent/harness';
-import type { BackendEvent, Totals } from './happening.ts';
+import type { BackendEvent, Totals } from '../events/backend-event.ts';
 
 /**
  * Permissions of a program, set only by the creator of its backend: `read-only` changes nothing, `gate` asks about
@@ -63,7 +63,7 @@ export interface BackendContext {
   /** Aborting it ends the program and everything it started. */
   readonly signal?: AbortSignal;
   /** Receives the events, synchronously and in order. Its errors are ignored. */
-  readonly onHappening?: (happening: BackendEvent) => void;
+  readonly onEvent?: (event: BackendEvent) => void;
 }
 
 /** A decision about a call that was asked for. */

@@ -1,8 +1,8 @@
 import type { Agent, Limits, Price, Pricing, Tool } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Backend } from './backend.ts';
-import { proxyTools } from './proxy-tools.ts';
-import { BackendAgent } from './relay.ts';
+import type { Backend } from '../backend/backend.ts';
+import { proxyTools } from '../backend/proxy-tools.ts';
+import { BackendAgent } from './backend-agent.ts';
 
 /** Options of a loop over a program. */
 export interface DelegatedLoopOptions {
@@ -34,7 +34,7 @@ export interface DelegatedLoop {
 /** Makes the parts of an executor of a backend. See {@link DelegatedLoop}. */
 export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   const { backend, workingDir, limits, tools, pricing } = options;
-  const relay = new BackendAgent({
+  const backendAgent = new BackendAgent({
     backend,
     tools,
     job: {
@@ -44,16 +44,16 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
     },
   });
   return {
-    agent: relay,
-    tools: proxyTools((given, context) => relay.outcome(given, context), { workingDir, more: tools }),
-    pricing: pricingOf(relay, backend, pricing),
-    leave: () => relay.leave(),
-    close: () => relay.close(),
+    agent: backendAgent,
+    tools: proxyTools((given, context) => backendAgent.outcome(given, context), { workingDir, more: tools }),
+    pricing: pricingOf(backendAgent, backend, pricing),
+    leave: () => backendAgent.leave(),
+    close: () => backendAgent.close(),
   };
 }
 
 /** The price of a request is unknown beforehand; afterwards the program's report counts, if there is one. */
-function pricingOf(relay: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
+function pricingOf(backendAgent: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
   return (provider, model, inputTokens): Price | undefined =>
-    (backend.tellsCost ? relay.price : undefined) ?? own?.(provider, model, inputTokens);
+    (backend.tellsCost ? backendAgent.price : undefined) ?? own?.(provider, model, inputTokens);
 }

@@ -1,19 +1,19 @@
 import type { Budget, Environment, Gate, GateCall, Pricing } from '@cobbler/agent';
 import { AgentError, addUsage, costOf } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
-import { askForDecision } from './call-decision.ts';
-import type { BackendEvent } from './happening.ts';
-import type { ProxyTarget } from './proxy-tools.ts';
-import { callFacts, placeIn } from './proxy-tools.ts';
-import type { BookedSession, SessionRegistry } from './session-book.ts';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
+import { askForDecision } from '../backend/call-decision.ts';
+import type { ProxyTarget } from '../backend/proxy-tools.ts';
+import { callFacts, placeIn } from '../backend/proxy-tools.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
+import type { RegisteredSession, SessionRegistry } from './session-registry.ts';
 
 /** A session as the model sees it; the names are those of seed S2. */
 export interface SessionReport {
   readonly session_id: string;
   readonly backend: string;
   readonly cli_session_id: string | null;
-  readonly status: BookedSession['state'] | 'destroyed';
+  readonly status: RegisteredSession['state'] | 'destroyed';
   readonly result: string;
 }
 
@@ -28,7 +28,7 @@ export interface JobContext {
 }
 
 export interface SessionsOptions {
-  readonly book: SessionRegistry;
+  readonly registry: SessionRegistry;
   readonly backends: readonly Backend[];
   readonly maxSessions: number;
   readonly gate?: Gate | undefined;
@@ -66,18 +66,20 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    for (const session of options.book.all()) this.#bury(session);
+    for (const session of options.registry.all()) this.#bury(session);
   }
 
   /** @throws AgentError when no more sessions may be opened or the backend cannot work. */
-  open(given: Pick<BookedSession, 'backend' | 'workingDir' | 'systemPrompt' | 'maxTurns'>): BookedSession {
-    const { book, maxSessions } = this.#options;
+  open(
+    given: Pick<RegisteredSession, 'backend' | 'workingDir' | 'systemPrompt' | 'maxTurns'>,
+  ): RegisteredSession {
+    const { registry, maxSessions } = this.#options;
     const problem = this.#backend(given.backend).problem();
     if (problem !== undefined) throw problem;
-    if (book.all().length >= maxSessions)
+    if (registry.all().length >= maxSessions)
       throw refusal('too_many_sessions', `max sessions (${maxSessions}) reached, destroy one first`);
-    const id = book.nextId();
-    const session: BookedSession = {
+    const id = registry.nextId();
+    const session: RegisteredSession = {
       id,
       state: 'completed',
       result: '',
@@ -85,13 +87,13 @@ export class Sessions {
       owner: process.pid,
       ...given,
     };
-    book.put(session);
+    registry.put(session);
     return session;
   }
 
   /** @throws AgentError for an id that no session has. */
-  get(id: string): BookedSession {
-    const session = this.#options.book.get(id);
+  get(id: string): RegisteredSession {
+    const session = this.#options.registry.get(id);
     if (session === undefined) throw refusal('no_session', `session ${id} not found`);
     return this.#bury(session);
   }
@@ -120,19 +122,20 @@ export class Sessions {
     };
     const process: BackendProcess = backend.start(request, {
       ...defined({ signal: means.signal }),
-      onHappening: (happening) => {
-        this.#note(lines, happening, means);
-        this.#booked(id, happening);
-        if (happening.type === 'part' && happening.part.type === 'tool_call')
-          known.told.set(happening.part.id, happening.part.arguments);
-        if (happening.type === 'asked') void this.#judge(known, happening, process);
+      onEvent: (event) => {
+        this.#note(lines, event, means);
+        this.#noteSession(id, event);
+        if (event.type === 'part' && event.part.type === 'tool_call')
+          known.told.set(event.part.id, event.part.arguments);
+        if (event.type === 'asked') void this.#judge(known, event, process);
       },
     });
-    this.#options.book.put({ ...session, state: 'running', result: '', owner: globalThis.process.pid });
+    this.#options.registry.put({ ...session, state: 'running', result: '', owner: globalThis.process.pid });
     const over = process.result.then((result) => {
       share.settle(result);
       this.#live.delete(id);
-      if (this.#options.book.get(id) !== undefined) this.#options.book.put(after(this.get(id), result));
+      if (this.#options.registry.get(id) !== undefined)
+        this.#options.registry.put(after(this.get(id), result));
       return result;
     });
     const job = { process, over, lines };
@@ -140,7 +143,7 @@ export class Sessions {
     return job;
   }
 
-  report(session: BookedSession, status: SessionReport['status'] = session.state): SessionReport {
+  report(session: RegisteredSession, status: SessionReport['status'] = session.state): SessionReport {
     return {
       session_id: session.id,
       backend: session.backend,
@@ -151,8 +154,8 @@ export class Sessions {
     };
   }
 
-  all(): BookedSession[] {
-    return this.#options.book.all().map((session) => this.#bury(session));
+  all(): RegisteredSession[] {
+    return this.#options.registry.all().map((session) => this.#bury(session));
   }
 
   /** Ends what runs in the session and forgets it. */
@@ -161,8 +164,8 @@ export class Sessions {
     const job = this.#live.get(id);
     job?.process.stop();
     await job?.over;
-    const last = this.#options.book.get(id) ?? session;
-    this.#options.book.delete(id);
+    const last = this.#options.registry.get(id) ?? session;
+    this.#options.registry.delete(id);
     return this.report(last, 'destroyed');
   }
 
@@ -174,23 +177,27 @@ export class Sessions {
   }
 
   /** A session that a process left running which is gone. */
-  #bury(session: BookedSession): BookedSession {
+  #bury(session: RegisteredSession): RegisteredSession {
     if (session.state !== 'running' || this.#live.has(session.id) || isOtherProcess(session.owner))
       return session;
-    const buried: BookedSession = { ...session, state: 'failed', result: 'Cobbler ended during this task.' };
-    this.#options.book.put(buried);
+    const buried: RegisteredSession = {
+      ...session,
+      state: 'failed',
+      result: 'Cobbler ended during this task.',
+    };
+    this.#options.registry.put(buried);
     return buried;
   }
 
   /** As soon as the program has named it: a process that is killed in the middle must not lose it. */
-  #booked(id: string, happening: BackendEvent): void {
-    if (happening.type !== 'session') return;
-    const session = this.#options.book.get(id);
-    if (session !== undefined) this.#options.book.put({ ...session, cliSessionId: happening.id });
+  #noteSession(id: string, event: BackendEvent): void {
+    if (event.type !== 'session') return;
+    const session = this.#options.registry.get(id);
+    if (session !== undefined) this.#options.registry.put({ ...session, cliSessionId: event.id });
   }
 
-  #note(lines: string[], happening: BackendEvent, { progress }: JobContext): void {
-    const line = lineOf(happening);
+  #note(lines: string[], event: BackendEvent, { progress }: JobContext): void {
+    const line = lineOf(event);
     if (line === undefined) return;
     lines.push(line);
     if (lines.length > linesShown) lines.shift();
@@ -284,7 +291,7 @@ function isOtherProcess(pid: number): boolean {
 }
 
 /** The session when its job is over. */
-function after(session: BookedSession, result: BackendResult): BookedSession {
+function after(session: RegisteredSession, result: BackendResult): RegisteredSession {
   const remarks = [
     ...(result.contextLost
       ? ['[The earlier conversation was lost: this was done without its messages.]']
@@ -302,11 +309,11 @@ function after(session: BookedSession, result: BackendResult): BookedSession {
 }
 
 /** One line about an event, for watchers. */
-function lineOf(happening: BackendEvent): string | undefined {
-  if (happening.type === 'notice') return clipped(happening.text);
-  if (happening.type === 'withdrawn') return clipped(`retrying: ${happening.error.message}`);
-  if (happening.type !== 'part') return undefined;
-  const { part } = happening;
+function lineOf(event: BackendEvent): string | undefined {
+  if (event.type === 'notice') return clipped(event.text);
+  if (event.type === 'withdrawn') return clipped(`retrying: ${event.error.message}`);
+  if (event.type !== 'part') return undefined;
+  const { part } = event;
   if (part.type === 'text') return clipped(part.text);
   if (part.type !== 'tool_call') return undefined;
   const [first] = Object.values(part.arguments);

@@ -9,10 +9,10 @@ import type {
   BackendRequest,
   BackendResult,
   CallDecision,
-} from './backend.ts';
-import { readDecision } from './call-decision.ts';
-import { failureOf } from './failure.ts';
-import type { BackendEvent } from './happening.ts';
+} from '../backend/backend.ts';
+import { readDecision } from '../backend/call-decision.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
+import { failureOf } from '../events/failure.ts';
 import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './session-agent.ts';
 
 /** Options of an agent's sessions. */
@@ -59,7 +59,7 @@ export class AgentBackend implements Backend {
       ...defined({ mode }),
       claudeSessionId: request.resumeId ?? null,
     };
-    const teller = new UpdateConverter((happening) => context.onHappening?.(happening));
+    const teller = new UpdateConverter((event) => context.onEvent?.(event));
     let isStopped = false;
     const stop = () => {
       isStopped = true;
@@ -95,7 +95,7 @@ export class AgentBackend implements Backend {
 
 /** Converts updates of an agent to backend events. A started block ends when another one starts. */
 class UpdateConverter {
-  readonly #tell: (happening: BackendEvent) => void;
+  readonly #tell: (event: BackendEvent) => void;
   readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
   /** Calls that were let through and have not ended, oldest first. */
   #running: string[] = [];
@@ -105,7 +105,7 @@ class UpdateConverter {
   #toolCalls = 0;
   #isOver = false;
 
-  constructor(tell: (happening: BackendEvent) => void) {
+  constructor(tell: (event: BackendEvent) => void) {
     this.#tell = tell;
   }
 

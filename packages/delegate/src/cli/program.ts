@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
-import type { CliAdapter } from './dialect.ts';
+import type { CliAdapter } from './cli-adapter.ts';
 
 /** The location of a program on the PATH. Undefined if not found. */
 export function findProgram(name: string, env: Environment): string | undefined {
@@ -31,15 +31,15 @@ export function notFound(program: string): AgentError {
  * it (reliability promise 19).
  */
 export function programEnvironment(
-  dialect: Pick<CliAdapter, 'variables' | 'settings'>,
+  adapter: Pick<CliAdapter, 'variables' | 'settings'>,
   env: Environment,
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const own = dialect.variables.flatMap((name) => {
+  const own = adapter.variables.flatMap((name) => {
     const value = env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return childEnvironment(env, { ...dialect.settings, ...Object.fromEntries(own), ...extra });
+  return childEnvironment(env, { ...adapter.settings, ...Object.fromEntries(own), ...extra });
 }
 
 /** The real path of a working directory.⏎@throws AgentError `tool` when it is not a directory. */

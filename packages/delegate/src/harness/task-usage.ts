@@ -1,8 +1,8 @@
 import type { Price, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { BackendResult } from './backend.ts';
-import type { BackendEvent } from './happening.ts';
-import { subtractUsage, tokensOf } from './happening.ts';
+import type { BackendResult } from '../backend/backend.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
+import { subtractUsage, tokensOf } from '../events/backend-event.ts';
 
 /** Usage that a response or an error reports of a program. */
 export interface ReportedUsage {
@@ -16,7 +16,7 @@ export interface ReportedUsage {
 export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
 
 /** Usage of one task, and the part already reported: each token and each dollar counts once. */
-export class Bill {
+export class TaskUsage {
   readonly #earlier: ReportedUsage;
   /** Failed attempts, as far as the task has reported them. */
   #lost: Usage = noUsage;
@@ -30,7 +30,7 @@ export class Bill {
   }
 
   /** An answer reports this; what it cost is reported with the last one. */
-  book(usage: Usage): void {
+  record(usage: Usage): void {
     this.#reported = { ...this.#reported, usage: addUsage(this.#reported.usage, usage) };
   }
 
@@ -63,9 +63,9 @@ export class Bill {
     return { ...due, usd, ...(!isCounted && { usage: uncounted }) };
   }
 
-  /** The bill of the next job: what was not asked for in time is reported with it. */
-  next(): Bill {
-    return this.#result === undefined ? new Bill() : new Bill(this.settle(noUsage));
+  /** The usage of the next task: what was not asked for in time is reported with it. */
+  next(): TaskUsage {
+    return this.#result === undefined ? new TaskUsage() : new TaskUsage(this.settle(noUsage));
   }
 }
 

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defined } from '@cobbler/agent/values';
-import { fieldsOf, listOf, numberOf, textOf } from './fields.ts';
-import type { Totals } from './happening.ts';
+import type { Totals } from '../events/backend-event.ts';
+import { fieldsOf, listOf, numberOf, textOf } from '../events/fields.ts';
 
 /** The status of a session. */
 export type SessionState = 'running' | 'completed' | 'failed' | 'cancelled' | 'timeout';
 
 /** A stored session of the agent tool: the data to continue it in another process. */
-export interface BookedSession {
+export interface RegisteredSession {
   readonly id: string;
   readonly backend: string;
   readonly workingDir: string;
@@ -25,11 +25,11 @@ export interface BookedSession {
 
 /**
  * Sessions in a file, read anew for each change so that what another process added is kept. Without a file they
- * live as long as the book. A file that cannot be written loses nothing but the next start's knowledge of it.
+ * live as long as the registry. A file that cannot be written loses nothing but the next start's knowledge of it.
  */
 export class SessionRegistry {
   readonly #path: string | undefined;
-  #sessions: Map<string, BookedSession> = new Map();
+  #sessions: Map<string, RegisteredSession> = new Map();
   #last = 0;
 
   constructor(path: string | undefined) {
@@ -37,11 +37,11 @@ export class SessionRegistry {
     this.#read();
   }
 
-  all(): BookedSession[] {
+  all(): RegisteredSession[] {
     return [...this.#sessions.values()];
   }
 
-  get(id: string): BookedSession | undefined {
+  get(id: string): RegisteredSession | undefined {
     return this.#sessions.get(id);
   }
 
@@ -53,7 +53,7 @@ export class SessionRegistry {
     return `as-${this.#last}`;
   }
 
-  put(session: BookedSession): void {
+  put(session: RegisteredSession): void {
     this.#read();
     this.#sessions.set(session.id, session);
     this.#write();
@@ -68,10 +68,10 @@ export class SessionRegistry {
   #read(): void {
     if (this.#path === undefined) return;
     try {
-      const book = fieldsOf(JSON.parse(readFileSync(this.#path, 'utf8')));
-      this.#last = Math.max(this.#last, numberOf(book['last']) ?? 0);
+      const stored = fieldsOf(JSON.parse(readFileSync(this.#path, 'utf8')));
+      this.#last = Math.max(this.#last, numberOf(stored['last']) ?? 0);
       this.#sessions = new Map(
-        listOf(book['sessions'])
+        listOf(stored['sessions'])
           .flatMap(readSession)
           .map((one) => [one.id, one]),
       );
@@ -85,10 +85,10 @@ export class SessionRegistry {
     if (this.#path === undefined) return;
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const draft = `${this.#path}.${process.pid}`;
-      const book = { last: this.#last, sessions: this.all() };
-      writeFileSync(draft, JSON.stringify(book, undefined, 1), { mode: 0o600 });
-      renameSync(draft, this.#path);
+      const temporary = `${this.#path}.${process.pid}`;
+      const stored = { last: this.#last, sessions: this.all() };
+      writeFileSync(temporary, JSON.stringify(stored, undefined, 1), { mode: 0o600 });
+      renameSync(temporary, this.#path);
     } catch {
       // The sessions of this process continue without a store.
     }
@@ -97,7 +97,7 @@ export class SessionRegistry {
 
 const states: readonly string[] = ['running', 'completed', 'failed', 'cancelled', 'timeout'];
 
-function readSession(value: unknown): BookedSession[] {
+function readSession(value: unknown): RegisteredSession[] {
   const fields = fieldsOf(value);
   const [id, backend, workingDir, state] = ['id', 'backend', 'workingDir', 'state'].map((key) =>
     textOf(fields[key]),

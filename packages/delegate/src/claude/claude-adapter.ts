@@ -1,9 +1,9 @@
 import { defined } from '@cobbler/agent/values';
-import type { BackendRequest, CallDecision, DelegatePermission } from '../backend.ts';
-import { decisionSeconds } from '../call-decision.ts';
-import type { CliAdapter, CliConnection } from '../dialect.ts';
-import { fieldsOf, objectIn, textOf } from '../fields.ts';
-import type { BackendEvent } from '../happening.ts';
+import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
+import { decisionSeconds } from '../backend/call-decision.ts';
+import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
+import { fieldsOf, objectIn, textOf } from '../events/fields.ts';
 import { claudeName, readClaudeLine } from './claude-line.ts';
 
 /** Settings of Claude Code as a backend. */

@@ -9,15 +9,15 @@ import type {
   BackendRequest,
   BackendResult,
   CallDecision,
-} from './backend.ts';
-import { readDecision } from './call-decision.ts';
-import type { CliAdapter } from './dialect.ts';
-import type { CliProcess, RunningErrand } from './errand.ts';
-import { runCliProcess, silentFailure } from './errand.ts';
-import { capped } from './final-text.ts';
-import type { BackendEvent } from './happening.ts';
-import { JobAccount } from './job-account.ts';
+} from '../backend/backend.ts';
+import { readDecision } from '../backend/call-decision.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
+import { capped } from '../events/final-text.ts';
+import type { CliAdapter } from './cli-adapter.ts';
+import type { CliProcess, RunningCliProcess } from './cli-process.ts';
+import { runCliProcess, silentFailure } from './cli-process.ts';
 import { findProgram, notFound, programEnvironment, realFolder, secretsIn } from './program.ts';
+import { TaskBudget } from './task-budget.ts';
 
 /** Common settings of every backend that runs a local program. */
 export interface ProgramOptions {
@@ -42,26 +42,26 @@ export interface ProgramOptions {
 
 export const defaultTimeoutMs = 600_000;
 
-/** A backend over a program that speaks the dialect. Looks the program up once. */
+/** A backend over the program of an adapter. Looks the program up once. */
 export class CliBackend implements Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities;
   readonly tellsCost: boolean;
-  readonly #dialect: CliAdapter;
+  readonly #adapter: CliAdapter;
   readonly #options: ProgramOptions;
   readonly #program: string | undefined;
 
-  constructor(dialect: CliAdapter, options: ProgramOptions) {
-    this.name = dialect.name;
-    this.capabilities = dialect.capabilities;
-    this.tellsCost = dialect.tellsCost;
-    this.#dialect = dialect;
+  constructor(adapter: CliAdapter, options: ProgramOptions) {
+    this.name = adapter.name;
+    this.capabilities = adapter.capabilities;
+    this.tellsCost = adapter.tellsCost;
+    this.#adapter = adapter;
     this.#options = options;
-    this.#program = options.path ?? findProgram(dialect.program, options.env ?? process.env);
+    this.#program = options.path ?? findProgram(adapter.program, options.env ?? process.env);
   }
 
   problem(): AgentErrorType | undefined {
-    const { permission, program } = this.#dialect;
+    const { permission, program } = this.#adapter;
     if (this.#program === undefined) return notFound(program);
     const isRoot = process.getuid?.() === 0;
     if (program !== 'claude' || permission !== 'bypass' || !isRoot || this.#options.sandboxed === true)
@@ -77,7 +77,7 @@ export class CliBackend implements Backend {
 
   start(request: BackendRequest, context: BackendContext = {}): BackendProcess {
     const job = new CliJob(
-      { dialect: this.#dialect, path: this.#program, problem: this.problem() },
+      { adapter: this.#adapter, path: this.#program, problem: this.problem() },
       this.#options,
       request,
       context,
@@ -93,14 +93,14 @@ export class CliBackend implements Backend {
 
 /** The program that a job is for. */
 interface Subject {
-  readonly dialect: CliAdapter;
+  readonly adapter: CliAdapter;
   readonly path: string | undefined;
   readonly problem: AgentErrorType | undefined;
 }
 
 /** One job: as many starts of the program as it takes, one after another. */
 class CliJob {
-  readonly #dialect: CliAdapter;
+  readonly #adapter: CliAdapter;
   readonly #program: string | undefined;
   readonly #problem: AgentErrorType | undefined;
   readonly #options: ProgramOptions;
@@ -108,28 +108,28 @@ class CliJob {
   readonly #context: BackendContext;
   readonly #runtime: Runtime;
   readonly #began: number;
-  #errand: RunningErrand | undefined;
+  #cliProcess: RunningCliProcess | undefined;
   #endPause = () => {};
   #isStopped = false;
   /** Why we stopped it, other than on request. */
   #overrun: AgentErrorType | undefined;
-  readonly #account: JobAccount;
+  readonly #account: TaskBudget;
   #attempts = 0;
   #contextLost = false;
 
   constructor(
-    { dialect, path, problem }: Subject,
+    { adapter, path, problem }: Subject,
     options: ProgramOptions,
     request: BackendRequest,
     context: BackendContext,
   ) {
-    this.#dialect = dialect;
+    this.#adapter = adapter;
     this.#program = path;
     this.#problem = problem;
     this.#options = options;
     this.#request = request;
     this.#context = context;
-    this.#account = new JobAccount(request, dialect.tellsCost);
+    this.#account = new TaskBudget(request, adapter.tellsCost);
     this.#runtime = options.runtime ?? systemRuntime;
     this.#began = this.#runtime.monotonic();
   }
@@ -137,15 +137,15 @@ class CliJob {
   stop(): void {
     this.#isStopped = true;
     this.#endPause();
-    this.#errand?.stop();
+    this.#cliProcess?.stop();
   }
 
   decide(callId: string, decision: CallDecision): void {
-    this.#errand?.decide(callId, readDecision(decision));
+    this.#cliProcess?.decide(callId, readDecision(decision));
   }
 
   steer(text: string): boolean {
-    return this.#errand?.steer(text) ?? false;
+    return this.#cliProcess?.steer(text) ?? false;
   }
 
   /** Never rejects. */
@@ -166,29 +166,29 @@ class CliJob {
   async #tries(): Promise<BackendResult> {
     const program = this.#program;
     if (program === undefined || this.#problem !== undefined)
-      throw this.#problem ?? notFound(this.#dialect.program);
+      throw this.#problem ?? notFound(this.#adapter.program);
     let request = { ...this.#request, workingDir: realFolder(this.#request.workingDir) };
-    if (request.resumeId !== undefined && !this.#dialect.isSessionId(request.resumeId))
+    if (request.resumeId !== undefined && !this.#adapter.isSessionId(request.resumeId))
       request = this.#withoutContext(request);
     const retries = this.#options.retries ?? 1;
     for (let retry = 0; ; ) {
       if (this.#isStopped) return this.#stopped(undefined);
-      const errand = await this.#try(program, request);
-      if (this.#isStopped) return this.#stopped(errand);
-      if (request.resumeId !== undefined && this.#isStale(errand)) {
-        this.#account.close(errand, this.#account.costOf(errand, request));
+      const cliProcess = await this.#try(program, request);
+      if (this.#isStopped) return this.#stopped(cliProcess);
+      if (request.resumeId !== undefined && this.#isStale(cliProcess)) {
+        this.#account.close(cliProcess, this.#account.costOf(cliProcess, request));
         request = this.#withoutContext(request);
         continue;
       }
-      const error = this.#errorOf(errand, program);
-      if (error === undefined) return this.#completed(errand, request);
-      if (!error.retryable || errand.toolCalls > 0 || retry >= retries)
-        return this.#failed(error, errand, request);
-      const cost = this.#account.costOf(errand, request);
+      const error = this.#errorOf(cliProcess, program);
+      if (error === undefined) return this.#completed(cliProcess, request);
+      if (!error.retryable || cliProcess.toolCalls > 0 || retry >= retries)
+        return this.#failed(error, cliProcess, request);
+      const cost = this.#account.costOf(cliProcess, request);
       const next = this.#account.next(request, cost);
       const delayMs = this.#delay();
-      if (next === undefined || delayMs >= this.#timeLeft()) return this.#failed(error, errand, request);
-      this.#account.close(errand, cost);
+      if (next === undefined || delayMs >= this.#timeLeft()) return this.#failed(error, cliProcess, request);
+      this.#account.close(cliProcess, cost);
       retry += 1;
       const { usage: wasted, usd } = cost;
       const withdrawn = {
@@ -208,9 +208,9 @@ class CliJob {
     this.#attempts += 1;
     const { env = process.env, extraEnv = {}, sandboxed } = this.#options;
     const sandbox: Record<string, string> = sandboxed === true ? { IS_SANDBOX: '1' } : {};
-    const given = programEnvironment(this.#dialect, env, { ...sandbox, ...extraEnv });
-    this.#errand = runCliProcess({
-      dialect: this.#dialect,
+    const given = programEnvironment(this.#adapter, env, { ...sandbox, ...extraEnv });
+    this.#cliProcess = runCliProcess({
+      adapter: this.#adapter,
       program,
       request,
       env: given,
@@ -218,9 +218,9 @@ class CliJob {
       timeoutMs: this.#timeLeft(),
       graceMs: this.#options.graceMs,
       runtime: this.#runtime,
-      hear: (happening) => this.#hear(happening),
+      onEvent: (event) => this.#onEvent(event),
     });
-    return this.#errand.over;
+    return this.#cliProcess.over;
   }
 
   #timeLeft(): number {
@@ -228,9 +228,9 @@ class CliJob {
     return Math.max(1, limit - (this.#runtime.monotonic() - this.#began));
   }
 
-  #hear(happening: BackendEvent): void {
-    if (happening.type === 'answered' && happening.usage !== undefined) this.#count(happening.usage);
-    this.#tell(happening);
+  #onEvent(event: BackendEvent): void {
+    if (event.type === 'answered' && event.usage !== undefined) this.#count(event.usage);
+    this.#tell(event);
   }
 
   /** No program takes a limit on tokens: it is watched, and ended. */
@@ -238,14 +238,14 @@ class CliJob {
     this.#account.count(usage);
     if (!this.#account.isOverTokens) return;
     const { maxTokens } = this.#request;
-    const message = `${this.#dialect.name} was stopped: it used more than ${maxTokens} tokens.`;
+    const message = `${this.#adapter.name} was stopped: it used more than ${maxTokens} tokens.`;
     this.#overrun = new AgentError({ kind: 'limit', code: 'tokens', message });
-    this.#errand?.stop();
+    this.#cliProcess?.stop();
   }
 
-  #tell(happening: BackendEvent): void {
+  #tell(event: BackendEvent): void {
     try {
-      this.#context.onHappening?.(happening);
+      this.#context.onEvent?.(event);
     } catch {
       // A watcher's fault is its own.
     }
@@ -254,13 +254,13 @@ class CliJob {
   /** A program that ended without a last word said it on standard error. */
   #isStale({ end, exitCode, sessionId, stderr }: CliProcess): boolean {
     if (end !== undefined) return end.stale === true;
-    return exitCode !== 0 && sessionId === undefined && this.#dialect.isStale(stderr);
+    return exitCode !== 0 && sessionId === undefined && this.#adapter.isStale(stderr);
   }
 
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
     this.#account.forget();
-    const message = `${this.#dialect.name} no longer has the conversation to continue: it started a new one, without the earlier messages.`;
+    const message = `${this.#adapter.name} no longer has the conversation to continue: it started a new one, without the earlier messages.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;
@@ -284,61 +284,61 @@ class CliJob {
   }
 
   /** Undefined only for a program that exited normally with code 0 after a good result. */
-  #errorOf(errand: CliProcess, program: string): AgentErrorType | undefined {
+  #errorOf(cliProcess: CliProcess, program: string): AgentErrorType | undefined {
     if (this.#overrun !== undefined) return this.#overrun;
-    if (errand.problem !== undefined) return errand.problem;
-    if (errand.cause === 'timeout') {
+    if (cliProcess.problem !== undefined) return cliProcess.problem;
+    if (cliProcess.cause === 'timeout') {
       const seconds = (this.#options.timeoutMs ?? defaultTimeoutMs) / 1000;
-      const message = `${this.#dialect.name} did not finish within ${seconds} s and was stopped.`;
+      const message = `${this.#adapter.name} did not finish within ${seconds} s and was stopped.`;
       return new AgentError({ kind: 'timeout', code: 'job_timeout', message });
     }
-    const { end } = errand;
+    const { end } = cliProcess;
     if (end?.error !== undefined) return new AgentError(end.error);
-    if (end?.ok === true && errand.cause === 'exit' && errand.exitCode === 0) return undefined;
-    return silentFailure(errand, program.split('/').at(-1) ?? program);
+    if (end?.ok === true && cliProcess.cause === 'exit' && cliProcess.exitCode === 0) return undefined;
+    return silentFailure(cliProcess, program.split('/').at(-1) ?? program);
   }
 
-  #completed(errand: CliProcess, request: BackendRequest): BackendResult {
+  #completed(cliProcess: CliProcess, request: BackendRequest): BackendResult {
     return {
-      ...this.#facts(errand, request),
+      ...this.#facts(cliProcess, request),
       status: 'completed',
-      output: capped(finalText(errand)),
+      output: capped(finalText(cliProcess)),
     };
   }
 
-  #stopped(errand: CliProcess | undefined): BackendResult {
-    const message = `${this.#dialect.name} was cancelled.`;
+  #stopped(cliProcess: CliProcess | undefined): BackendResult {
+    const message = `${this.#adapter.name} was cancelled.`;
     const error = new AgentError({ kind: 'aborted', code: 'cancelled', message });
-    return { ...this.#facts(errand, this.#request), status: 'cancelled', output: message, error };
+    return { ...this.#facts(cliProcess, this.#request), status: 'cancelled', output: message, error };
   }
 
-  #failed(error: AgentErrorType, errand: CliProcess | undefined, request = this.#request): BackendResult {
+  #failed(error: AgentErrorType, cliProcess: CliProcess | undefined, request = this.#request): BackendResult {
     const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
     // Unrecognized output is better than nothing.
-    const raw = errand?.end === undefined ? (errand?.stdout ?? '').trim() : '';
+    const raw = cliProcess?.end === undefined ? (cliProcess?.stdout ?? '').trim() : '';
     const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);
-    return { ...this.#facts(errand, request), status, output, error };
+    return { ...this.#facts(cliProcess, request), status, output, error };
   }
 
-  #facts(errand: CliProcess | undefined, request: BackendRequest) {
-    const { end, sessionId } = errand ?? {};
+  #facts(cliProcess: CliProcess | undefined, request: BackendRequest) {
+    const { end, sessionId } = cliProcess ?? {};
     const isOther =
       sessionId !== undefined && request.resumeId !== undefined && sessionId !== request.resumeId;
-    const cost = this.#account.costOf(errand, request);
+    const cost = this.#account.costOf(cliProcess, request);
     const usd = this.#account.usdWith(cost);
     const cliSessionId = sessionId ?? request.resumeId;
     // Where the program does not count them: one for each call, and the last.
-    const turns = end?.turns ?? (end === undefined ? 0 : (errand?.toolCalls ?? 0) + 1);
+    const turns = end?.turns ?? (end === undefined ? 0 : (cliProcess?.toolCalls ?? 0) + 1);
     return {
       ...defined({ cliSessionId }),
-      exitCode: errand?.exitCode ?? null,
+      exitCode: cliProcess?.exitCode ?? null,
       ...defined({ stop: end?.stop }),
       usage: cost.usage,
       ...defined({ usd }),
-      totals: this.#account.totals(errand),
+      totals: this.#account.totals(cliProcess),
       turns: this.#account.turns + turns,
-      toolCalls: errand?.toolCalls ?? 0,
-      denials: end?.denials ?? errand?.denied ?? [],
+      toolCalls: cliProcess?.toolCalls ?? 0,
+      denials: end?.denials ?? cliProcess?.denied ?? [],
       contextLost: this.#contextLost || isOther,
       attempts: this.#attempts,
       wasted: this.#account.wasted,

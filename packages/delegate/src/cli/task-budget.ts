@@ -1,13 +1,13 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { BackendRequest } from './backend.ts';
-import type { CliProcess } from './errand.ts';
-import type { Totals } from './happening.ts';
-import { earlierOf, tokensOf, usageSince, usdSince } from './happening.ts';
+import type { BackendRequest } from '../backend/backend.ts';
+import type { Totals } from '../events/backend-event.ts';
+import { earlierOf, tokensOf, usageSince, usdSince } from '../events/backend-event.ts';
+import type { CliProcess } from './cli-process.ts';
 
 /** Usage of one attempt. */
-export interface TryCost {
+export interface AttemptCost {
   readonly usage: Usage;
   /** US dollars; absent when the program did not say. */
   readonly usd?: number;
@@ -17,7 +17,7 @@ export interface TryCost {
  * Usage of all attempts of one task. Its limits apply to all of them together: an attempt gets what the earlier ones
  * left.
  */
-export class JobAccount {
+export class TaskBudget {
   readonly #caps: BackendRequest;
   readonly #tellsCost: boolean;
   /** Counts of the conversation before this job and after each of its tries. */
@@ -60,7 +60,7 @@ export class JobAccount {
   }
 
   /** The request of an attempt after one with this cost. Undefined: a limit is used up, or the usage is unknown. */
-  next(request: BackendRequest, cost: TryCost): BackendRequest | undefined {
+  next(request: BackendRequest, cost: AttemptCost): BackendRequest | undefined {
     const { maxTurns, maxUsd, maxTokens } = this.#caps;
     const used = tokensOf(this.#wasted) + tokensOf(cost.usage);
     const spent = this.usdWith(cost);
@@ -82,19 +82,19 @@ export class JobAccount {
   }
 
   /** A try is over, and another follows it. */
-  close(errand: CliProcess, cost: TryCost): void {
+  close(cliProcess: CliProcess, cost: AttemptCost): void {
     this.#wasted = addUsage(this.#wasted, cost.usage);
     this.#usd = this.usdWith(cost);
     this.#turns += this.#answers;
     // Tries that resume no conversation begin one each.
-    if (this.#isResumed) this.#totals.push(this.totals(errand));
+    if (this.#isResumed) this.#totals.push(this.totals(cliProcess));
     this.#spent = noUsage;
     this.#answers = 0;
   }
 
   /** Usage of an attempt. */
-  costOf(errand: CliProcess | undefined, { resumeId }: BackendRequest): TryCost {
-    const { end, sessionId } = errand ?? {};
+  costOf(cliProcess: CliProcess | undefined, { resumeId }: BackendRequest): AttemptCost {
+    const { end, sessionId } = cliProcess ?? {};
     // The conversation that was asked for is resumed: an id of its own means that the program began anew.
     const resumed = resumeId !== undefined && (sessionId === undefined || sessionId === resumeId);
     const before = earlierOf(this.#totals, end ?? {});
@@ -107,15 +107,15 @@ export class JobAccount {
   }
 
   /** US dollars of all tries, this one included. */
-  usdWith({ usd }: TryCost): number | undefined {
+  usdWith({ usd }: AttemptCost): number | undefined {
     return this.#usd === undefined || usd === undefined ? (this.#usd ?? usd) : this.#usd + usd;
   }
 
   /** Usage of the conversation so far, including this attempt. */
-  totals(errand: CliProcess | undefined): Totals {
+  totals(cliProcess: CliProcess | undefined): Totals {
     const before = this.#totals.at(-1);
-    const usage = errand?.end?.totalUsage ?? before?.usage;
-    const usd = errand?.end?.totalUsd ?? before?.usd;
+    const usage = cliProcess?.end?.totalUsage ?? before?.usage;
+    const usd = cliProcess?.end?.totalUsd ?? before?.usd;
     return { ...defined({ usage, usd }) };
   }
 }

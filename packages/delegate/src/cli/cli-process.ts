@@ -3,11 +3,11 @@ import { AgentError } from '@cobbler/agent';
 import type { ProcessEnd, SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import type { BackendRequest, CallDecision } from './backend.ts';
-import type { CliAdapter, CliConnection } from './dialect.ts';
-import { beginsObject } from './fields.ts';
-import { maxOutput } from './final-text.ts';
-import type { BackendEvent, End } from './happening.ts';
+import type { BackendRequest, CallDecision } from '../backend/backend.ts';
+import type { BackendEvent, End } from '../events/backend-event.ts';
+import { beginsObject } from '../events/fields.ts';
+import { maxOutput } from '../events/final-text.ts';
+import type { CliAdapter, CliConnection } from './cli-adapter.ts';
 import { LineReader } from './line-reader.ts';
 
 /** Time limit for a program to exit after its result, in milliseconds. */
@@ -17,8 +17,8 @@ const lastWordMs = 5000;
 const interruptMs = 250;
 
 /** One start of a program. */
-export interface ErrandOptions {
-  readonly dialect: CliAdapter;
+export interface CliProcessOptions {
+  readonly adapter: CliAdapter;
   readonly program: string;
   readonly request: BackendRequest;
   readonly env: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface ErrandOptions {
   readonly runtime: Runtime;
   /** Texts that are never told, wherever the program prints them. */
   readonly secrets: readonly string[];
-  readonly hear: (happening: BackendEvent) => void;
+  readonly onEvent: (event: BackendEvent) => void;
 }
 
 /** The outcome of one program process. */
@@ -49,7 +49,7 @@ export interface CliProcess {
 }
 
 /** A running program process. */
-export interface RunningErrand {
+export interface RunningCliProcess {
   readonly over: Promise<CliProcess>;
   stop(): void;
   decide(callId: string, decision: CallDecision): void;
@@ -57,8 +57,8 @@ export interface RunningErrand {
 }
 
 /** Starts a program, speaks with it and looks after everything it starts, until all of it is gone. */
-export function runCliProcess(options: ErrandOptions): RunningErrand {
-  const { dialect, program, request, runtime, secrets } = options;
+export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
+  const { adapter, program, request, runtime, secrets } = options;
   let child: SupervisedProcess | undefined;
   let isStopping = false;
   let cancelStop = () => {};
@@ -66,23 +66,23 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
     cancelStop();
     cancelStop = runtime.timer(ms, () => child?.stop());
   };
-  const heard = new CliOutput(options.hear);
-  const talk: CliConnection = dialect.talk(request, (line) => child?.write(`${line}\n`));
-  const hear = (line: string) => {
-    for (const happening of talk.hear(scrubbed(line, secrets))) {
-      heard.take(happening);
-      if (happening.type !== 'end') continue;
+  const output = new CliOutput(options.onEvent);
+  const talk: CliConnection = adapter.talk(request, (line) => child?.write(`${line}\n`));
+  const readLine = (line: string) => {
+    for (const event of talk.hear(scrubbed(line, secrets))) {
+      output.take(event);
+      if (event.type !== 'end') continue;
       child?.endInput();
       stopWithin(isStopping ? interruptMs : lastWordMs);
     }
   };
-  const lines = new LineReader(hear, (head) => {
+  const lines = new LineReader(readLine, (head) => {
     if (!beginsObject(head)) return;
-    heard.problem ??= tooLong(dialect.name);
+    output.problem ??= tooLong(adapter.name);
     child?.stop();
   });
   child = superviseProcess({
-    argv: [program, ...dialect.argv(request)],
+    argv: [program, ...adapter.argv(request)],
     cwd: request.workingDir,
     env: options.env,
     input: talk.opening,
@@ -98,7 +98,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
   const over = child.ended.then((ended) => {
     cancelStop();
     lines.end();
-    return heard.errand(ended, secrets);
+    return output.finished(ended, secrets);
   });
   return {
     over,
@@ -109,7 +109,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
       stopWithin(interruptMs);
     },
     decide: (callId, decision) => {
-      if (decision.type === 'deny') heard.deny(callId);
+      if (decision.type === 'deny') output.deny(callId);
       talk.decide?.(callId, decision);
     },
     steer: (text) => talk.steer?.(text) ?? false,
@@ -120,7 +120,7 @@ export function runCliProcess(options: ErrandOptions): RunningErrand {
 class CliOutput {
   /** Why nothing of what it tells can be trusted. */
   problem: AgentError | undefined;
-  readonly #tell: (happening: BackendEvent) => void;
+  readonly #tell: (event: BackendEvent) => void;
   /** Calls without a result yet: some programs tell of a call twice. */
   readonly #calls: Set<string> = new Set();
   readonly #asked: Map<string, string> = new Map();
@@ -130,23 +130,23 @@ class CliOutput {
   #end: End | undefined;
   #sessionId: string | undefined;
 
-  constructor(tell: (happening: BackendEvent) => void) {
+  constructor(tell: (event: BackendEvent) => void) {
     this.#tell = tell;
   }
 
-  take(happening: BackendEvent): void {
+  take(event: BackendEvent): void {
     if (this.#end !== undefined) return;
-    if (happening.type === 'session') this.#sessionId = happening.id;
-    if (happening.type === 'end') this.#end = happening;
-    if (happening.type === 'asked') this.#asked.set(happening.callId, happening.toolName);
-    if (happening.type === 'result') this.#calls.delete(happening.callId);
-    if (happening.type === 'part' && happening.part.type === 'text') this.#lastText = happening.part.text;
-    if (happening.type === 'part' && happening.part.type === 'tool_call') {
-      if (this.#calls.has(happening.part.id)) return;
-      this.#calls.add(happening.part.id);
+    if (event.type === 'session') this.#sessionId = event.id;
+    if (event.type === 'end') this.#end = event;
+    if (event.type === 'asked') this.#asked.set(event.callId, event.toolName);
+    if (event.type === 'result') this.#calls.delete(event.callId);
+    if (event.type === 'part' && event.part.type === 'text') this.#lastText = event.part.text;
+    if (event.type === 'part' && event.part.type === 'tool_call') {
+      if (this.#calls.has(event.part.id)) return;
+      this.#calls.add(event.part.id);
       this.#toolCalls += 1;
     }
-    this.#tell(happening);
+    this.#tell(event);
   }
 
   deny(callId: string): void {
@@ -154,7 +154,10 @@ class CliOutput {
     if (toolName !== undefined) this.#denied.push(toolName);
   }
 
-  errand({ cause, code, signal, error, stdout, stderr }: ProcessEnd, secrets: readonly string[]): CliProcess {
+  finished(
+    { cause, code, signal, error, stdout, stderr }: ProcessEnd,
+    secrets: readonly string[],
+  ): CliProcess {
     return {
       cause,
       exitCode: code,
@@ -176,7 +179,7 @@ function tooLong(name: string): AgentError {
   return new AgentError({ kind: 'agent', code: 'message_too_long', message });
 }
 
-/** An error about an errand that failed without saying why in fields. */
+/** An error about a program that failed without saying why in fields. */
 export function silentFailure(
   { exitCode, signal, stderr, stdout, end }: CliProcess,
   program: string,

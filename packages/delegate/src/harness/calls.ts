@@ -1,4 +1,4 @@
-import type { BackendProcess } from './backend.ts';
+import type { BackendProcess } from '../backend/backend.ts';
 
 /** The result of a call. */
 interface CallOutcome {

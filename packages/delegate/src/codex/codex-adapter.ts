@@ -1,5 +1,5 @@
-import type { BackendRequest, DelegatePermission } from '../backend.ts';
-import type { CliAdapter } from '../dialect.ts';
+import type { BackendRequest, DelegatePermission } from '../backend/backend.ts';
+import type { CliAdapter } from '../cli/cli-adapter.ts';
 import { codexName, readCodexLine } from './codex-line.ts';
 
 /** Settings of Codex as a backend. */
@@ -20,7 +20,7 @@ export interface CodexSettings {
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Codex without a terminal, with everything as JSON lines. It shows no text before it is whole. */
-export function codexExecDialect(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
+export function codexExecAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },

@@ -7,7 +7,7 @@ const maxHead = 256;
 /** Cuts a stream of bytes into lines, wherever the bytes were cut before. */
 export class LineReader {
   readonly #decoder: TextDecoder = new TextDecoder();
-  readonly #hear: (line: string) => void;
+  readonly #readLine: (line: string) => void;
   /** Chunks of the current line: joined once, however many there are. */
   #pieces: string[] = [];
   #length = 0;
@@ -15,8 +15,8 @@ export class LineReader {
   readonly #drop: (head: string) => void;
 
   /** `drop` gets the beginning of a line that is too long, as soon as it is. */
-  constructor(hear: (line: string) => void, drop: (head: string) => void = () => {}) {
-    this.#hear = hear;
+  constructor(readLine: (line: string) => void, drop: (head: string) => void = () => {}) {
+    this.#readLine = readLine;
     this.#drop = drop;
   }
 
@@ -57,6 +57,6 @@ export class LineReader {
     this.#pieces = [];
     this.#length = 0;
     this.#tooLong = false;
-    if (isWhole && line.trim() !== '') this.#hear(line);
+    if (isWhole && line.trim() !== '') this.#readLine(line);
   }
 }

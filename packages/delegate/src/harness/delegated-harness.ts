@@ -2,7 +2,7 @@ import type { Gate, Harness, HarnessOptions, Pricing, RunEvent } from '@cobbler/
 import { AgentError, createHarness } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
-import type { Backend } from './backend.ts';
+import type { Backend } from '../backend/backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';
 import { delegatedLoop } from './delegated-loop.ts';
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { AssistantPart, Environment, Tool, ToolContext, ToolEffect, ToolOutput } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import { quotePath, Workspace } from '@cobbler/agent/node';
-import { fieldsOf, textOf } from './fields.ts';
+import { fieldsOf, textOf } from '../events/fields.ts';
 
 /** Known tools of programs. A call of any other is reported as {@link otherTool}. */
 const names: readonly string[] = [

@@ -1,8 +1,8 @@
 import type { Harness } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { DelegatedHarnessOptions } from '../harness/delegated-harness.ts';
+import { delegatedHarness } from '../harness/delegated-harness.ts';
 import { AgentBackend } from './agent-backend.ts';
-import type { DelegatedHarnessOptions } from './delegated-harness.ts';
-import { delegatedHarness } from './delegated-harness.ts';
 import type { SessionAgent } from './session-agent.ts';
 
 /** Engine options. All are optional. */

@@ -1,16 +1,16 @@
 import type { Message, ProviderDataPart, Usage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { fieldsOf, numberOf, textOf } from './fields.ts';
-import type { Totals } from './happening.ts';
+import type { Totals } from '../events/backend-event.ts';
+import { fieldsOf, numberOf, textOf } from '../events/fields.ts';
 
 /** The log's record of the program's own conversation, so that it continues after a restart. */
-export interface SealedState {
+export interface ConversationData {
   readonly session: string;
   readonly totals: Totals;
 }
 
 /** A part that only this backend reads. None before the conversation has an id. */
-export function sealPart(
+export function conversationPart(
   provider: string,
   { session, totals }: { session: string | undefined; totals: Totals },
 ): readonly ProviderDataPart[] {
@@ -22,7 +22,10 @@ export function sealPart(
 }
 
 /** The last stored value. */
-export function sealIn(messages: readonly Message[], provider: string): SealedState | undefined {
+export function conversationDataIn(
+  messages: readonly Message[],
+  provider: string,
+): ConversationData | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'assistant') continue;
     const part = message.content.findLast((one) => one.type === 'opaque' && one.seal.provider === provider);

@@ -1,6 +1,6 @@
 import type { AgentEvent, AssistantPart, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
-import type { BackendEvent } from './happening.ts';
+import type { BackendEvent } from '../events/backend-event.ts';
 
 /** Builds a response from its stream, block by block. */
 export class ResponseBuilder {

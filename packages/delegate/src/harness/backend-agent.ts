@@ -14,19 +14,19 @@ import type {
 } from '@cobbler/agent';
 import { AgentError, addUsage, callsOf, noUsage, textOf, toolOutput } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Backend, BackendProcess, BackendRequest, BackendResult } from './backend.ts';
-import { Bill, priceOf } from './bill.ts';
+import type { Backend, BackendProcess, BackendRequest, BackendResult } from '../backend/backend.ts';
+import { knownName } from '../backend/proxy-tools.ts';
+import type { BackendEvent, Totals } from '../events/backend-event.ts';
+import { tokensOf } from '../events/backend-event.ts';
+import type { Unsaid } from '../events/final-text.ts';
+import { unsaid } from '../events/final-text.ts';
 import { Calls } from './calls.ts';
-import { ResponseBuilder } from './draft.ts';
-import type { Unsaid } from './final-text.ts';
-import { unsaid } from './final-text.ts';
-import type { BackendEvent, Totals } from './happening.ts';
-import { tokensOf } from './happening.ts';
-import { knownName } from './proxy-tools.ts';
-import { sealIn, sealPart } from './seal.ts';
+import { conversationDataIn, conversationPart } from './conversation-data.ts';
+import { ResponseBuilder } from './response-builder.ts';
+import { priceOf, TaskUsage } from './task-usage.ts';
 
-/** The state of the conversation for a relay. */
-export interface RelayOptions {
+/** The state of the conversation for the agent. */
+export interface BackendAgentOptions {
   readonly backend: Backend;
   /** Names of tools that are known besides. */
   readonly tools?: readonly string[] | undefined;
@@ -35,14 +35,14 @@ export interface RelayOptions {
 }
 
 /** The output of a task: events of the program, and finally its outcome. */
-type News = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
+type BackendUpdate = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
 
 /** An active task, and its state. */
 interface ActiveTask {
   readonly process: BackendProcess;
-  readonly news: News[];
+  readonly news: BackendUpdate[];
   readonly calls: Calls;
-  readonly bill: Bill;
+  readonly taskUsage: TaskUsage;
 }
 
 /**
@@ -64,7 +64,7 @@ export class BackendAgent implements Agent {
     sampling: false,
     cacheUsage: true,
   };
-  readonly #options: RelayOptions;
+  readonly #options: BackendAgentOptions;
   #live: ActiveTask | undefined;
   /** Resolves when no job is left. */
   #gone: Promise<unknown> = Promise.resolve();
@@ -79,11 +79,11 @@ export class BackendAgent implements Agent {
   #spentUsd = 0;
   #spentTokens = 0;
   /** For the latest task. */
-  #bill: Bill = new Bill();
+  #taskUsage: TaskUsage = new TaskUsage();
   #price: Price | undefined;
   #wake = () => {};
 
-  constructor(options: RelayOptions) {
+  constructor(options: BackendAgentOptions) {
     this.provider = options.backend.name;
     this.model = options.backend.name;
     this.#options = options;
@@ -138,7 +138,7 @@ export class BackendAgent implements Agent {
   async #begin({ messages, system }: ModelRequest, isSameRun: boolean): Promise<void> {
     this.leave();
     await this.#gone;
-    const bill = this.#bill.next();
+    const taskUsage = this.#taskUsage.next();
     const job = this.#jobWithin();
     const said = saidLast(messages);
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
@@ -146,14 +146,14 @@ export class BackendAgent implements Agent {
       .join('\n\n');
     // The conversation was interrupted by a crash between a call and the next response: there is no message since.
     const wanted = prompt === '' ? goOn : prompt;
-    const kept = sealIn(messages, this.provider);
+    const kept = conversationDataIn(messages, this.provider);
     // From this process rather than from the log: an interrupted run did not record its session.
     const resumeId = this.#sessionId ?? kept?.session;
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
     const instructions = typeof system === 'string' ? system : system?.join('\n\n');
-    const live: Omit<ActiveTask, 'process'> = { news: [], calls: new Calls(), bill };
-    this.#bill = bill;
+    const live: Omit<ActiveTask, 'process'> = { news: [], calls: new Calls(), taskUsage };
+    this.#taskUsage = taskUsage;
     const process = this.#options.backend.start(
       {
         ...job,
@@ -161,7 +161,7 @@ export class BackendAgent implements Agent {
         ...(instructions !== undefined && instructions !== '' && { systemPrompt: instructions }),
         ...(resumeId !== undefined && { resumeId, before }),
       },
-      { onHappening: (happening) => this.#hear(live, happening) },
+      { onEvent: (event) => this.#onEvent(live, event) },
     );
     const whole: ActiveTask = Object.assign(live, { process });
     whole.calls.decideBy(process);
@@ -169,7 +169,7 @@ export class BackendAgent implements Agent {
     this.#gone = process.result.then((result) => {
       this.#sessionId = result.cliSessionId ?? this.#sessionId;
       this.#totals = result.totals;
-      bill.close(result);
+      taskUsage.close(result);
       whole.calls.end();
       this.#push(whole, { type: 'over', result });
     });
@@ -182,24 +182,24 @@ export class BackendAgent implements Agent {
       if (message.role === 'tool_result') live.calls.refused(message.toolCallId, textOf(message));
   }
 
-  #hear(live: Omit<ActiveTask, 'process'>, happening: BackendEvent): void {
-    if (happening.type === 'session') this.#sessionId = happening.id;
-    if (happening.type === 'withdrawn') live.bill.waste(happening);
-    if (happening.type === 'asked') live.calls.asked(happening.callId, happening.arguments);
+  #onEvent(live: Omit<ActiveTask, 'process'>, event: BackendEvent): void {
+    if (event.type === 'session') this.#sessionId = event.id;
+    if (event.type === 'withdrawn') live.taskUsage.waste(event);
+    if (event.type === 'asked') live.calls.asked(event.callId, event.arguments);
     // A result is proof that the answer with its call is whole.
-    if (happening.type === 'result') this.#push(live, { type: 'answered' });
-    if (happening.type === 'result') live.calls.done(happening.callId, happening);
-    else this.#push(live, happening);
+    if (event.type === 'result') this.#push(live, { type: 'answered' });
+    if (event.type === 'result') live.calls.done(event.callId, event);
+    else this.#push(live, event);
   }
 
-  #push(live: Omit<ActiveTask, 'process'>, news: News): void {
+  #push(live: Omit<ActiveTask, 'process'>, news: BackendUpdate): void {
     live.news.push(news);
     this.#wake();
   }
 
   /** Reads on until an answer is whole. */
   async #answer(live: ActiveTask, { signal, emit }: RequestContext): Promise<ModelResponse> {
-    const draft = new ResponseBuilder(emit ?? (() => {}));
+    const builder = new ResponseBuilder(emit ?? (() => {}));
     const stop = () => {
       live.process.stop();
       this.#wake();
@@ -207,18 +207,18 @@ export class BackendAgent implements Agent {
     signal?.addEventListener('abort', stop, { once: true });
     try {
       for (;;) {
-        if (signal?.aborted) throw this.#cancelled(live, draft);
+        if (signal?.aborted) throw this.#cancelled(live, builder);
         const news = live.news.shift();
         if (news === undefined) {
           await new Promise<void>((resolve) => {
             this.#wake = resolve;
           });
-        } else if (news.type === 'over') return this.#last(live, draft, news.result);
-        else if (draft.begunAnother(news)) {
+        } else if (news.type === 'over') return this.#last(live, builder, news.result);
+        else if (builder.begunAnother(news)) {
           live.news.unshift(news);
-          return this.#response(live, draft, { stop: 'pause', usage: draft.usage });
-        } else if (draft.take(news) && draft.hasCalls) {
-          return this.#response(live, draft, { stop: 'tool_use', usage: draft.usage });
+          return this.#response(live, builder, { stop: 'pause', usage: builder.usage });
+        } else if (builder.take(news) && builder.hasCalls) {
+          return this.#response(live, builder, { stop: 'tool_use', usage: builder.usage });
         }
       }
     } finally {
@@ -230,16 +230,16 @@ export class BackendAgent implements Agent {
    * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
    * text that its pieces have not said is an answer of its own, unless the run has no turn left for one.
    */
-  #last(live: ActiveTask, draft: ResponseBuilder, result: BackendResult): ModelResponse {
+  #last(live: ActiveTask, builder: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
-    const rest: Unsaid = status === 'completed' ? unsaid(draft.texts, result.output) : { type: 'nothing' };
+    const rest: Unsaid = status === 'completed' ? unsaid(builder.texts, result.output) : { type: 'nothing' };
     if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
       live.news.unshift({ type: 'part', part: { type: 'text', text: rest.text } }, { type: 'over', result });
       // What the job used is reported with its last answer, beside what it cost.
-      return this.#response(live, draft, { stop: 'pause', usage: noUsage });
+      return this.#response(live, builder, { stop: 'pause', usage: noUsage });
     }
     this.#live = undefined;
-    const due = live.bill.settle(noUsage);
+    const due = live.taskUsage.settle(noUsage);
     this.#price = priceOf(due);
     this.#spend(result);
     const hasStopped = stop === 'max_tokens' || stop === 'refusal';
@@ -247,20 +247,20 @@ export class BackendAgent implements Agent {
       const wasted = addUsage(due.usage, due.wasted);
       throw new AgentError({ ...(error ?? unknownFailure).toJSON(), attempts: result.attempts, wasted });
     }
-    if (rest.type === 'other') draft.say(`\n\n${rest.text}`);
-    else if (rest.type === 'rest') draft.say(rest.text);
-    else if (draft.isEmpty) draft.say(result.output);
+    if (rest.type === 'other') builder.say(`\n\n${rest.text}`);
+    else if (rest.type === 'rest') builder.say(rest.text);
+    else if (builder.isEmpty) builder.say(result.output);
     const ending = this.#later.length > 0 ? 'pause' : lastStop(stop);
     return {
-      ...this.#response(live, draft, { stop: ending, usage: due.usage }),
+      ...this.#response(live, builder, { stop: ending, usage: due.usage }),
       attempts: result.attempts,
       wasted: due.wasted,
     };
   }
 
   /** The cost known so far; the rest is reported with the next task. */
-  #cancelled(live: ActiveTask, draft: ResponseBuilder): AgentError {
-    const due = live.bill.settle(draft.usage);
+  #cancelled(live: ActiveTask, builder: ResponseBuilder): AgentError {
+    const due = live.taskUsage.settle(builder.usage);
     this.#price = priceOf(due) ?? this.#price;
     const message = 'The program was stopped: the run ended.';
     const wasted = addUsage(due.usage, due.wasted);
@@ -273,7 +273,7 @@ export class BackendAgent implements Agent {
   }
 
   /** The limits hold for all jobs of a run together. */
-  #jobWithin(): RelayOptions['job'] {
+  #jobWithin(): BackendAgentOptions['job'] {
     const { job } = this.#options;
     const maxUsd = job.maxUsd === undefined ? undefined : job.maxUsd - this.#spentUsd;
     const maxTokens = job.maxTokens === undefined ? undefined : job.maxTokens - this.#spentTokens;
@@ -290,16 +290,16 @@ export class BackendAgent implements Agent {
 
   #response(
     live: ActiveTask,
-    draft: ResponseBuilder,
+    builder: ResponseBuilder,
     how: { stop: StopReason; usage: Usage },
   ): ModelResponse {
     const { stop, usage } = how;
     if (stop === 'tool_use' || stop === 'pause') {
-      if (this.#live !== undefined) live.bill.book(usage);
+      if (this.#live !== undefined) live.taskUsage.record(usage);
       if (this.#live !== undefined) this.#price = this.#options.backend.tellsCost ? forNow : undefined;
     }
-    const seal = sealPart(this.provider, { session: this.#sessionId, totals: this.#totals });
-    const parts = draft.parts.map((part) => knownName(part, this.#options.tools ?? []));
+    const seal = conversationPart(this.provider, { session: this.#sessionId, totals: this.#totals });
+    const parts = builder.parts.map((part) => knownName(part, this.#options.tools ?? []));
     const content: AssistantPart[] = [...parts, ...seal];
     const message = { role: 'assistant', content } as const;
     return {
@@ -308,7 +308,7 @@ export class BackendAgent implements Agent {
       usage,
       stopReason: stop,
       message,
-      model: draft.model ?? this.model,
+      model: builder.model ?? this.model,
       attempts: 1,
       wasted: noUsage,
     };

@@ -4,11 +4,11 @@ import type { Environment, Gate, Pricing, Runtime, Tool, ToolContext, ToolOutput
 import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
 import { cobblerHome, Workspace } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
-import type { Backend, BackendResult, DelegatePermission } from './backend.ts';
-import { claudeCode } from './claude/claude-code.ts';
-import { defaultTimeoutMs } from './cli-backend.ts';
-import { codex } from './codex/codex.ts';
-import { SessionRegistry } from './session-book.ts';
+import type { Backend, BackendResult, DelegatePermission } from '../backend/backend.ts';
+import { claudeCode } from '../claude/claude-code.ts';
+import { defaultTimeoutMs } from '../cli/cli-backend.ts';
+import { codex } from '../codex/codex.ts';
+import { SessionRegistry } from './session-registry.ts';
 import { refusal, Sessions } from './sessions.ts';
 
 /** Options of the agent tool, set by its creator. */
@@ -77,7 +77,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
   const workspace = new Workspace(options.workspace);
   const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
   const sessions = new Sessions({
-    book: new SessionRegistry(bookPath(options, workspace.root)),
+    registry: new SessionRegistry(registryPath(options, workspace.root)),
     backends,
     maxSessions: options.maxSessions ?? 8,
     gate: options.gate,
@@ -111,7 +111,10 @@ function defaultBackends(
   return [claudeCode(common), codex(common)];
 }
 
-function bookPath({ sessionsFile, env = process.env }: AgentToolOptions, root: string): string | undefined {
+function registryPath(
+  { sessionsFile, env = process.env }: AgentToolOptions,
+  root: string,
+): string | undefined {
   if (sessionsFile !== undefined) return sessionsFile ?? undefined;
   const home = cobblerHome(env);
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);

@@ -1,7 +1,7 @@
 import type { ApprovalDecision, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
+import { askForDecision } from '../backend/call-decision.ts';
 import { activityText } from './activity-text.ts';
-import { askForDecision } from './call-decision.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
 import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
 

@@ -1,5 +1,5 @@
 import type { Usage } from '@cobbler/agent';
-import type { CallDecision } from './backend.ts';
+import type { CallDecision } from '../backend/backend.ts';
 
 /** The conversation context of an agent. */
 export interface AgentSession {
