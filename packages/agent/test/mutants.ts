@@ -7,6 +7,7 @@ import { loopMutants } from './mutants/loop.ts';
 import { moneyMutants } from './mutants/money.ts';
 import type { Mutant } from './mutants/mutant.ts';
 import { recordMutants } from './mutants/record.ts';
+import { requirementMutants } from './mutants/requirements.ts';
 import { runnerMutants } from './mutants/runner.ts';
 import { streamMutants } from './mutants/stream.ts';
 import { toolMutants } from './mutants/tools.ts';
@@ -50,4 +51,5 @@ export const mutants: readonly Mutant[] = [
   ...longWorkMutants,
   ...edgeMutants,
   ...runnerMutants,
+  ...requirementMutants,
 ];

@@ -5,7 +5,6 @@ import type {
   ErrorKind,
   ExecutionMetrics,
   Message,
-  ModelRequest,
   ModelResponse,
   StopReason,
   Tool,
@@ -28,7 +27,7 @@ import {
   scriptedUsage,
   textResponse,
 } from '../src/testing/scripted-model.ts';
-import { isErrorKind } from '../src/values/index.ts';
+import { backoff, isErrorKind } from '../src/values/index.ts';
 import { streams } from './support/fake-server.ts';
 import { textAnswer } from './support/plain-wire.ts';
 import { rig } from './support/provider-rig.ts';
@@ -37,19 +36,19 @@ const stage = (): RunFixture => new RunFixture(() => memoryStore());
 
 describe('agent, tool, response [R1, R2, R3]', () => {
   it('an agent is anything with a run that answers one request; the loop is not its own [S0.1]', async () => {
-    const asked: ModelRequest[] = [];
-    const agent: Agent = {
+    const mine: Agent = {
       provider: 'mine',
       model: 'small',
       capabilities: scriptedModel([]).capabilities,
-      run(request) {
-        asked.push(request);
-        return Promise.resolve(calls(['one']));
-      },
+      run: () => Promise.resolve(calls(['one'])),
     };
-    const answer = await agent.run({ messages: [userMessage('Go.')], tools: [probeTools().tool('one')] });
-    expect(answer.toolCalls).toHaveLength(1);
-    expect(asked).toHaveLength(1);
+    const { requests, response } = await stage()
+      .play({ agent: mine, limits: { turns: 1 } })
+      .then(({ response, metrics }) => ({ response, requests: metrics.attempts }));
+    expect([requests, response?.toolCalls.length]).toEqual([1, 1]);
+    const { ask, server } = rig([streams(textAnswer('Hi')), streams(textAnswer('Again'))]);
+    expect((await ask()).content).toBe('Hi');
+    expect(server.exchanges).toHaveLength(1);
     expectTypeOf<Agent['run']>().returns.toEqualTypeOf<Promise<ModelResponse>>();
   });
 
@@ -333,6 +332,11 @@ describe('errors [R8]', () => {
     expect(server.exchanges).toHaveLength(requests);
     expect(result.status).toBe(again ? 'complete' : 'failed');
     if (!again) expect(result.error?.kind).toBe(kind);
+  });
+
+  it('the pauses between attempts double [S0.20]', () => {
+    const pauses = [0, 1, 2].map((retry) => backoff({ baseMs: 500, maxMs: 1500 }, retry));
+    expect(pauses).toEqual([500, 1000, 1500]);
   });
 
   it('a failing tool is skipped: the model sees the error and the run continues [S0.27]', async () => {

@@ -65,6 +65,17 @@ describe('the tool agent', () => {
     expect(report.cli_session_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('passes directory, instructions and number of turns on to the program [S2.2]', async () => {
+    const programs = fakePrograms();
+    mkdirSync(join(programs.workspace, 'inside'));
+    const { call } = rig({}, programs);
+    const given = { working_dir: 'inside', system_prompt: 'Be brief.', max_turns: 7 };
+    const argv = (JSON.parse((await call(create('argv', given))).result) as string[]).join(' ');
+    expect(argv).toContain('--append-system-prompt Be brief.');
+    expect(argv).toContain('--max-turns 7');
+    expect((await call(create('cwd', given))).result).toBe(join(programs.workspace, 'inside'));
+  });
+
   it.each(['claude-code', 'codex'])(
     'sends more to a session of %s, which remembers [S2.5]',
     async (backend) => {

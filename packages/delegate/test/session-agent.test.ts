@@ -289,6 +289,14 @@ describe('ClaudeCodeAgent', () => {
     await expect(agent.execute('Go.', session())).rejects.toMatchObject({ kind: 'invalid', code: 'closed' });
   });
 
+  it('shutdown ends every active prompt [S1.3]', async () => {
+    const untilInterrupted: Step[] = [init(), (_options, { interrupted }) => interrupted, ends()];
+    const { agent } = agentOver(untilInterrupted, untilInterrupted);
+    const runs = ['a', 'b'].map((sessionId) => agent.execute('Go.', session({ sessionId })));
+    await agent.shutdown();
+    expect((await Promise.all(runs)).map(({ isError }) => isError)).toEqual([true, true]);
+  });
+
   it('takes one prompt of a session at a time', async () => {
     const { agent } = agentOver([init(), (_options, { interrupted }) => interrupted, ends()]);
     const one = session();
