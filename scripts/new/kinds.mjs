@@ -23,7 +23,7 @@ export const kinds = {
     folder: (name) => `packages/channel-${name}`,
     contract: true,
     steps: (name) => [
-      `Read packages/assistant/src/channel.ts: what each call promises, and how it fails.`,
+      `Read packages/assistant/src/channel/channel.ts: what each call promises, and how it fails.`,
       `Write src/${name}-channel.ts, and the service it speaks to in test/subjects.ts, in packages/channel-${name}.`,
       `npm test -- packages/channel-${name}: each failure names the part that is missing. Then npm run generate -- api, and npm run check.`,
     ],

@@ -5,7 +5,7 @@ export const assistant = {
   entries: {
     'S3.1': {
       asks: 'allowlist first; then history, model, reply and both messages',
-      in: ['packages/assistant/src/telegram/read-update.ts', 'packages/assistant/src/turn.ts'],
+      in: ['packages/assistant/src/telegram/read-update.ts', 'packages/assistant/src/turn/turn.ts'],
     },
     'S3.2': {
       asks: 'the webhook returns 200; the work consists of steps with retries and time limits',
@@ -21,15 +21,15 @@ export const assistant = {
     },
     'S3.4': {
       asks: 'if the model fails, an apology is sent and the message is stored',
-      in: ['packages/assistant/src/turn.ts', 'packages/assistant/src/words.ts'],
+      in: ['packages/assistant/src/turn/turn.ts', 'packages/assistant/src/turn/messages.ts'],
     },
     'S3.5': {
       asks: 'the response is sent, and both messages are stored',
-      in: ['packages/assistant/src/turn.ts', 'packages/assistant/src/deliver.ts'],
+      in: ['packages/assistant/src/turn/turn.ts', 'packages/assistant/src/turn/deliver.ts'],
     },
     'S3.6': {
       asks: 'five tool calls per turn; the sixth closes the turn',
-      in: ['packages/assistant/src/turn.ts', 'packages/assistant/src/assistant.ts'],
+      in: ['packages/assistant/src/turn/turn.ts', 'packages/assistant/src/assistant.ts'],
     },
     'S3.7': {
       asks: 'the model is reached only through the AI SDK',
@@ -41,15 +41,15 @@ export const assistant = {
     },
     'S3.9': {
       asks: 'instructions for each turn: role, tools or their absence, time',
-      in: ['packages/assistant/src/system-prompt.ts'],
+      in: ['packages/assistant/src/turn/system-prompt.ts'],
     },
     'S3.10': {
       asks: 'the table of messages and its five columns',
-      in: ['packages/assistant/src/schema.ts', 'packages/assistant/src/message-store.ts'],
+      in: ['packages/assistant/src/storage/schema.ts', 'packages/assistant/src/storage/message-store.ts'],
     },
     'S3.11': {
       asks: 'the model sees the chat’s 20 newest messages',
-      in: ['packages/assistant/src/history.ts', 'packages/assistant/src/message-store.ts'],
+      in: ['packages/assistant/src/turn/history.ts', 'packages/assistant/src/storage/message-store.ts'],
     },
     'S3.12': {
       asks: 'above a threshold older messages are summarized, embedded and indexed',

@@ -196,11 +196,12 @@ describe('entries', () => {
   test('a turn that reaches a channel, a database or Node is named [S3]', () => {
     const folder = 'packages/assistant/src';
     const rules = found({
-      [`${folder}/turn.ts`]: "import type { Kit } from './kit.ts';\nimport 'grammy';\nexport type K = Kit;",
-      [`${folder}/kit.ts`]: [
-        "import type { Sql } from './cloudflare/d1-sql.ts';",
-        "import './telegram/api.ts';",
-        "import './sqlite/sqlite-sql.ts';",
+      [`${folder}/turn/turn.ts`]:
+        "import type { Kit } from './dependencies.ts';\nimport 'grammy';\nexport type K = Kit;",
+      [`${folder}/turn/dependencies.ts`]: [
+        "import type { Sql } from '../cloudflare/d1-sql.ts';",
+        "import '../telegram/api.ts';",
+        "import '../sqlite/sqlite-sql.ts';",
         "import 'nanoid';",
         'export type Kit = Sql;',
       ].join('\n'),
@@ -209,11 +210,11 @@ describe('entries', () => {
       [`${folder}/sqlite/sqlite-sql.ts`]: "import 'node:sqlite';",
     }).filter((line) => line.endsWith('portable'));
     expect(rules).toEqual([
-      `${folder}/kit.ts:1 portable`,
-      `${folder}/kit.ts:2 portable`,
-      `${folder}/kit.ts:3 portable`,
       `${folder}/sqlite/sqlite-sql.ts:1 portable`,
-      `${folder}/turn.ts:2 portable`,
+      `${folder}/turn/dependencies.ts:1 portable`,
+      `${folder}/turn/dependencies.ts:2 portable`,
+      `${folder}/turn/dependencies.ts:3 portable`,
+      `${folder}/turn/turn.ts:2 portable`,
     ]);
   });
 

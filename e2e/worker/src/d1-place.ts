@@ -1,8 +1,8 @@
 import type { D1Answer, D1Statement } from '@cobbler/assistant/cloudflare';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { d1Sql } from '../../../packages/assistant/src/cloudflare/d1-sql.ts';
-import { migrations } from '../../../packages/assistant/src/schema.ts';
-import type { Sql } from '../../../packages/assistant/src/sql.ts';
+import { migrations } from '../../../packages/assistant/src/storage/schema.ts';
+import type { Sql } from '../../../packages/assistant/src/storage/sql.ts';
 import type { PlaceSubject } from '../../../packages/assistant/src/testing/place.ts';
 import type { Over } from '../../../packages/assistant/test/places.ts';
 

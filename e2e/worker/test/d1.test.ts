@@ -1,10 +1,10 @@
 import { describeContract } from '@cobbler/conformance';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { sqlChats } from '../../../packages/assistant/src/chat-store.ts';
 import { vectorizeMemory } from '../../../packages/assistant/src/cloudflare/vectorize-memory.ts';
-import { sqlMessages } from '../../../packages/assistant/src/message-store.ts';
-import { sqlOutbox } from '../../../packages/assistant/src/outbox.ts';
 import { sqliteMemory } from '../../../packages/assistant/src/sqlite/sqlite-memory.ts';
+import { sqlChats } from '../../../packages/assistant/src/storage/chat-store.ts';
+import { sqlMessages } from '../../../packages/assistant/src/storage/message-store.ts';
+import { sqlOutbox } from '../../../packages/assistant/src/storage/outbox.ts';
 import { chatStoreContract } from '../../../packages/assistant/src/testing/chat-store-contract.ts';
 import { fakeVectorize } from '../../../packages/assistant/src/testing/fake-vectorize.ts';
 import { memoryContract } from '../../../packages/assistant/src/testing/memory-contract.ts';

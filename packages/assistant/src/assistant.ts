@@ -2,15 +2,15 @@ import type { Json } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { Routine, Steps } from '@cobbler/agent/runner';
 import { customRandom, urlAlphabet } from 'nanoid';
-import { command, tap } from './control.ts';
-import { deliver, replyTo } from './deliver.ts';
-import type { ReadUpdate } from './incoming.ts';
-import type { AssistantDependencies, AssistantOptions } from './kit.ts';
+import type { ReadUpdate } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
-import { defaultPersona } from './system-prompt.ts';
-import { turn } from './turn.ts';
-import type { RememberWork, Work } from './work.ts';
-import { keyOf, workFor } from './work.ts';
+import { command, tap } from './turn/control.ts';
+import { deliver, replyTo } from './turn/deliver.ts';
+import type { AssistantDependencies, AssistantOptions } from './turn/dependencies.ts';
+import { defaultPersona } from './turn/system-prompt.ts';
+import { turn } from './turn/turn.ts';
+import type { RememberWork, Work } from './turn/work.ts';
+import { keyOf, workFor } from './turn/work.ts';
 
 /** A chat assistant: what takes arrivals in, and the routine that works on them. */
 export interface Assistant {

@@ -1,7 +1,7 @@
 import type { Event, Pricing, Tool } from '@cobbler/agent';
 import { costOf } from '@cobbler/agent';
 import { defined, isoTime } from '@cobbler/agent/values';
-import type { EventStore } from './event-store.ts';
+import type { EventStore } from './storage/event-store.ts';
 
 interface AuditEntryBase {
   /** ISO 8601 in UTC. */

@@ -12,15 +12,10 @@ export {
   type AuditOptions,
   auditOf,
 } from './audit.ts';
-export type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel.ts';
-export { maxNoteLength } from './channel.ts';
-export type { ChatMessage, MessageStore } from './chat-message.ts';
-export { type Chat, type ChatStore, type RateLimit, sqlChats, type TurnPermission } from './chat-store.ts';
-export { commandList } from './control.ts';
-export { type EventStore, type EventStoreOptions, sqlEvents } from './event-store.ts';
-export { contextMessages } from './history.ts';
-export type { Incoming, IncomingOther, IncomingTap, IncomingText, ReadUpdate } from './incoming.ts';
-export type { AssistantOptions, RememberRule } from './kit.ts';
+export type { Button, Channel, ChannelFile, MessagePart, SendOptions } from './channel/channel.ts';
+export { maxNoteLength } from './channel/channel.ts';
+export type { Incoming, IncomingOther, IncomingTap, IncomingText, ReadUpdate } from './channel/incoming.ts';
+export { type MemoryChannel, type MemoryChannelOptions, memoryChannel } from './channel/memory-channel.ts';
 export type { Embedder } from './memory/embedder.ts';
 export { type EmbedderParts, embedderFrom } from './memory/embedder-from.ts';
 export { type HttpEmbedderOptions, httpEmbedder } from './memory/http-embedder.ts';
@@ -33,8 +28,16 @@ export {
   type RememberThreshold,
   remember,
 } from './memory/remember.ts';
-export { type MemoryChannel, type MemoryChannelOptions, memoryChannel } from './memory-channel.ts';
-export { sqlMessages } from './message-store.ts';
+export type { ChatMessage, MessageStore } from './storage/chat-message.ts';
+export {
+  type Chat,
+  type ChatStore,
+  type RateLimit,
+  sqlChats,
+  type TurnPermission,
+} from './storage/chat-store.ts';
+export { type EventStore, type EventStoreOptions, sqlEvents } from './storage/event-store.ts';
+export { sqlMessages } from './storage/message-store.ts';
 export {
   type DeliverOptions,
   type Delivery,
@@ -46,8 +49,11 @@ export {
   type SendAttempt,
   type SendPiece,
   sqlOutbox,
-} from './outbox.ts';
-export { type Migration, migrations, migrationText } from './schema.ts';
-export type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from './sql.ts';
-export { defaultPersona, isTimeZone, systemPrompt, zonedTime } from './system-prompt.ts';
-export { turnSession } from './turn.ts';
+} from './storage/outbox.ts';
+export { type Migration, migrations, migrationText } from './storage/schema.ts';
+export type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from './storage/sql.ts';
+export { commandList } from './turn/control.ts';
+export type { AssistantOptions, RememberRule } from './turn/dependencies.ts';
+export { contextMessages } from './turn/history.ts';
+export { defaultPersona, isTimeZone, systemPrompt, zonedTime } from './turn/system-prompt.ts';
+export { turnSession } from './turn/turn.ts';

@@ -3,10 +3,10 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { approvalText, visibleText } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { approvalQuestion } from '../src/approval.ts';
-import type { Channel } from '../src/channel.ts';
-import { memoryChannel } from '../src/memory-channel.ts';
+import type { Channel } from '../src/channel/channel.ts';
+import { memoryChannel } from '../src/channel/memory-channel.ts';
 import { piecesOf } from '../src/telegram/pieces.ts';
+import { approvalQuestion } from '../src/turn/approval.ts';
 import { eventually, stage } from './stage.ts';
 
 const channels: readonly (readonly [string, Pick<Channel, 'pieces'>])[] = [

@@ -5,12 +5,12 @@ import { AgentError } from '@cobbler/agent';
 import type { FakeRuntime } from '@cobbler/agent/testing';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
-import type { AssistantDependencies } from '../src/kit.ts';
-import { memoryChannel } from '../src/memory-channel.ts';
-import { sqlOutbox } from '../src/outbox.ts';
-import { keepCompany } from '../src/patience.ts';
+import { memoryChannel } from '../src/channel/memory-channel.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
-import { notDelivered, stillWorking } from '../src/words.ts';
+import { sqlOutbox } from '../src/storage/outbox.ts';
+import type { AssistantDependencies } from '../src/turn/dependencies.ts';
+import { notDelivered, stillWorking } from '../src/turn/messages.ts';
+import { showTyping } from '../src/turn/typing-indicator.ts';
 import { stage } from './stage.ts';
 
 describe('a reply on its way', () => {
@@ -52,12 +52,12 @@ describe('while an answer takes long', () => {
       rmSync(folder, { recursive: true });
     });
   }
-  const steps = { runId: 'memory-1' } as Parameters<typeof keepCompany>[1];
+  const steps = { runId: 'memory-1' } as Parameters<typeof showTyping>[1];
 
   it('it is shown again and again that it is being written, and said in words once', async () => {
     await company(async (kit, runtime) => {
       const channel = kit.channel as ReturnType<typeof memoryChannel>;
-      const end = keepCompany(kit, steps, '7');
+      const end = showTyping(kit, steps, '7');
       await runtime.advance(40_000);
       expect(channel.typed).toBe(9);
       expect(channel.messages).toEqual([]);
@@ -67,7 +67,7 @@ describe('while an answer takes long', () => {
       end();
       expect(runtime.timers).toBe(0);
       // Another process goes on with the turn: the words were said.
-      const again = keepCompany(kit, steps, '7');
+      const again = showTyping(kit, steps, '7');
       await runtime.advance(60_000);
       await settled();
       again();
@@ -85,7 +85,7 @@ describe('while an answer takes long', () => {
           send: () => Promise.reject(new AgentError({ kind: 'network', message: 'no' })),
         },
       };
-      const end = keepCompany(broken, steps, '7');
+      const end = showTyping(broken, steps, '7');
       await runtime.advance(60_000);
       await settled();
       end();

@@ -1,9 +1,9 @@
 import type { SessionStore } from '@cobbler/agent';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { storeContract } from '@cobbler/conformance';
-import type { EventStore } from '../src/event-store.ts';
-import { sqlEvents } from '../src/event-store.ts';
-import type { Sql } from '../src/sql.ts';
+import type { EventStore } from '../src/storage/event-store.ts';
+import { sqlEvents } from '../src/storage/event-store.ts';
+import type { Sql } from '../src/storage/sql.ts';
 
 /** Why a case is off. */
 const noList = 'logs of turns are kept and read: they have no list, titles or counts';

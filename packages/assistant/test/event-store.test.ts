@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fakeRuntime } from '@cobbler/agent/testing';
 import { describeContract } from '@cobbler/conformance';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sqlEvents } from '../src/event-store.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import { sqlEvents } from '../src/storage/event-store.ts';
 import { turnStoreContract } from './event-store-subject.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-turns-'));

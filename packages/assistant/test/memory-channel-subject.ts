@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
-import type { PlannedFailure } from '../src/memory-channel.ts';
-import { memoryChannel } from '../src/memory-channel.ts';
+import type { PlannedFailure } from '../src/channel/memory-channel.ts';
+import { memoryChannel } from '../src/channel/memory-channel.ts';
 import type { ChannelFault, ChannelSubject } from '../src/testing/index.ts';
 
 const failures: Partial<Record<ChannelFault, PlannedFailure>> = {

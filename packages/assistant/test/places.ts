@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sql } from '../src/sql.ts';
 import type { SqliteSql } from '../src/sqlite/sqlite-sql.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import type { Sql } from '../src/storage/sql.ts';
 import type { ContractContext, PlaceSubject } from '../src/testing/place.ts';
 
 /** Puts something over a database. */

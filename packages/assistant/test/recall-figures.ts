@@ -8,9 +8,9 @@ import { lexicalEmbedder } from '../src/memory/lexical-embedder.ts';
 import type { MemoryIndex } from '../src/memory/memory-index.ts';
 import { recallFor } from '../src/memory/recall.ts';
 import { contentWords } from '../src/memory/words.ts';
-import type { Sql } from '../src/sql.ts';
 import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import type { Sql } from '../src/storage/sql.ts';
 import { fakeVectorize } from '../src/testing/fake-vectorize.ts';
 import { facts, synonyms, unrelated } from './data/recall.ts';
 

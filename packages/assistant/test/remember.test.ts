@@ -8,9 +8,9 @@ import { lexicalEmbedder } from '../src/memory/lexical-embedder.ts';
 import type { MemoryIndex } from '../src/memory/memory-index.ts';
 import { recallFor } from '../src/memory/recall.ts';
 import { remember } from '../src/memory/remember.ts';
-import { sqlMessages } from '../src/message-store.ts';
 import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import { sqlMessages } from '../src/storage/message-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-remember-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

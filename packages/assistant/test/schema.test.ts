@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { migrations, migrationText } from '../src/schema.ts';
+import { migrations, migrationText } from '../src/storage/schema.ts';
 
 const folder = join(import.meta.dirname, '..', 'migrations');
 

@@ -1,6 +1,7 @@
 // Another process that writes into the file it is given: `sqlite-child.ts FILE COUNT`.
-import { sqlMessages } from '../src/message-store.ts';
+
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import { sqlMessages } from '../src/storage/message-store.ts';
 
 const [file = '', count = '0'] = process.argv.slice(2);
 const sql = sqliteSql({ file });

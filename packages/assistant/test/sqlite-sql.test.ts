@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextMoment } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { sqlMessages } from '../src/message-store.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import { sqlMessages } from '../src/storage/message-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

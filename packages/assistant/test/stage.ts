@@ -9,16 +9,16 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import { onTestFinished } from 'vitest';
 import type { Assistant } from '../src/assistant.ts';
 import { createAssistant } from '../src/assistant.ts';
-import { sqlChats } from '../src/chat-store.ts';
-import { sqlEvents } from '../src/event-store.ts';
-import type { AssistantOptions } from '../src/kit.ts';
+import type { MemoryChannel } from '../src/channel/memory-channel.ts';
+import { memoryChannel } from '../src/channel/memory-channel.ts';
 import { lexicalEmbedder } from '../src/memory/lexical-embedder.ts';
-import type { MemoryChannel } from '../src/memory-channel.ts';
-import { memoryChannel } from '../src/memory-channel.ts';
-import { sqlMessages } from '../src/message-store.ts';
-import { sqlOutbox } from '../src/outbox.ts';
 import { sqliteMemory } from '../src/sqlite/sqlite-memory.ts';
 import { sqliteSql } from '../src/sqlite/sqlite-sql.ts';
+import { sqlChats } from '../src/storage/chat-store.ts';
+import { sqlEvents } from '../src/storage/event-store.ts';
+import { sqlMessages } from '../src/storage/message-store.ts';
+import { sqlOutbox } from '../src/storage/outbox.ts';
+import type { AssistantOptions } from '../src/turn/dependencies.ts';
 
 /** An assistant of real parts in a file, with a model that says what is laid down, and without time of its own. */
 export interface Stage {

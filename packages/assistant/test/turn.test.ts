@@ -1,7 +1,7 @@
 import { defineTool, systemRuntime } from '@cobbler/agent';
 import type { ScriptStep } from '@cobbler/agent/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { defaultPersona } from '../src/system-prompt.ts';
+import { defaultPersona } from '../src/turn/system-prompt.ts';
 import { eventually, stage } from './stage.ts';
 
 const textOf = (message: { readonly content: readonly { readonly type: string }[] }): string =>

@@ -8,9 +8,9 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import type { DocumentPart, ImagePart } from '@cobbler/agent';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
-import { refusedMedia } from './media.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
+import { refusedMedia } from './values/media.ts';
 
 const service: ServiceDescription = {
   name: 'Anthropic',

@@ -4,10 +4,10 @@ import { systemRuntime } from '@cobbler/agent';
 import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import { createAgent, platformTransport } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
-import { refusedMedia } from './media.ts';
-import type { ModelSource } from './model-source.ts';
-import { modelOf, opener } from './model-source.ts';
-import type { ResultFiles } from './prompt.ts';
+import type { ModelSource } from './http/model-source.ts';
+import { modelOf, opener } from './http/model-source.ts';
+import type { ResultFiles } from './request/prompt.ts';
+import { refusedMedia } from './values/media.ts';
 import { aiSdkWire } from './wire.ts';
 
 /** A language model of the AI SDK and how it is asked. */

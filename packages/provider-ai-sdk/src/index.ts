@@ -5,4 +5,4 @@
  */
 
 export { type AiSdkOptions, createAiSdk } from './create-ai-sdk.ts';
-export type { ModelLink, ModelSource, OpenModel } from './model-source.ts';
+export type { ModelLink, ModelSource, OpenModel } from './http/model-source.ts';

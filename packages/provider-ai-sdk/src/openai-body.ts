@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { isFields, parsedFields, textIn } from './fields.ts';
+import { isFields, parsedFields, textIn } from './values/fields.ts';
 
 /**
  * Puts into a request of the Responses API what the SDK leaves out of it. When nothing is stored it sends messages

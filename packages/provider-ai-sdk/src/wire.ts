@@ -1,16 +1,16 @@
 import type { DocumentPart, ImagePart } from '@cobbler/agent';
 import type { Transport, Wire } from '@cobbler/agent/provider';
-import { wordFraming } from './carried.ts';
-import { cross } from './crossing.ts';
-import type { EnvelopeSettings } from './envelope.ts';
-import { readCall, writeEnvelope } from './envelope.ts';
-import { readFault } from './fault.ts';
-import type { OpenModel } from './model-source.ts';
-import type { ResultFiles } from './prompt.ts';
-import { writeTurn } from './prompt.ts';
-import { requestIdHeader } from './raw-response.ts';
-import type { SinkCall } from './word.ts';
-import { utter } from './word.ts';
+import type { OpenModel } from './http/model-source.ts';
+import { requestIdHeader } from './http/raw-response.ts';
+import { callSdk } from './http/sdk-call.ts';
+import { sinkFraming } from './http/sink-framing.ts';
+import type { EnvelopeSettings } from './request/envelope.ts';
+import { readCall, writeEnvelope } from './request/envelope.ts';
+import type { ResultFiles } from './request/prompt.ts';
+import { writeTurn } from './request/prompt.ts';
+import { readFault } from './response/fault.ts';
+import type { SinkCall } from './values/sink-call.ts';
+import { utter } from './values/sink-call.ts';
 
 /** Settings from outside the wire. */
 export interface AiSdkWireSettings extends EnvelopeSettings {
@@ -29,7 +29,7 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
   const { provider, open, transport, baseURL, secrets, resultFiles, refuses } = settings;
   return {
     provider,
-    framing: wordFraming,
+    framing: sinkFraming,
     endpoint: { url: baseURL, headers: {}, secrets },
     envelope: (request) => writeEnvelope(request, settings),
     turn: (turn) => writeTurn(turn, resultFiles),
@@ -38,6 +38,6 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
     fault: readFault,
     requestIdHeader,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'x-ratelimit-*', 'retry-after'],
-    send: (body, { signal }) => cross(readCall(body), { open, transport, signal }),
+    send: (body, { signal }) => callSdk(readCall(body), { open, transport, signal }),
   };
 }

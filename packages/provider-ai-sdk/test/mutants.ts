@@ -13,10 +13,10 @@ export interface Mutant {
   readonly by: string;
 }
 
-const reader = 'src/answer-reader.ts';
-const stop = 'src/stop.ts';
-const crossing = 'src/crossing.ts';
-const prompt = 'src/prompt.ts';
+const reader = 'src/response/response-reader.ts';
+const stop = 'src/response/stop.ts';
+const sdkCall = 'src/http/sdk-call.ts';
+const prompt = 'src/request/prompt.ts';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -90,10 +90,10 @@ export const mutants: readonly Mutant[] = [
     replace: "if (type !== 'signature_deltas' ||",
     why: 'the signature of a thought told in turns is lost',
     breaks: ['P12'],
-    by: 'test/answer-reader.test.ts',
+    by: 'test/response-reader.test.ts',
   },
   {
-    file: 'src/attachments.ts',
+    file: 'src/response/attachments.ts',
     find: 'thought.texts.push(options);',
     replace: '',
     why: 'the id of the message that a thought led to is lost',
@@ -109,7 +109,7 @@ export const mutants: readonly Mutant[] = [
     by: 'ai-sdk anthropic: history',
   },
   {
-    file: crossing,
+    file: sdkCall,
     find: "if (raw.status < 200 || raw.status >= 300 || !isStream(raw.header('content-type'))) {",
     replace: 'if (raw.status < 200 || raw.status >= 300) {',
     why: 'a page of a proxy is given to the SDK as an answer',
@@ -117,23 +117,23 @@ export const mutants: readonly Mutant[] = [
     by: 'ai-sdk anthropic: bodies',
   },
   {
-    file: crossing,
+    file: sdkCall,
     find: 'if (broken !== undefined) throw broken.error;',
     replace: '',
     why: 'a connection that breaks is told as a clean end',
     breaks: ['P5'],
-    by: 'test/crossing.test.ts',
+    by: 'test/sdk-call.test.ts',
   },
   {
-    file: crossing,
-    find: 'onChunk(carry(body.push(bytes) ? [] : [tooLarge]));',
+    file: sdkCall,
+    find: 'onChunk(chunkOf(body.push(bytes) ? [] : [tooLarge]));',
     replace: 'body.push(bytes);',
     why: 'bytes that say nothing to the SDK are no sign of life',
     breaks: ['P2'],
     by: 'ai-sdk anthropic: waits',
   },
   {
-    file: 'src/envelope.ts',
+    file: 'src/request/envelope.ts',
     find: 'toolChoice: { type: toolChoice },',
     replace: "toolChoice: { type: 'auto' },",
     why: 'a closing call may call tools',

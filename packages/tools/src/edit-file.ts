@@ -2,14 +2,14 @@ import type { Tool } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import type { TextFile } from './file-bytes.ts';
-import { counted, readTextFile } from './file-bytes.ts';
-import { agentFiles, fileTool, throwIfStopped } from './file-tool.ts';
-import type { ReplacementArgs } from './replacement.ts';
-import { replacePassage } from './replacement.ts';
-import { suggestNames } from './similar-names.ts';
-import type { Change } from './unified-diff.ts';
-import { changeOf } from './unified-diff.ts';
+import type { ReplacementArgs } from './edit/replacement.ts';
+import { replacePassage } from './edit/replacement.ts';
+import type { TextFile } from './workspace/file-bytes.ts';
+import { counted, readTextFile } from './workspace/file-bytes.ts';
+import { agentFiles, fileTool, throwIfStopped } from './workspace/file-tool.ts';
+import { suggestNames } from './workspace/similar-names.ts';
+import type { Change } from './workspace/unified-diff.ts';
+import { changeOf } from './workspace/unified-diff.ts';
 
 /** Arguments of edit_file: what to replace, and where. */
 export interface EditFileArgs extends ReplacementArgs {

@@ -2,11 +2,11 @@ import type { Tool, ToolOutput } from '@cobbler/agent';
 import { toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { counted } from './file-bytes.ts';
-import { fileTool } from './file-tool.ts';
-import { compileGlob } from './glob.ts';
-import type { WalkEntry } from './walk.ts';
-import { byPath, walk } from './walk.ts';
+import { counted } from './workspace/file-bytes.ts';
+import { fileTool } from './workspace/file-tool.ts';
+import { compileGlob } from './workspace/glob.ts';
+import type { WalkEntry } from './workspace/walk.ts';
+import { byPath, walk } from './workspace/walk.ts';
 
 /** Arguments of list_files. */
 export interface ListFilesArgs {

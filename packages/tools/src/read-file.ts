@@ -3,11 +3,19 @@ import type { Tool, ToolOutput } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { bytesUpTo, chunksOf, counted, isBinary, sampleBytes, sizeOf, unsuited } from './file-bytes.ts';
-import { fileTool, throwIfStopped } from './file-tool.ts';
-import { LineWindow } from './line-window.ts';
-import { mediaTypeOf } from './media-type.ts';
-import { suggestNames } from './similar-names.ts';
+import {
+  bytesUpTo,
+  chunksOf,
+  counted,
+  isBinary,
+  sampleBytes,
+  sizeOf,
+  unsuited,
+} from './workspace/file-bytes.ts';
+import { fileTool, throwIfStopped } from './workspace/file-tool.ts';
+import { LineWindow } from './workspace/line-window.ts';
+import { mediaTypeOf } from './workspace/media-type.ts';
+import { suggestNames } from './workspace/similar-names.ts';
 
 /** Arguments of read_file. */
 export interface ReadFileArgs {

@@ -2,12 +2,12 @@ import type { Runtime, Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { isBinary } from './file-bytes.ts';
-import type { FileContent, SearchScope } from './file-contents.ts';
-import { batchesOf, maxFileBytes } from './file-contents.ts';
-import { fileTool, throwIfStopped } from './file-tool.ts';
-import { LineMatcher } from './line-matcher.ts';
-import { SearchReport } from './search-report.ts';
+import type { FileContent, SearchScope } from './search/file-contents.ts';
+import { batchesOf, maxFileBytes } from './search/file-contents.ts';
+import { LineMatcher } from './search/line-matcher.ts';
+import { SearchReport } from './search/search-report.ts';
+import { isBinary } from './workspace/file-bytes.ts';
+import { fileTool, throwIfStopped } from './workspace/file-tool.ts';
 
 /** Arguments of search_files. */
 export interface SearchFilesArgs extends SearchScope {

@@ -2,10 +2,10 @@ import type { Tool } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { counted, lineCount, readTextFile, sizeOf } from './file-bytes.ts';
-import { agentFiles, fileTool, throwIfStopped } from './file-tool.ts';
-import type { Change } from './unified-diff.ts';
-import { changeOf } from './unified-diff.ts';
+import { counted, lineCount, readTextFile, sizeOf } from './workspace/file-bytes.ts';
+import { agentFiles, fileTool, throwIfStopped } from './workspace/file-tool.ts';
+import type { Change } from './workspace/unified-diff.ts';
+import { changeOf } from './workspace/unified-diff.ts';
 
 /** Arguments of write_file. */
 export interface WriteFileArgs {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileGlob } from '../src/glob.ts';
+import { compileGlob } from '../src/workspace/glob.ts';
 
 const cases: [string, string[], string[]][] = [
   ['*.ts', ['a.ts', 'src/a.ts', '.ts'], ['a.tsx', 'ts']],

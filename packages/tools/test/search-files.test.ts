@@ -2,7 +2,7 @@ import { systemRuntime } from '@cobbler/agent';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SearchOptions } from '../src/index.ts';
 import { searchFiles, Workspace } from '../src/index.ts';
-import { LineMatcher } from '../src/line-matcher.ts';
+import { LineMatcher } from '../src/search/line-matcher.ts';
 import type { Called, Sandbox } from './sandbox.ts';
 import { call, sandbox } from './sandbox.ts';
 

@@ -11,7 +11,7 @@ import {
   waitAborted,
 } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
-import type { Sql } from '../sql.ts';
+import type { Sql } from '../storage/sql.ts';
 import { instanceId, wake } from './instance-id.ts';
 import { D1RunTable } from './run-table.ts';
 import type { WorkflowBinding } from './workflow.ts';

@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
+import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
 
 /** As much of a D1 binding as is used: https://developers.cloudflare.com/d1/worker-api/ */
 export interface D1 {

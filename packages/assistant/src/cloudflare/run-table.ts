@@ -1,5 +1,5 @@
-import type { Sql, SqlRow } from '../sql.ts';
-import { numberIn, numberOrNone, textIn, textOrNone } from '../sql-row.ts';
+import type { Sql, SqlRow } from '../storage/sql.ts';
+import { numberIn, numberOrNone, textIn, textOrNone } from '../storage/sql-row.ts';
 
 /** The outcome of a run, as JSON of its output or of its error. */
 export interface RunOutcome {

@@ -6,8 +6,8 @@ import type { KeptMemory } from '../memory/memory-table.ts';
 import { addition, embeddedBy, memoriesOf, notEmbedded, plain } from '../memory/memory-table.ts';
 import { defaultLimit, meaningScore, scoreFloor } from '../memory/score.ts';
 import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
-import type { Sql } from '../sql.ts';
-import { numberIn, textIn } from '../sql-row.ts';
+import type { Sql } from '../storage/sql.ts';
+import { numberIn, textIn } from '../storage/sql-row.ts';
 import type { Vectorize } from './vectorize.ts';
 
 /** Where `vectorizeMemory` keeps texts and vectors, and who makes the vectors. */

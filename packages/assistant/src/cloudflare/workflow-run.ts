@@ -3,7 +3,7 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { Routine } from '@cobbler/agent/runner';
 import { pause, toSerializableError } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
-import type { Sql } from '../sql.ts';
+import type { Sql } from '../storage/sql.ts';
 import { insistently } from './insistence.ts';
 import { wake } from './instance-id.ts';
 import type { RunOutcome } from './run-table.ts';

@@ -1,5 +1,5 @@
-import type { Sql, SqlRow, SqlStatement } from '../sql.ts';
-import { numberIn, textIn } from '../sql-row.ts';
+import type { Sql, SqlRow, SqlStatement } from '../storage/sql.ts';
+import { numberIn, textIn } from '../storage/sql-row.ts';
 import type { Memory } from './memory-index.ts';
 
 /** A memory as a row of the table. */

@@ -1,6 +1,6 @@
 import type { Agent, ModelRequest } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { ChatMessage, MessageStore } from '../chat-message.ts';
+import type { ChatMessage, MessageStore } from '../storage/chat-message.ts';
 import type { Memory, MemoryIndex } from './memory-index.ts';
 
 /** When older messages are summarised: as soon as those that are in no summary exceed one of these. */

@@ -11,8 +11,8 @@ import {
 import { defaultLimit, meaningScore, scoreFloor, wordScore } from '../memory/score.ts';
 import { bytesOf, cosine, embedded, vectorIn } from '../memory/vector.ts';
 import { contentWords } from '../memory/words.ts';
-import type { Sql, SqlStatement } from '../sql.ts';
-import { numberIn, textIn } from '../sql-row.ts';
+import type { Sql, SqlStatement } from '../storage/sql.ts';
+import { numberIn, textIn } from '../storage/sql-row.ts';
 
 /** Where memories are kept, and who makes vectors of their texts. */
 export interface SqliteMemoryOptions {

@@ -4,8 +4,8 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { FileKind, OnWrite } from '@cobbler/agent/node';
 import { isBusy, openDatabase, storeError } from '@cobbler/agent/node';
 import { backoff } from '@cobbler/agent/values';
-import { migrations, migrationText } from '../schema.ts';
-import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../sql.ts';
+import { migrations, migrationText } from '../storage/schema.ts';
+import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
 
 /** "CobA" in ASCII. */
 const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };

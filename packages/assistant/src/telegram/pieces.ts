@@ -1,6 +1,6 @@
 import { defined } from '@cobbler/agent/values';
-import type { MessagePart } from '../channel.ts';
-import { maxNoteLength } from '../channel.ts';
+import type { MessagePart } from '../channel/channel.ts';
+import { maxNoteLength } from '../channel/channel.ts';
 import { cutRuns } from './cut.ts';
 import { htmlText } from './html-text.ts';
 import { markdownText } from './markdown-text.ts';

@@ -1,5 +1,5 @@
 import { defined } from '@cobbler/agent/values';
-import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../incoming.ts';
+import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../channel/incoming.ts';
 
 /** The allowed users, and the maximum length of their messages. */
 export interface ReadUpdateOptions {

@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import type { Button, Channel, MessagePart } from '../channel.ts';
+import type { Button, Channel, MessagePart } from '../channel/channel.ts';
 import type { TelegramApi, TelegramApiOptions } from './api.ts';
 import { telegramApi } from './api.ts';
 import { maybeSent } from './failure.ts';

@@ -1,5 +1,5 @@
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { ChatStore } from '../chat-store.ts';
+import type { ChatStore } from '../storage/chat-store.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectSame, expectThat, placeCases } from './place.ts';
 

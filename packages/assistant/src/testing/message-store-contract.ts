@@ -1,5 +1,5 @@
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { ChatMessage, MessageStore } from '../chat-message.ts';
+import type { ChatMessage, MessageStore } from '../storage/chat-message.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectSame, placeCases } from './place.ts';
 

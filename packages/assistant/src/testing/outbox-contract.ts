@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { MessagePart } from '../channel.ts';
-import type { Outbox, SendAttempt } from '../outbox.ts';
+import type { MessagePart } from '../channel/channel.ts';
+import type { Outbox, SendAttempt } from '../storage/outbox.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectError, expectSame, placeCases } from './place.ts';
 

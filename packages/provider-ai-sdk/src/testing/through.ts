@@ -1,5 +1,5 @@
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import { fieldsOf, isFields } from '../fields.ts';
+import { fieldsOf, isFields } from '../values/fields.ts';
 import type { Between } from './between.ts';
 
 /** The inverse of a service, for an agent that speaks to it through the AI SDK. */

@@ -5,7 +5,7 @@ const by = 'test/protected-paths.test.ts';
 /** Mistakes in keeping the tools from keys and from files that other programs run. */
 export const protectedMutants: readonly Mutant[] = [
   {
-    file: 'src/walk.ts',
+    file: 'src/workspace/walk.ts',
     find: ' && !workspace.isSealed(path)',
     replace: '',
     why: 'searching shows keys',

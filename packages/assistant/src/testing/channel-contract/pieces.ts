@@ -1,5 +1,5 @@
 import { seededRandom } from '@cobbler/agent/testing';
-import type { MessagePart } from '../../channel.ts';
+import type { MessagePart } from '../../channel/channel.ts';
 import type { ChannelCase } from './cases.ts';
 import { expectSame, expectThat, group, lettersOf } from './cases.ts';
 import type { ChannelScene, ChannelSubject } from './stand.ts';

@@ -1,5 +1,5 @@
-import type { MessagePart } from '../../channel.ts';
-import { maxNoteLength } from '../../channel.ts';
+import type { MessagePart } from '../../channel/channel.ts';
+import { maxNoteLength } from '../../channel/channel.ts';
 import type { ChannelCase, ExpectedError } from './cases.ts';
 import { expectFailure, expectSame, expectThat, group } from './cases.ts';
 import type { ChannelFault } from './stand.ts';

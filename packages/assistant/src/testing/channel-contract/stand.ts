@@ -1,4 +1,4 @@
-import type { Channel } from '../../channel.ts';
+import type { Channel } from '../../channel/channel.ts';
 
 /** A message as the people in the chat see it. */
 export interface SeenMessage {

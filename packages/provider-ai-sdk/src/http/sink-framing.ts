@@ -1,5 +1,5 @@
 import type { Framing } from '@cobbler/agent/provider';
-import type { SinkCall } from './word.ts';
+import type { SinkCall } from '../values/sink-call.ts';
 
 /**
  * The event of a chunk. The SDK has already read the bytes, so an empty chunk passes the event through the body reader
@@ -11,7 +11,7 @@ const carried = new WeakMap<Uint8Array, readonly SinkCall[]>();
 const silent = new Uint8Array(0);
 
 /** A chunk that stands for these words. */
-export function carry(words: readonly SinkCall[]): Uint8Array {
+export function chunkOf(words: readonly SinkCall[]): Uint8Array {
   if (words.length === 0) return silent;
   const chunk = new Uint8Array(0);
   carried.set(chunk, words);
@@ -19,7 +19,7 @@ export function carry(words: readonly SinkCall[]): Uint8Array {
 }
 
 /** The body of an answer as words. Its types are those of the streams that language models answer with. */
-export const wordFraming: Framing = {
+export const sinkFraming: Framing = {
   contentTypes: ['text/event-stream', 'application/vnd.amazon.eventstream'],
   open: () => ({ push: (chunk) => carried.get(chunk) ?? [], end: () => [] }),
 };
@@ -27,5 +27,5 @@ export const wordFraming: Framing = {
 /** True if a body of this type may be a model's response. Servers that send no type are trusted. */
 export function isStream(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  return type === '' || (typeof wordFraming === 'object' && wordFraming.contentTypes.includes(type));
+  return type === '' || (typeof sinkFraming === 'object' && sinkFraming.contentTypes.includes(type));
 }

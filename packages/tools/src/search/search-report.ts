@@ -1,7 +1,7 @@
 import type { ToolOutput } from '@cobbler/agent';
 import { toolOutput } from '@cobbler/agent';
 import { quotePath } from '@cobbler/agent/node';
-import { counted, sizeOf } from './file-bytes.ts';
+import { counted, sizeOf } from '../workspace/file-bytes.ts';
 import type { LineMatches, ShownLine } from './line-matcher.ts';
 
 const maxCharacters = 100_000;

@@ -1,15 +1,15 @@
 import type { Steps } from '@cobbler/agent/runner';
 import { approvalSignal } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
+import type { MessagePart } from '../channel/channel.ts';
+import type { ChatMessage } from '../storage/chat-message.ts';
+import type { SendPiece } from '../storage/outbox.ts';
 import { approvalTap } from './approval.ts';
-import type { MessagePart } from './channel.ts';
-import type { ChatMessage } from './chat-message.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
-import type { AssistantDependencies } from './kit.ts';
-import type { SendPiece } from './outbox.ts';
+import type { AssistantDependencies } from './dependencies.ts';
+import * as words from './messages.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
-import * as words from './words.ts';
 import type { CommandWork, TapWork } from './work.ts';
 
 /** Maximum memories shown. */

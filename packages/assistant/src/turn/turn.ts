@@ -4,16 +4,16 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import type { StepSettings, Steps } from '@cobbler/agent/runner';
 import { runInSteps } from '@cobbler/agent/runner';
 import { defined, isoTime } from '@cobbler/agent/values';
+import type { MessagePart, SendOptions } from '../channel/channel.ts';
+import { recallFor } from '../memory/recall.ts';
+import type { SendPiece } from '../storage/outbox.ts';
 import { approvalQuestion } from './approval.ts';
-import type { MessagePart, SendOptions } from './channel.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
+import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
-import type { AssistantDependencies } from './kit.ts';
-import { recallFor } from './memory/recall.ts';
-import type { SendPiece } from './outbox.ts';
-import { keepCompany } from './patience.ts';
+import * as words from './messages.ts';
 import { systemPrompt } from './system-prompt.ts';
-import * as words from './words.ts';
+import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
 
 /** The outcome of a turn: for the journal and for tests. */
@@ -89,7 +89,7 @@ async function answer(
   steps: Steps,
   moment: Moment,
 ): Promise<TurnReply> {
-  const endCompany = keepCompany(kit, steps, work.chatId);
+  const endCompany = showTyping(kit, steps, work.chatId);
   try {
     const result = await think(kit, work, steps, moment);
     const text = result.text.trim();

@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { AgentError } from '@cobbler/agent';
-import { isFields } from './fields.ts';
+import { isFields } from '../values/fields.ts';
 
 /** The fetch function for a model, so that its requests use our transport. */
 export interface ModelLink {

@@ -1,4 +1,4 @@
-import { fieldsOf, textIn } from './fields.ts';
+import { fieldsOf, textIn } from '../values/fields.ts';
 
 /** A call as the last event of an answer has it. */
 export interface ClosingCall {

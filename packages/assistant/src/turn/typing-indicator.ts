@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { Steps } from '@cobbler/agent/runner';
-import type { AssistantDependencies } from './kit.ts';
-import { stillWorking } from './words.ts';
+import type { AssistantDependencies } from './dependencies.ts';
+import { stillWorking } from './messages.ts';
 
 /** Time that a channel shows the typing indicator. */
 const typingMs = 4500;
@@ -13,7 +13,7 @@ const longMs = 45_000;
  * Shows the typing indicator, and sends one message when the reply takes long. Returns a function that ends it. It
  * never fails a turn, and the message is sent at most once, also across restarts.
  */
-export function keepCompany(kit: AssistantDependencies, steps: Steps, chatId: string): () => void {
+export function showTyping(kit: AssistantDependencies, steps: Steps, chatId: string): () => void {
   const { channel, outbox, runtime } = kit;
   let cancel = () => {};
   const began = runtime.monotonic();

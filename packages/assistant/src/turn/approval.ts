@@ -1,8 +1,8 @@
 import type { Json } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { approvalText } from '@cobbler/agent/events';
-import type { Button, Channel, ChannelFile, MessagePart } from './channel.ts';
-import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './words.ts';
+import type { Button, Channel, ChannelFile, MessagePart } from '../channel/channel.ts';
+import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './messages.ts';
 
 /** The question about a call, for a user. */
 export interface ApprovalQuestion {

@@ -1,9 +1,9 @@
 import { AgentError } from '@cobbler/agent';
 import type { StepCall, StepSettings, Steps } from '@cobbler/agent/runner';
-import type { Button, MessagePart } from './channel.ts';
-import type { AssistantDependencies } from './kit.ts';
-import type { SendPiece } from './outbox.ts';
-import * as words from './words.ts';
+import type { Button, MessagePart } from '../channel/channel.ts';
+import type { SendPiece } from '../storage/outbox.ts';
+import type { AssistantDependencies } from './dependencies.ts';
+import * as words from './messages.ts';
 import type { TurnWork } from './work.ts';
 
 export interface Reply {

@@ -1,7 +1,7 @@
 import type { ErrorData, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import { backoff, defined } from '@cobbler/agent/values';
-import type { MessagePart } from './channel.ts';
+import type { MessagePart } from '../channel/channel.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 

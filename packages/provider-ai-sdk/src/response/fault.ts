@@ -1,6 +1,6 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
-import type { Fields } from './fields.ts';
-import { fieldsOf, isFields, parsedFields, textIn } from './fields.ts';
+import type { Fields } from '../values/fields.ts';
+import { fieldsOf, isFields, parsedFields, textIn } from '../values/fields.ts';
 
 /** Words of services for what failed. Sources: the error types of Anthropic, OpenAI and Google. */
 const kinds: readonly (readonly [RegExp, FaultKind])[] = [

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { StopReason, Usage } from '@cobbler/agent';
-import { fieldsOf, textIn } from './fields.ts';
+import { fieldsOf, textIn } from '../values/fields.ts';
 
 /** The SDK's few reasons, where the service's own word says nothing finer. */
 const unified: Partial<Readonly<Record<LanguageModelV4FinishReason['unified'], StopReason>>> = {

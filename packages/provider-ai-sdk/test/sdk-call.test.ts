@@ -1,8 +1,8 @@
 import type { RawResponse } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import { anthropicModel } from '../src/anthropic.ts';
-import { cross } from '../src/crossing.ts';
-import { opener } from '../src/model-source.ts';
+import { opener } from '../src/http/model-source.ts';
+import { callSdk } from '../src/http/sdk-call.ts';
 
 const { model } = anthropicModel({ env: {}, apiKey: 'sk-test' });
 const call = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go.' }] }] };
@@ -29,7 +29,7 @@ data: {"type":"message_start","message":{"id":"m","type":"message","role":"assis
 describe('crossing', () => {
   test('a connection that breaks is told as the transport tells it [P5]', async () => {
     const signal = new AbortController().signal;
-    const response = await cross(call, {
+    const response = await callSdk(call, {
       open: opener(model),
       transport: async () => breaking(started),
       signal,
@@ -40,13 +40,15 @@ describe('crossing', () => {
   test('a response that is no answer is given on as it came', async () => {
     const refused: RawResponse = { ...breaking(''), status: 503 };
     const signal = new AbortController().signal;
-    const response = await cross(call, { open: opener(model), transport: async () => refused, signal });
+    const response = await callSdk(call, { open: opener(model), transport: async () => refused, signal });
     expect(response.status).toBe(503);
   });
 
   test('a connection that never came about is told as the transport tells it [P5]', async () => {
     const signal = new AbortController().signal;
     const transport = () => Promise.reject(new Error('nothing listens'));
-    await expect(cross(call, { open: opener(model), transport, signal })).rejects.toThrow('nothing listens');
+    await expect(callSdk(call, { open: opener(model), transport, signal })).rejects.toThrow(
+      'nothing listens',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import type { RawResponse } from '@cobbler/agent/provider';
-import { fieldsOf } from './fields.ts';
+import { fieldsOf } from '../values/fields.ts';
 
 const encoder = new TextEncoder();
 

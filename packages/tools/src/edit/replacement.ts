@@ -1,5 +1,5 @@
+import { counted } from '../workspace/file-bytes.ts';
 import { closestPassage } from './closest-passage.ts';
-import { counted } from './file-bytes.ts';
 
 /** A change of one passage. */
 export interface ReplacementArgs {

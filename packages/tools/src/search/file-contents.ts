@@ -1,8 +1,8 @@
 import { AgentError } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
-import { bytesUpTo } from './file-bytes.ts';
-import { compileGlob } from './glob.ts';
-import { walk } from './walk.ts';
+import { bytesUpTo } from '../workspace/file-bytes.ts';
+import { compileGlob } from '../workspace/glob.ts';
+import { walk } from '../workspace/walk.ts';
 
 /** Larger files are data, not text that people read. */
 export const maxFileBytes = 5_242_880;

@@ -9,8 +9,8 @@ import type {
 } from '@ai-sdk/provider';
 import type { AssistantPart, DocumentPart, ImagePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { decodeText, isText } from './media.ts';
-import { optionsIn, textOptionsIn } from './seal.ts';
+import { decodeText, isText } from '../values/media.ts';
+import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 

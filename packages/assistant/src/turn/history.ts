@@ -1,6 +1,6 @@
 import type { Message } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
-import type { ChatMessage } from './chat-message.ts';
+import type { ChatMessage } from '../storage/chat-message.ts';
 
 /** Number of messages of a chat that the model sees. */
 export const contextMessages = 20;

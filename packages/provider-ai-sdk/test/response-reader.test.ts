@@ -1,8 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { AnswerReader } from '../src/answer-reader.ts';
-import { writeTurn } from '../src/prompt.ts';
-import type { SinkCall } from '../src/word.ts';
+import { writeTurn } from '../src/request/prompt.ts';
+import { ResponseReader } from '../src/response/response-reader.ts';
+import type { SinkCall } from '../src/values/sink-call.ts';
 
 const usage: LanguageModelV4Usage = {
   inputTokens: { total: 7, noCache: 4, cacheRead: 2, cacheWrite: 1 },
@@ -10,7 +10,7 @@ const usage: LanguageModelV4Usage = {
 };
 
 function read(...parts: LanguageModelV4StreamPart[]): readonly SinkCall[] {
-  const reader = new AnswerReader();
+  const reader = new ResponseReader();
   return parts.flatMap((part) => reader.read(part));
 }
 

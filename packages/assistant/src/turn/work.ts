@@ -1,5 +1,5 @@
 import { defined } from '@cobbler/agent/values';
-import type { Incoming, IncomingTap, IncomingText } from './incoming.ts';
+import type { Incoming, IncomingTap, IncomingText } from '../channel/incoming.ts';
 
 interface For {
   readonly chatId: string;

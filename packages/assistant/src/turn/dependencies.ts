@@ -1,12 +1,12 @@
 import type { Agent, AgentError, Gate, Runtime, Tool } from '@cobbler/agent';
 import type { Runner } from '@cobbler/agent/runner';
-import type { Channel } from './channel.ts';
-import type { MessageStore } from './chat-message.ts';
-import type { ChatStore, RateLimit } from './chat-store.ts';
-import type { EventStore } from './event-store.ts';
-import type { MemoryIndex } from './memory/memory-index.ts';
-import type { RememberOptions } from './memory/remember.ts';
-import type { Outbox } from './outbox.ts';
+import type { Channel } from '../channel/channel.ts';
+import type { MemoryIndex } from '../memory/memory-index.ts';
+import type { RememberOptions } from '../memory/remember.ts';
+import type { MessageStore } from '../storage/chat-message.ts';
+import type { ChatStore, RateLimit } from '../storage/chat-store.ts';
+import type { EventStore } from '../storage/event-store.ts';
+import type { Outbox } from '../storage/outbox.ts';
 
 /** Dependencies of an assistant. */
 export interface AssistantOptions {

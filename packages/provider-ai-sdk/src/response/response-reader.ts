@@ -1,12 +1,12 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { fieldsOf, textIn } from '../values/fields.ts';
+import type { SinkCall } from '../values/sink-call.ts';
 import type { AttachmentBlock, AttachmentKind } from './attachments.ts';
 import { Attachments } from './attachments.ts';
 import { closingOutput, isSame } from './closing-output.ts';
 import { streamFault } from './fault.ts';
-import { fieldsOf, textIn } from './fields.ts';
-import { canBePassedOver } from './passed-over.ts';
+import { canSkip } from './skipped-events.ts';
 import { earlyUsage, settledReason, stopOf, stopWord, usageOf } from './stop.ts';
-import type { SinkCall } from './word.ts';
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   LanguageModelV4StreamPart,
@@ -29,7 +29,7 @@ const maxArguments = 1024 * 1024;
  * Reads one answer of a language model, part by part, in the kit's words. Ids of parts are only trusted from a start
  * to its end, because services repeat them.
  */
-export class AnswerReader {
+export class ResponseReader {
   readonly #open = new Map<string, AttachmentBlock>();
   #blocks = 0;
   #hasCalls = false;
@@ -231,8 +231,7 @@ function garbled(why: unknown): SinkCall {
 function failure(error: unknown): SinkCall[] {
   const { name, value, message, cause } = fieldsOf(error);
   const misfit = name === 'AI_TypeValidationError' ? value : fieldsOf(cause)['value'];
-  if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canBePassedOver(misfit))
-    return [];
+  if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canSkip(misfit)) return [];
   if (
     name === 'AI_TypeValidationError' ||
     name === 'AI_JSONParseError' ||

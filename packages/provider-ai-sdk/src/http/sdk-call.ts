@@ -5,18 +5,18 @@ import type {
 } from '@ai-sdk/provider';
 import { AgentError } from '@cobbler/agent';
 import type { RawResponse, Transport } from '@cobbler/agent/provider';
-import { AnswerReader } from './answer-reader.ts';
-import { carry, isStream } from './carried.ts';
-import { streamFault } from './fault.ts';
+import { streamFault } from '../response/fault.ts';
+import { ResponseReader } from '../response/response-reader.ts';
+import { fieldsOf } from '../values/fields.ts';
+import type { SinkCall } from '../values/sink-call.ts';
 import { FetchBody } from './fetch-body.ts';
-import { fieldsOf } from './fields.ts';
 import type { OpenModel } from './model-source.ts';
 import { answersLike, plainResponse, renamed } from './raw-response.ts';
-import { requestOf } from './request.ts';
-import type { SinkCall } from './word.ts';
+import { chunkOf, isStream } from './sink-framing.ts';
+import { requestOf } from './transport-request.ts';
 
 /** The connection of a request to its service. */
-export interface Way {
+export interface SdkConnection {
   readonly open: OpenModel;
   readonly transport: Transport;
   readonly signal: AbortSignal;
@@ -29,11 +29,11 @@ export interface Way {
  * X2. Only the connection reports its own state, never the SDK.
  * X3. The SDK reads every byte before a break is reported.
  */
-export function cross(call: LanguageModelV4CallOptions, way: Way): Promise<RawResponse> {
+export function callSdk(call: LanguageModelV4CallOptions, way: SdkConnection): Promise<RawResponse> {
   const head = Promise.withResolvers<RawResponse>();
-  const result = start(call, way, (raw, body) => head.resolve(new Crossing(raw, result, body)), head);
+  const result = start(call, way, (raw, body) => head.resolve(new SdkResponse(raw, result, body)), head);
   result.then(
-    (made) => head.resolve(new Crossing(plainResponse(200, made.response?.headers), result)),
+    (made) => head.resolve(new SdkResponse(plainResponse(200, made.response?.headers), result)),
     (error: unknown) => {
       const answer = answersLike(error);
       if (answer === undefined) head.reject(beforeSending(error));
@@ -45,7 +45,7 @@ export function cross(call: LanguageModelV4CallOptions, way: Way): Promise<RawRe
 
 async function start(
   call: LanguageModelV4CallOptions,
-  { open, transport, signal }: Way,
+  { open, transport, signal }: SdkConnection,
   answered: (raw: RawResponse, body: FetchBody) => void,
   head: PromiseWithResolvers<RawResponse>,
 ): Promise<LanguageModelV4StreamResult> {
@@ -85,7 +85,7 @@ const tooLarge: SinkCall = {
 };
 
 /** An answer on its way through the SDK. */
-class Crossing implements RawResponse {
+class SdkResponse implements RawResponse {
   readonly status: number;
   readonly headerNames: readonly string[];
   readonly #raw: RawResponse;
@@ -128,7 +128,7 @@ class Crossing implements RawResponse {
     try {
       await this.#raw.read((bytes) => {
         if (this.#isClosed || bytes.length === 0) return;
-        onChunk(carry(body.push(bytes) ? [] : [tooLarge]));
+        onChunk(chunkOf(body.push(bytes) ? [] : [tooLarge]));
       });
       body.end('clean');
       return undefined;
@@ -139,7 +139,7 @@ class Crossing implements RawResponse {
   }
 
   async #tell(onChunk: (bytes: Uint8Array) => void): Promise<void> {
-    const reader = new AnswerReader();
+    const reader = new ResponseReader();
     // Parts may arrive long after their bytes, which already counted as activity: parts alone do not count.
     const held: SinkCall[] = [];
     try {
@@ -150,12 +150,12 @@ class Crossing implements RawResponse {
         if (done || this.#isClosed) return;
         held.push(...reader.read(value));
         if (this.#body === undefined || !held.every(({ say }) => say === 'model'))
-          onChunk(carry(held.splice(0)));
+          onChunk(chunkOf(held.splice(0)));
         if (value.type === 'raw' && last.has(fieldsOf(value.rawValue)['type'])) this.#body?.end('clean');
       }
     } catch (error) {
       // Thrown by the SDK about what it read, since the connection never breaks for it.
-      if (!this.#isClosed) onChunk(carry(reader.thrown(error)));
+      if (!this.#isClosed) onChunk(chunkOf(reader.thrown(error)));
     }
   }
 }

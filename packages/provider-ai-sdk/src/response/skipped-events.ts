@@ -1,4 +1,4 @@
-import { fieldsOf, isFields, textIn } from './fields.ts';
+import { fieldsOf, isFields, textIn } from '../values/fields.ts';
 
 /** Kinds of events, blocks and deltas that an answer is made of: one that cannot be read is a garbled answer. */
 const known =
@@ -11,7 +11,7 @@ const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'
  * True if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no content. A
  * known type with content that does not match is an error.
  */
-export function canBePassedOver(value: unknown): boolean {
+export function canSkip(value: unknown): boolean {
   const event = fieldsOf(value);
   if (isFields(event['error'])) return false;
   const held = holders.map((name) => event[name]);

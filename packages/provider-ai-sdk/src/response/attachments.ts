@@ -1,6 +1,6 @@
-import type { Options } from './seal.ts';
-import { isIdAlone, mergedOptions, sealOf } from './seal.ts';
-import type { SinkCall } from './word.ts';
+import type { Options } from '../values/provider-metadata.ts';
+import { isIdAlone, mergedOptions, sealOf } from '../values/provider-metadata.ts';
+import type { SinkCall } from '../values/sink-call.ts';
 
 export type AttachmentKind = 'text' | 'reasoning' | 'call';
 
