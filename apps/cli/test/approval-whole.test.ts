@@ -2,8 +2,7 @@ import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { visibleText } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { approvalContent } from '../src/acp/approval-content.ts';
-import { choiceOf, permissionOptions } from '../src/acp/permission-options.ts';
+import { approvalContent, choiceOf, permissionOptions } from '../src/acp/approval.ts';
 import { styleFor } from '../src/terminal/style.ts';
 import { ApprovalDialog } from '../src/view/approval-dialog.ts';
 

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readBackend } from '../src/config/backend.ts';
-import { checkPrograms } from '../src/doctor/programs.ts';
+import { checkPrograms } from '../src/doctor/checkup.ts';
 import { invoke } from './in-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -6,7 +6,7 @@ import { startServer, TokenStore } from '@cobbler/server';
 import { workspaceTools } from '@cobbler/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RemoteHost } from '../src/chat/remote-host.ts';
-import { serverAccess } from '../src/commands/server-access.ts';
+import { serverAccess } from '../src/commands/chat.ts';
 import { Permission } from '../src/config/permission.ts';
 import { chatStage } from './chat-stage.ts';
 import { ownPort } from './own-port.ts';

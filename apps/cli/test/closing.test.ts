@@ -1,7 +1,7 @@
 import type { RunResult } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../src/run/exit-code.ts';
+import { exitCodeOf } from '../src/run/task.ts';
 import { styleFor } from '../src/terminal/style.ts';
 import type { Finished } from '../src/view/closing.ts';
 import { closingLines } from '../src/view/closing.ts';

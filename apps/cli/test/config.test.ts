@@ -1,8 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { config } from '../src/commands/config.ts';
-import { writeSetting } from '../src/commands/config-writer.ts';
+import { config, writeSetting } from '../src/commands/config.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

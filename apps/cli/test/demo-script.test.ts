@@ -1,7 +1,6 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { scriptedAnswer } from '../src/demo/script.ts';
-import { readTestRun } from '../src/demo/test-run.ts';
+import { readTestRun, scriptedAnswer } from '../src/demo/script.ts';
 
 const spec = (failed: readonly string[]) =>
   [

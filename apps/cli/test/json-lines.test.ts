@@ -1,7 +1,7 @@
 import { emptyState } from '@cobbler/agent/events';
 import { failsWith } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
-import { JsonView } from '../src/view/json-view.ts';
+import { JsonView } from '../src/run/output.ts';
 import { cobbler } from './binary.ts';
 import { fakeOutput } from './fake-io.ts';
 import { claudeAt, mockService, says } from './mock-service.ts';

@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     by: 'test/approval-whole.test.ts',
   },
   {
-    file: 'src/acp/permission-options.ts',
+    file: 'src/acp/approval.ts',
     find: 'if (!isWhole) return [deny];',
     replace: '',
     why: 'an editor may allow a call that it does not show whole',

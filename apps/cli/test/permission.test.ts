@@ -1,6 +1,6 @@
 import type { GateCall } from '@cobbler/agent';
 import { describe, expect, test } from 'vitest';
-import { permissionOptions } from '../src/acp/permission-options.ts';
+import { permissionOptions } from '../src/acp/approval.ts';
 import type { PermissionMode } from '../src/config/permission.ts';
 import { Permission } from '../src/config/permission.ts';
 import { allowOptions, exactRule, ruleToOffer } from '../src/config/permission-rule.ts';

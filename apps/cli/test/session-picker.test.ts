@@ -3,7 +3,7 @@ import { Executor } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { pickSession } from '../src/commands/session-picker.ts';
+import { pickSession } from '../src/commands/resume.ts';
 import { SessionNotes } from '../src/session/session-metadata.ts';
 import type { Key } from '../src/terminal/io.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';

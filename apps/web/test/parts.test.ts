@@ -5,16 +5,16 @@ import { describe, expect, test } from 'vitest';
 import { nameOf } from '../src/app/composer/attachment.ts';
 import { wordsFor } from '../src/app/parts/announcer.tsx';
 import { ago, duration, money, share, size, tokens } from '../src/app/parts/format.ts';
-import { stableLength } from '../src/app/parts/stable-text.ts';
 import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';
 import { changesIn } from '../src/app/session/changes.ts';
 import { readDiff } from '../src/app/session/diff.ts';
-import { SseReader } from '../src/app/session/frame-reader.ts';
+import { SseReader } from '../src/app/session/event-line.ts';
 import { foldLive, nothingLive, rejoined, settled } from '../src/app/session/live.ts';
 import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
 import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
 import { sessionView } from '../src/app/session/view.ts';
+import { stableLength } from '../src/app/transcript/prose.tsx';
 import { answered, call, gave, log, placed, said, text } from './story.ts';
 
 describe('the stream of events', () => {

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { shortId } from '../session/find-session.ts';
 import { visible } from '../terminal/escape.ts';
 import { formatUsd } from '../terminal/format.ts';
@@ -5,7 +7,6 @@ import type { Style } from '../terminal/style.ts';
 import { clip, flow } from '../terminal/text-width.ts';
 import type { Ledger } from '../view/ledger.ts';
 import { windowFact } from './figures-view.ts';
-import { gitBranch } from './git-branch.ts';
 import type { ChatHost } from './host.ts';
 
 /** The header of a conversation: its location and session. */
@@ -28,4 +29,32 @@ export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): strin
     ...(usd === undefined ? [] : [formatUsd(usd)]),
     visible(branch === undefined ? host.place : `${host.place} (${branch})`),
   ];
+}
+
+/** The branch that a folder's repository is on, without asking git; nothing outside of one. */
+function gitBranch(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const branch = branchOf(join(at, '.git'), at);
+    if (branch !== undefined) return branch;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+function branchOf(path: string, folder: string): string | undefined {
+  try {
+    const isFolder = statSync(path).isDirectory();
+    // A worktree has a file that says where its repository is.
+    const home = isFolder
+      ? path
+      : resolve(
+          folder,
+          readFileSync(path, 'utf8')
+            .replace(/^gitdir: /, '')
+            .trim(),
+        );
+    const head = readFileSync(join(home, 'HEAD'), 'utf8').trim();
+    return /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] ?? head.slice(0, 8);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,19 +1,27 @@
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Event } from '@cobbler/agent';
+import { whyUnreadable } from '../config/attachment.ts';
+import type { PermissionMode } from '../config/permission.ts';
+import { permissionWords } from '../config/permission.ts';
+import { readProjectRules, trustRules } from '../config/project-rules.ts';
 import { shortId } from '../session/find-session.ts';
 import { ageOf, sessionTable } from '../session/session-lines.ts';
 import { oneLine, visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
+import { styleFor } from '../terminal/style.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
-import { wrap } from '../terminal/text-width.ts';
+import { clip, wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { diffLines, diffSize } from '../view/diff-lines.ts';
+import { pastLines } from '../view/history-lines.ts';
+import type { PromptRecord } from '../view/ledger.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 import { contextLines, costLines } from './figures-view.ts';
 import type { MenuItem } from './input/menu.ts';
-import { permissions } from './permissions-command.ts';
-import { saveConversation } from './save-file.ts';
 import type { CommandContext, SlashCommand } from './slash-command.ts';
-import { undo } from './undo-command.ts';
+
+import type { Restoration } from './undo-history.ts';
 
 /** Every command, in the order of the list. */
 export const slashCommands: readonly SlashCommand[] = [
@@ -213,4 +221,131 @@ function copy({ conversation, copy, say, style }: CommandContext): void {
   say([
     style.dim(`${plural(lastAnswer.length, 'character')} sent to the clipboard, if your terminal allows it`),
   ]);
+}
+
+const modes = Object.keys(permissionWords) as readonly PermissionMode[];
+
+/** Shows what is asked, allowed and denied; changes the mode; makes the rules of the project's file count. */
+async function permissions({ host, say, style, io }: CommandContext, operand: string): Promise<void> {
+  const { local } = host;
+  if (local === undefined) {
+    throw new UsageError(
+      'The server decides which calls are allowed.',
+      'Start it with other rules: cobbler serve --allow RULE',
+    );
+  }
+  const { permission } = local;
+  const project = await readProjectRules(host.folder, io.env);
+  if (operand === 'trust') {
+    trustRules(host.folder, project.strange, io.env);
+    for (const rule of project.strange) permission.allow(rule);
+    return say([style.dim(`${project.strange.length} rules of ${visible(project.path)} are now in effect`)]);
+  }
+  if (operand !== '') {
+    const mode = modes.find((one) => one === operand);
+    if (mode === undefined) {
+      throw new UsageError(
+        `Unknown mode ${JSON.stringify(operand)}.${didYouMean(operand, modes)}`,
+        `Modes: ${modes.join(', ')}`,
+      );
+    }
+    permission.mode = mode;
+  }
+  const { allow, deny } = permission.rules;
+  const list = (name: string, rules: readonly string[]) =>
+    rules.map((rule, index) => `  ${style.dim((index === 0 ? name : '').padEnd(8))}${visible(rule)}`);
+  say([
+    `  ${style.dim('mode'.padEnd(8))}${permission.mode}: ${permissionWords[permission.mode]}`,
+    ...list('allow', allow),
+    ...list('deny', deny),
+    ...list('ignored', project.strange),
+    ...(project.strange.length === 0
+      ? []
+      : [
+          style.yellow(
+            `  ignored: allowed by the project file, but not by you. To accept them: /permissions trust`,
+          ),
+        ]),
+    style.dim(`  change the mode: /permissions ${modes.join('|')}`),
+  ]);
+}
+
+/**
+ * Writes a conversation into a new file, for its owner alone: the events as JSON lines where the name ends in
+ * `.jsonl`, else what was said and done as Markdown.
+ * @throws UsageError when it is there already or cannot be written.
+ */
+function saveConversation(path: string, events: readonly Event[], calls: ToolCallList): void {
+  const text = path.endsWith('.jsonl')
+    ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
+    : markdownOf(events, calls);
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const why = isThere ? 'already exists' : whyUnreadable(error).replace('read', 'written');
+    throw new UsageError(`${path} ${why}.`, 'Choose another name: /save FILE');
+  }
+}
+
+function markdownOf(events: readonly Event[], calls: ToolCallList): string {
+  const plain = styleFor({ color: false, unicode: true, tty: false });
+  const style = { ...plain, marks: { ...plain.marks, prompt: '>' } };
+  const view = { style, columns: 200, tty: false, verbose: false };
+  return `${pastLines(events, calls, view).join('\n').trim()}\n`;
+}
+
+const diffMost = 16;
+
+/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before it. */
+async function undo(desk: CommandContext): Promise<void> {
+  const { conversation, host, ask } = desk;
+  const run = conversation.ledger.runs.at(-1);
+  if (run === undefined) throw new UsageError('There is nothing to undo.');
+  const { sessionId } = conversation.harness;
+  const restorations = (await host.local?.undo.restorations(sessionId, run.runIds)) ?? [];
+  desk.say(preview(run, restorations, desk));
+  ask(`undo this prompt${restorations.length > 0 ? ` and ${plural(restorations.length, 'file')}` : ''}`, () =>
+    takeBack(run, restorations, desk),
+  );
+}
+
+function preview(run: PromptRecord, restorations: readonly Restoration[], desk: CommandContext): string[] {
+  const { style, columns, host } = desk;
+  const room = columns() - 8;
+  const lines = [
+    `  ${style.cyan(style.marks.prompt)} ${clip(oneLine(run.prompt), room, style.marks.ellipsis)}`,
+  ];
+  for (const { path, before, isChanged } of restorations) {
+    const diffs = run.changes.filter((change) => change.path === path).map(({ diff }) => diff);
+    const sizes = diffs.map(diffSize);
+    const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
+    const what =
+      before === null ? 'will be deleted: it was created' : `restored, without +${added} -${removed}`;
+    lines.push(`  ${style.bold(oneLine(path))} ${what}`);
+    if (isChanged)
+      lines.push(`    ${style.yellow('changed by another program since; that change is lost too')}`);
+    for (const diff of diffs)
+      lines.push(...diffLines(diff, style, room, diffMost).map((line) => `      ${line}`));
+  }
+  if (host.local === undefined) lines.push(style.dim('  files on the server are not changed'));
+  else lines.push(style.dim('  effects of commands are not undone'));
+  return lines;
+}
+
+async function takeBack(
+  run: PromptRecord,
+  restorations: readonly Restoration[],
+  { conversation, host, adopt, open, say, style }: CommandContext,
+): Promise<void> {
+  const same = { keepsCost: true } as const;
+  await host.local?.undo.restore(restorations);
+  if (run.seq > 1) await adopt(await conversation.harness.fork({ upToSeq: run.seq - 1 }), same);
+  else await open(undefined, same);
+  const files = restorations.length === 0 ? '' : `, ${plural(restorations.length, 'file')} restored`;
+  say([style.dim(`undone${files}; the previous session is still available: /sessions`)]);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,9 +1,9 @@
 import { approvalText, visibleText } from '@cobbler/agent/events';
+import { TokenStore, tokenFile } from '@cobbler/server';
+import { readRunning, serverHome } from '../server/server-home.ts';
 import { visible } from '../terminal/escape.ts';
-import type { Io } from '../terminal/io.ts';
+import type { Environment, Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { ServerLink } from './server-link.ts';
-import { linkToServer } from './server-link.ts';
 
 /** An approval as the server returns it. */
 interface ServerApproval {
@@ -83,4 +83,43 @@ function refused(status: number, json: Record<string, unknown>): Error {
   const detail =
     typeof json['detail'] === 'string' ? json['detail'] : `The server responded with status ${status}.`;
   return new UsageError(visible(detail), 'List the waiting calls: cobbler approve');
+}
+
+/** An answer of the server. */
+interface ServerAnswer {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+}
+
+/** Asks a server that runs. */
+type ServerLink = (method: string, path: string, body?: unknown) => Promise<ServerAnswer>;
+
+/**
+ * A link to the server named, or to the one that runs on this machine, with its owner's token or the one in
+ * COBBLER_SERVER_TOKEN.
+ * @throws UsageError when there is none.
+ */
+function linkToServer(env: Environment, named?: string): ServerLink {
+  const home = serverHome(env);
+  const url = named ?? readRunning(home.running)?.url;
+  if (url === undefined || !URL.canParse(url)) {
+    throw new UsageError(
+      url === undefined
+        ? 'No server is running on this machine.'
+        : `${JSON.stringify(url)} is not an address.`,
+      'Start it: cobbler serve. Or use another one: --url http://HOST:PORT',
+    );
+  }
+  const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();
+  return async (method, path, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    try {
+      const response = await fetch(new URL(path, url), { method, headers, ...text });
+      const json: unknown = await response.json().catch(() => ({}));
+      return { status: response.status, json: json as Record<string, unknown> };
+    } catch {
+      throw new UsageError(`The server at ${url} does not respond.`, 'Start it: cobbler serve');
+    }
+  };
 }

@@ -1,7 +1,10 @@
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AgentError, defaultLimits } from '@cobbler/agent';
-import { cobblerHome } from '@cobbler/agent/node';
+import { cobblerHome, parseConfig } from '@cobbler/agent/node';
 import { cleanKey } from '@cobbler/agent/provider';
+import { parseDocument } from 'yaml';
+import { whyUnreadable } from '../config/attachment.ts';
 import { defaultOffload } from '../config/context-plan.ts';
 import { serverWords } from '../config/mcp-servers.ts';
 import { providerEntry, providerNames, providers } from '../config/providers.ts';
@@ -12,8 +15,6 @@ import type { Io } from '../terminal/io.ts';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { writeSetting } from './config-writer.ts';
-import { readHidden } from './hidden-input.ts';
 
 /** `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
 export async function config(operands: readonly string[], io: Io): Promise<number> {
@@ -140,4 +141,90 @@ function configPath(io: Io): string {
     );
   }
   return join(home, 'config.yaml');
+}
+
+/**
+ * Puts one value into the configuration file; comments and all else in it stay. The file is for its owner
+ * alone (mode 600), since it may hold keys, and is replaced as a whole, so that it is never half written.
+ *
+ * @throws UsageError when it cannot be written, AgentError `invalid` when the outcome would not be usable.
+ */
+export async function writeSetting(path: string, keys: readonly string[], value: unknown): Promise<void> {
+  const before = readOrEmpty(path);
+  if (before.trim() !== '') await parseConfig(before, path);
+  const document = parseDocument(before);
+  document.setIn(keys, value);
+  const text = document.toString();
+  await parseConfig(text, path);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    replaceFile(realPathOf(path), text);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    throw new UsageError(`Cannot write ${path} (${code}).`, 'Set COBBLER_HOME to a writable directory.');
+  }
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Check its owner and mode.');
+  }
+}
+
+/** A link to the file, as people keep who store their settings elsewhere, must stay a link. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function replaceFile(path: string, text: string): void {
+  const fresh = `${path}.${process.pid}.new`;
+  try {
+    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
+    // The umask may have taken bits from the mode, but never adds any; a file of before may have had more.
+    chmodSync(fresh, 0o600);
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Reads a secret: typed without echo at a terminal, or piped in.
+ * @throws UsageError when there is neither, or it is given up with Ctrl-C.
+ */
+async function readHidden(question: string, io: Io): Promise<string> {
+  if (!io.stdin.tty)
+    return Buffer.from(await io.stdin.read())
+      .toString('utf8')
+      .trim();
+  const keyboard = io.openKeyboard();
+  if (keyboard === undefined) {
+    throw new UsageError(
+      'There is no terminal to type the key in.',
+      'Pipe it in: cobbler config set-key PROVIDER < FILE',
+    );
+  }
+  io.stderr.write(question);
+  try {
+    return await new Promise((resolve, reject) => {
+      let typed = '';
+      keyboard.listen((key) => {
+        if (key.type === 'enter') resolve(typed.trim());
+        else if (key.type === 'interrupt') reject(new UsageError('Nothing was stored.'));
+        else if (key.type === 'backspace') typed = Array.from(typed).slice(0, -1).join('');
+        else if (key.type === 'text') typed += key.text;
+      });
+    });
+  } finally {
+    keyboard.close();
+    io.stderr.write('\n');
+  }
 }

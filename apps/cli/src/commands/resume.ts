@@ -1,8 +1,13 @@
+import type { SessionInfo } from '@cobbler/agent';
 import { workFolder } from '../config/directory.ts';
+import { sessionsIn } from '../session/find-session.ts';
+import type { CliSessions } from '../session/session-home.ts';
 import { openSessions } from '../session/session-home.ts';
-import type { Io } from '../terminal/io.ts';
+import { sessionTable } from '../session/session-lines.ts';
+import type { Io, Key } from '../terminal/io.ts';
+import { screenFor } from '../terminal/screen.ts';
+import { styleFor } from '../terminal/style.ts';
 import { run } from './run.ts';
-import { pickSession } from './session-picker.ts';
 
 /** `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
 export async function resume(
@@ -33,4 +38,58 @@ async function pick(
   } finally {
     await sessions.store.close();
   }
+}
+
+/** As many as there are keys for. */
+const maxShown = 9;
+
+/** The user's choice: a session, none, or to exit at once. */
+type Picked = SessionInfo | 'none' | 'interrupt';
+
+/**
+ * Lists the latest sessions of a directory and lets the user choose one by number. With one session, or without a
+ * terminal, it returns the latest; undefined if there is none.
+ */
+export async function pickSession(
+  sessions: CliSessions,
+  folder: string,
+  io: Io,
+): Promise<Picked | undefined> {
+  const found: SessionInfo[] = [];
+  for await (const info of sessionsIn(sessions, folder)) {
+    found.push(info);
+    if (found.length === maxShown) break;
+  }
+  if (found.length < 2 || !io.stdin.tty || !io.stderr.tty) return found[0];
+  const keyboard = io.openKeyboard();
+  if (keyboard === undefined) return found[0];
+  show(found, io);
+  try {
+    return await new Promise<Picked>((resolve) => {
+      keyboard.listen((key) => {
+        const picked = pickedBy(key, found);
+        if (picked !== undefined) resolve(picked);
+      });
+    });
+  } finally {
+    keyboard.close();
+    io.stderr.write('\n');
+  }
+}
+
+function show(found: readonly SessionInfo[], io: Io): void {
+  const style = styleFor(screenFor(io.stderr, io.env));
+  const columns = io.stderr.columns() ?? 80;
+  const rows = found.map((info) => ({ info }));
+  const table = sessionTable(rows, Date.now(), style, columns - 3);
+  const lines = table.map((line, index) => `${style.bold(String(index + 1))}  ${line}`);
+  const question = `Continue which session? 1-${found.length}, Enter for 1, Esc for none `;
+  io.stderr.write(`${lines.join('\n')}\n${question}`);
+}
+
+function pickedBy(key: Key, found: readonly SessionInfo[]): Picked | undefined {
+  if (key.type === 'interrupt') return 'interrupt';
+  if (key.type === 'escape') return 'none';
+  if (key.type === 'enter') return found[0];
+  return key.type === 'text' ? found[Number(key.text) - 1] : undefined;
 }

@@ -1,9 +1,18 @@
 import type { Agent, Pricing } from '@cobbler/agent';
+import type { LiveReply, Loopback, MockReply } from '@cobbler/agent/testing';
+import {
+  framesOf,
+  LiveStream,
+  replies,
+  responseSteps,
+  serveLoopback,
+  wireServer,
+} from '@cobbler/agent/testing';
 import { createClaude } from '@cobbler/provider-claude';
+import { claudeTesting } from '@cobbler/provider-claude/testing';
 import type { Clock } from '../terminal/io.ts';
 import type { FailureContext } from '../view/failure.ts';
-import { scriptedModel } from './script.ts';
-import { serveScriptedModel } from './server.ts';
+import { scriptedAnswer, scriptedModel } from './script.ts';
 
 /** The scripted model on this machine. */
 export interface DemoModel {
@@ -29,4 +38,44 @@ export async function demoModel(clock: Clock | undefined): Promise<DemoModel> {
     failure: { host: new URL(url).host, model: scriptedModel, provider: 'claude' },
     close,
   };
+}
+
+/** Simulated delays: before a response, and per few characters. */
+const firstMs = 450;
+const pieceMs = 24;
+const pieceLength = 7;
+
+/**
+ * Serves the scripted model on a port of this machine, in the words of the Messages API: requests that the
+ * real service would refuse are refused.
+ *
+ * @param clock whose pace the answers keep, like those of a real model; absent, they come at once.
+ */
+async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
+  const server = wireServer(claudeTesting, (request): MockReply => {
+    const answer = scriptedAnswer(request);
+    if (clock === undefined) return replies(answer);
+    const letters = answer.blocks.reduce(
+      (longest, block) => Math.max(longest, block.type === 'call' ? 0 : block.text.length),
+      0,
+    );
+    const steps = responseSteps(answer, Math.max(1, Math.ceil(letters / pieceLength)));
+    return inTime(framesOf(replies(answer, { steps }), claudeTesting), clock);
+  });
+  return await serveLoopback(server.handler);
+}
+
+/** A response that is streamed frame by frame while the client is connected. */
+function inTime(frames: readonly string[], clock: Clock): LiveReply {
+  const stream = new LiveStream();
+  let stop: () => void = () => undefined;
+  const send = (index: number) => {
+    const frame = frames[index];
+    if (frame === undefined) return stream.end();
+    stream.send(frame);
+    stop = clock.after(pieceMs, () => send(index + 1));
+  };
+  stop = clock.after(firstMs, () => send(0));
+  void stream.left.then(() => stop());
+  return { type: 'live', stream };
 }

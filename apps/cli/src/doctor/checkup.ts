@@ -1,16 +1,19 @@
+import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import { cobblerHome, verifyStore } from '@cobbler/agent/node';
+import { childEnvironment, cobblerHome, verifyStore } from '@cobbler/agent/node';
+import { recordChildren } from '../config/backend.ts';
 import { findInstructions } from '../config/instructions.ts';
+import { serverWords, troubleLines } from '../config/mcp-servers.ts';
 import { providerEntry } from '../config/providers.ts';
 import type { ModelFlags, Settings } from '../config/settings.ts';
 import { keyOf, maskedKey, readSettings } from '../config/settings.ts';
+import { formatMs } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Check } from './check.ts';
-import { checkMcp } from './mcp-check.ts';
-import { checkPrograms } from './programs.ts';
 import { countText, storeFiles } from './stores.ts';
 
 /** The least version of Node that the packages are made for. */
@@ -176,4 +179,88 @@ function checkTerminal(io: Io): Check {
 export function failedCheck(name: string, error: unknown, repair: string): Check {
   const found = AgentError.is(error) || error instanceof Error ? error.message : String(error);
   return { name, ok: false, found, repair };
+}
+
+type Report = Parameters<typeof troubleLines>[0];
+
+/** Connects to every MCP server of the configuration and asks for its tools. Never throws. */
+async function checkMcp({ file }: Pick<Settings, 'file'>, io: Io): Promise<Check[]> {
+  const { mcp: servers = {} } = file.values;
+  if (Object.keys(servers).length === 0) return [];
+  const off = Object.entries(servers).filter(([, { disabled }]) => disabled === true);
+  const checks: Check[] = off.map(([name]) => ({ name: `mcp ${name}`, ok: true, found: 'disabled' }));
+  const path = file.path ?? 'the configuration';
+  try {
+    await recordChildren(io.env);
+    const { connectMcp } = await import('@cobbler/tools/mcp');
+    const mcp = await connectMcp({ servers, env: io.env, cwd: io.cwd() });
+    for (const report of mcp.servers) {
+      const server = servers[report.name];
+      checks.push(serverCheck(report, server === undefined ? report.name : serverWords(server), path));
+    }
+    await mcp.close();
+  } catch (error) {
+    const found = AgentError.from(error).message;
+    checks.push({ name: 'mcp', ok: false, found, repair: `correct it in ${path}` });
+  }
+  return checks;
+}
+
+function serverCheck(report: Report, words: string, path: string): Check {
+  const { name, identity, tools, ms, problem } = report;
+  if (problem !== undefined) {
+    const repair = `run it by hand (${words}), or set disabled: true in ${path}`;
+    return { name: `mcp ${name}`, ok: false, found: problem, repair };
+  }
+  const [left] = troubleLines(report);
+  const found = [identity, `${tools} tool${tools === 1 ? '' : 's'} in ${formatMs(ms)}`, left].filter(Boolean);
+  return { name: `mcp ${name}`, ok: true, found: found.join(', ') };
+}
+
+/** A program that `cobbler run --backend` can hand work to. */
+interface BackendProgram {
+  readonly name: string;
+  readonly backend: string;
+  readonly install: string;
+}
+
+const programs: readonly BackendProgram[] = [
+  { name: 'claude', backend: 'claude-code', install: 'npm install -g @anthropic-ai/claude-code' },
+  { name: 'codex', backend: 'codex', install: 'npm install -g @openai/codex' },
+];
+
+/** The finding about one program. */
+interface ProgramCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly found: string;
+  readonly repair?: string;
+}
+
+/** Time limit for a program to report its version, in milliseconds. */
+const patienceMs = 10_000;
+
+/** The installed programs and their versions. A missing one is not a failure: nothing else needs it. */
+export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
+  const { findProgram } = await import('@cobbler/delegate');
+  return Promise.all(
+    programs.map(async ({ name, backend, install }): Promise<ProgramCheck> => {
+      const path = findProgram(name, env);
+      if (path === undefined)
+        return { name, ok: true, found: `not found: --backend ${backend} needs it (${install})` };
+      const version = await versionOf(path, env);
+      if (version !== undefined) return { name, ok: true, found: `${version} (${path})` };
+      return { name, ok: false, found: `${path} does not report its version`, repair: install };
+    }),
+  );
+}
+
+function versionOf(path: string, env: Environment): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { env: childEnvironment(env), timeout: patienceMs, encoding: 'utf8' } as const;
+    execFile(path, ['--version'], options, (error, stdout) => {
+      const line = stdout.trim().split('\n')[0] ?? '';
+      resolve(error === null && line !== '' ? line : undefined);
+    });
+  });
 }

@@ -3,9 +3,9 @@ import { systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
+import { oneLine } from '../terminal/escape.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
-import { progressWords } from './progress-text.ts';
 
 /** A call that waits for a decision, in the form of the protocol. */
 export interface WaitingCall {
@@ -168,4 +168,29 @@ function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
     arguments: request.arguments,
     ...defined({ subject, diff }),
   };
+}
+
+const maxCharacters = 200;
+
+/** An event as one line for a waiting client; undefined for most events. */
+function progressWords(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'tool_started':
+      return clipped(event.toolName);
+    case 'tool_result':
+      return clipped(`${event.toolName}: ${event.summary ?? (event.isError ? 'failed' : 'done')}`);
+    case 'progress':
+      return clipped(`${event.toolName}: ${event.text}`);
+    case 'approval_requested':
+      return clipped(`waits for approval: ${event.toolName} ${event.subject ?? ''}`);
+    case 'text':
+      return event.text.trim() === '' ? undefined : clipped(event.text);
+    default:
+      return undefined;
+  }
+}
+
+function clipped(text: string): string {
+  const line = oneLine(text);
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line;
 }

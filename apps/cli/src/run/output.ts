@@ -1,7 +1,9 @@
-import type { Tool } from '@cobbler/agent';
+import type { RunEvent, Tool } from '@cobbler/agent';
+import { isStored } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { OutputForm } from '../config/run-flags.ts';
-import type { Io } from '../terminal/io.ts';
+import { visibleJson } from '../terminal/escape.ts';
+import type { Io, Output } from '../terminal/io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { screenFor } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
@@ -9,7 +11,6 @@ import { styleFor } from '../terminal/style.ts';
 import { Terminal } from '../terminal/terminal.ts';
 import { flow } from '../terminal/text-width.ts';
 import type { ApprovalPorts } from '../view/approval-dialog.ts';
-import { JsonView } from '../view/json-view.ts';
 import type { RunDisplay } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
@@ -67,4 +68,30 @@ function headerLines(facts: readonly string[], style: Style, screen: Screen): st
   const [first = '', ...rest] = flow(facts, ` ${style.marks.dot} `, screen.columns() - 1);
   const name = facts[0] ?? '';
   return [style.bold(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
+}
+
+/**
+ * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`, and last
+ * `finished`, which has no `seq` where it could not be stored. With `deltas` also the live events, which have none.
+ */
+export class JsonView implements RunDisplay {
+  readonly #out: Output;
+  readonly #deltas: boolean;
+
+  constructor(out: Output, deltas: boolean) {
+    this.#out = out;
+    this.#deltas = deltas;
+  }
+
+  event(event: RunEvent): void {
+    const isShown = isStored(event) || event.type === 'started' || event.type === 'finished';
+    if (!isShown && !this.#deltas) return;
+    this.#out.write(`${visibleJson(JSON.stringify({ v: 1, ...event }))}\n`);
+  }
+
+  stopping(): void {}
+
+  key(): void {}
+
+  end(): void {}
 }

@@ -1,11 +1,13 @@
 import type {
   Agent,
   ContextPolicy,
+  ErrorKind,
   Limits,
   Pricing,
   Run,
   RunEvent,
   RunResult,
+  RunStatus,
   SessionStore,
   Tool,
   UserPart,
@@ -23,7 +25,6 @@ import { closingLines, markOf } from '../view/closing.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { AskedEvent } from '../view/ledger.ts';
 import { Ledger } from '../view/ledger.ts';
-import { exitCodeOf } from './exit-code.ts';
 import type { RunOutput } from './output.ts';
 import { setStage } from './output.ts';
 
@@ -186,4 +187,44 @@ async function watched(
   forgetInterrupt();
   forgetPipe();
   return { broken };
+}
+
+/** The exit codes of the process. */
+const exitCodes = {
+  complete: 0,
+  failed: 1,
+  usage: 2,
+  limit: 3,
+  denied: 5,
+  timeout: 124,
+  cancelled: 130,
+} as const;
+
+/** The parts of a run that decide the exit code. */
+interface RunEnding {
+  readonly status: RunStatus;
+  readonly error?: { readonly kind: ErrorKind };
+}
+
+/** The exit code of a run. `unasked`: a call was denied because no user could be asked. */
+export function exitCodeOf(ending: RunEnding, unasked: boolean): number {
+  switch (ending.status) {
+    case 'complete':
+      return unasked ? exitCodes.denied : exitCodes.complete;
+    case 'waiting':
+      return exitCodes.denied;
+    case 'limit':
+      return exitCodes.limit;
+    case 'timeout':
+      return exitCodes.timeout;
+    case 'cancelled':
+      return exitCodes.cancelled;
+    case 'max_tokens':
+    case 'refusal':
+      return exitCodes.failed;
+    case 'failed':
+      return ending.error?.kind === 'invalid' || ending.error?.kind === 'auth'
+        ? exitCodes.usage
+        : exitCodes.failed;
+  }
 }

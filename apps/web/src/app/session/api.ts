@@ -1,6 +1,5 @@
 import type { ApprovalDecision, SessionInfo, SessionStatus, UserPart } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { keepPageKey, pageKeyHeader } from '../parts/page-key.ts';
 
 /** A session in the server's list. */
 export interface SessionEntry extends Omit<SessionInfo, 'status' | 'createdAt' | 'updatedAt'> {
@@ -107,3 +106,17 @@ export const api = {
   answer: (id: string, approvalId: string, answer: ApprovalDecision & { hash: string }): Promise<unknown> =>
     ask('POST', `${of(id)}/approvals/${encodeURIComponent(approvalId)}`, answer),
 };
+
+/** The name of the key in this origin's storage, and of the request header. */
+const name = 'cobbler-page';
+
+/** Keeps the key of the cookie for this origin: browsers send the cookie to every port of the host, and the key to none. */
+function keepPageKey(key: string): void {
+  localStorage.setItem(name, key);
+}
+
+/** The headers of every request of the page; none before sign-in. */
+function pageKeyHeader(): Readonly<Record<string, string>> {
+  const key = localStorage.getItem(name);
+  return key === null ? {} : { [name]: key };
+}

@@ -1,14 +1,12 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PanelName } from '../panels/panel.tsx';
 import { money, tokens } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
-import { TitleForm } from '../parts/title-form.tsx';
 import type { SessionEntry } from '../session/api.ts';
 import type { SessionModel } from '../session/session-model.ts';
 import { totalsOf, turnsIn } from '../session/turns.ts';
 import { Ticking } from '../transcript/call-card.tsx';
-import { HeadMenu } from './head-menu.tsx';
 import { stateMarks } from './sidebar.tsx';
 
 interface HeadProps {
@@ -138,4 +136,93 @@ function StatusWords({ status, since }: StatusProps): VNode | null {
       {status === 'running' && since !== undefined && <Ticking since={Date.parse(since)} />}
     </span>
   );
+}
+
+interface TitleProps {
+  readonly title: string;
+  /** Receives the new title, empty to reset it, or undefined if unchanged. */
+  readonly end: (title: string | undefined) => void;
+}
+
+/** A title being written, in its place. Enter keeps it, Esc and leaving the field do not. */
+function TitleForm({ title, end }: TitleProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.select(), []);
+  return (
+    <form
+      class="title-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const next = field.current?.value.trim() ?? '';
+        end(next === title ? undefined : next);
+      }}
+    >
+      <input
+        ref={field}
+        aria-label="Title"
+        placeholder="Leave empty to use the start of the first prompt"
+        defaultValue={title}
+        maxLength={200}
+        onBlur={() => end(undefined)}
+      />
+    </form>
+  );
+}
+
+interface MenuProps {
+  readonly rename: () => void;
+  readonly copyAll: () => void;
+  readonly remove: () => void;
+}
+
+/** Rare actions of a session. The menu closes after a choice, with Esc and on a click elsewhere. */
+function HeadMenu({ rename, copyAll, remove }: MenuProps): VNode {
+  const menu = useRef<HTMLDetailsElement>(null);
+  useClosing(menu);
+  const item = (act: () => void) => () => {
+    if (menu.current !== null) menu.current.open = false;
+    act();
+  };
+  return (
+    <details class="menu" ref={menu}>
+      <summary aria-label="More">
+        <Icon name="more" />
+      </summary>
+      <div class="menu-list">
+        <button type="button" onClick={item(rename)}>
+          Rename…
+        </button>
+        <button type="button" onClick={item(copyAll)}>
+          Copy as Markdown
+        </button>
+        <button type="button" class="danger" onClick={item(remove)}>
+          Delete session…
+        </button>
+      </div>
+    </details>
+  );
+}
+
+function useClosing(menu: { readonly current: HTMLDetailsElement | null }): void {
+  useEffect(() => {
+    const onPointer = ({ target }: PointerEvent) => {
+      const { current } = menu;
+      if (current?.open === true && !(target instanceof Node && current.contains(target)))
+        current.open = false;
+    };
+    const onKey = (event: KeyboardEvent) => {
+      const { current } = menu;
+      if (event.key !== 'Escape' || current?.open !== true) return;
+      // It closes the menu and nothing else.
+      event.stopPropagation();
+      current.open = false;
+      current.querySelector('summary')?.focus();
+    };
+    document.addEventListener('pointerdown', onPointer);
+    document.addEventListener('keydown', onKey, { capture: true });
+    return () => {
+      document.removeEventListener('pointerdown', onPointer);
+      document.removeEventListener('keydown', onKey, { capture: true });
+    };
+  }, [menu]);
 }

@@ -6,17 +6,16 @@ import { Composer } from '../composer/composer.tsx';
 import { Panel } from '../panels/panel.tsx';
 import { copyText } from '../parts/copy-button.tsx';
 import { useChanged } from '../parts/still.tsx';
+import type { SessionEntry } from '../session/api.ts';
 import { api } from '../session/api.ts';
 import { addressOf } from '../session/route.ts';
 import type { SessionModel } from '../session/session-model.ts';
 import { transcriptOf } from '../session/transcript-text.ts';
 import { ApprovalCard } from '../transcript/approval-card.tsx';
 import { Conversation } from '../transcript/conversation.tsx';
-import { EmptyState } from '../transcript/empty-state.tsx';
 import type { ItemActions } from '../transcript/item-view.tsx';
 import { HeadBar, stateOf } from './head-bar.tsx';
 import type { AppState } from './session-service.ts';
-import { showTabFace } from './tab-title.ts';
 
 interface SessionProps {
   readonly desk: AppState;
@@ -195,6 +194,73 @@ function Dock({ desk, model, start, given }: DockProps): VNode {
         warn={(text) => desk.warn(text)}
         {...(given !== undefined && { given })}
       />
+    </div>
+  );
+}
+
+const colours: Readonly<Partial<Record<SessionEntry['status'], string>>> = {
+  running: '#2f6feb',
+  waiting: '#d97706',
+  failed: '#d1242f',
+  complete: '#1a7f4b',
+};
+
+const signs: Readonly<Partial<Record<SessionEntry['status'], string>>> = {
+  running: '● ',
+  waiting: '! ',
+  failed: '✗ ',
+};
+
+/** Shows in the browser's tab what the session is and how it stands. */
+function showTabFace(title: string, status: SessionEntry['status'], waitingElsewhere: number): void {
+  const others = waitingElsewhere > 0 ? `(${waitingElsewhere}) ` : '';
+  const text = `${signs[status] ?? ''}${others}${title === '' ? 'Cobbler' : `${title} – Cobbler`}`;
+  if (document.title !== text) document.title = text;
+  const href = iconOf(colours[status]);
+  const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  if (link !== null && link.href !== href) link.href = href;
+}
+
+/** A shoe's sole, and a dot for how things stand. */
+function iconOf(colour: string | undefined): string {
+  const dot =
+    colour === undefined
+      ? ''
+      : `<circle cx="23" cy="23" r="8" fill="${colour}" stroke="#fff" stroke-width="2"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#3d4a5c"/><path d="M10 5c4 0 6 4 5 9s-1 5 0 9-2 5-4 5-5-2-5-7 1-4 0-8 0-8 4-8z" fill="#fff"/>${dot}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+const examples: readonly (readonly [string, string])[] = [
+  ['Explain', 'Read this project and tell me what it does and how it is built.'],
+  ['Fix', 'Run the tests, find out why one fails, and fix it.'],
+  ['Add', 'Add a README section that shows how to run this project.'],
+];
+
+/** Where a new session begins. */
+function EmptyState({ choose }: { readonly choose: (text: string) => void }): VNode {
+  const curl = `curl -N ${location.origin}/v1/sessions/ID/events -H "Authorization: Bearer $TOKEN"`;
+  return (
+    <div class="empty">
+      <h2>What should be done?</h2>
+      <p class="muted">
+        It works in the directory where the server was started, and asks before it changes anything.
+      </p>
+      <ul>
+        {examples.map(([name, text]) => (
+          <li key={name}>
+            <button type="button" onClick={() => choose(text)}>
+              <strong>{name}</strong>
+              <span>{text}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="muted small">
+        To read a session's events in a shell; ID is the end of its address, TOKEN is in the address you
+        opened:
+      </p>
+      <pre class="curl">{curl}</pre>
     </div>
   );
 }
