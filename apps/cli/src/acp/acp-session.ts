@@ -9,7 +9,7 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import type { ApprovalDecision, Event, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
-import { defined } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { ruledCall } from '../config/permission-rule.ts';
 import { failureOf } from '../view/failure.ts';
@@ -107,8 +107,11 @@ export class AcpSession {
         const { what, advice } = failureOf(error, { ...this.#parts.host.failure, verbose: false });
         throw new RequestError(-32603, [what, ...advice].join('\n'));
       }
-      default:
+      case 'complete':
+      case 'waiting':
         return 'end_turn';
+      default:
+        return assertNever(result.status);
     }
   }
 

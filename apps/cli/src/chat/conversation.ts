@@ -1,6 +1,7 @@
 import type { ApprovalDecision, Event, Harness, Run, RunEvent, UserPart } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, FinishedEvent } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
@@ -160,8 +161,11 @@ export class Conversation {
       case 'approval_decided':
         this.#dialog.withdraw(event.approvalId);
         break;
+      case 'finished':
+        return this.#finished(event);
+      default:
+        ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
     }
-    if (event.type === 'finished') return this.#finished(event);
     if (this.#view === undefined && !beginsRun(event)) return;
     this.#viewOf().event(event);
   }

@@ -1,6 +1,7 @@
 import type { ApprovalDecision, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { oneLine } from '../terminal/escape.ts';
@@ -186,7 +187,7 @@ function progressWords(event: RunEvent): string | undefined {
     case 'text':
       return event.text.trim() === '' ? undefined : clipped(event.text);
     default:
-      return undefined;
+      return ignore<'input' | 'response' | 'call' | 'note' | 'end' | 'stream' | 'activity'>(event);
   }
 }
 

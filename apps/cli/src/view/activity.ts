@@ -1,4 +1,5 @@
 import type { ErrorData, RunEvent } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import { oneLine } from '../terminal/escape.ts';
 import { formatMs, formatSeconds } from '../terminal/format.ts';
@@ -56,6 +57,8 @@ export class RunActivity {
         this.#tokens += event.usage.inputTokens + event.usage.outputTokens;
         this.#usd = this.#usd === undefined || event.usd === undefined ? undefined : this.#usd + event.usd;
         break;
+      default:
+        ignore<'input' | 'response' | 'call' | 'note' | 'end' | 'stream' | 'activity'>(event);
     }
   }
 

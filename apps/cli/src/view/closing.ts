@@ -1,4 +1,4 @@
-import type { GateCall, RunResult, RunStatus } from '@cobbler/agent';
+import type { GateCall, LimitName, RunResult, RunStatus } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import { allowOptions } from '../config/permission-rule.ts';
 import type { OutputForm } from '../config/run-flags.ts';
@@ -100,7 +100,8 @@ function troubleLines({ result, task }: Finished): string[] {
     const failure = failureOf(result.error, { ...task.failure, verbose: task.verbose });
     lines.push(failure.what, ...failure.advice);
   }
-  const more = result.status === 'limit' ? limitAdvice[result.limit ?? ''] : statusAdvice[result.status];
+  const more =
+    result.status === 'limit' ? result.limit && limitAdvice[result.limit] : statusAdvice[result.status];
   if (more !== undefined) lines.push(more);
   const { unasked } = task.permission;
   if (unasked.length > 0) {
@@ -112,15 +113,22 @@ function troubleLines({ result, task }: Finished): string[] {
   return lines;
 }
 
-const limitAdvice: Readonly<Record<string, string>> = {
+const limitAdvice: Readonly<Record<LimitName, string | undefined>> = {
   turns: 'Completed work is kept. To continue, raise --max-turns.',
   usd: 'Completed work is kept. To continue, raise --max-usd.',
+  toolCalls: undefined,
   tokens: 'Completed work is kept. To continue, raise --max-tokens.',
   no_progress:
     'The model repeated itself. Make the task more specific, or try a stronger model: -m best. To allow more repeats: --max-repeats 20, or never.',
 };
 
-const statusAdvice: Partial<Readonly<Record<RunStatus, string>>> = {
+const statusAdvice: Readonly<Record<RunStatus, string | undefined>> = {
+  complete: undefined,
+  refusal: undefined,
+  limit: undefined,
+  cancelled: undefined,
+  waiting: undefined,
+  failed: undefined,
   timeout: 'Completed work is kept. To continue, raise --timeout.',
   max_tokens: 'For a longer response raise maxTokens in the configuration, or request less at once.',
 };

@@ -58,7 +58,10 @@ function byKind(error: AgentError, context: FailureContext): Failure {
       };
     case 'invalid':
       return unusable(error, context);
-    default:
+    case 'agent':
+    case 'tool':
+    case 'aborted':
+    case 'limit':
       return {
         what: error.status === undefined ? told(error) : `${place(error, context)}: ${told(error)}`,
         advice: error.retryable

@@ -1,7 +1,7 @@
 import type { Event, Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
 import type { ToolResultEvent } from '@cobbler/agent/events';
-import { addUsd, spendingOf } from '@cobbler/agent/events';
+import { addUsd, ignore, spendingOf } from '@cobbler/agent/events';
 import { promptWords } from './history-lines.ts';
 
 /** One answer of the model, as it was paid for. */
@@ -79,6 +79,8 @@ export class Ledger {
       case 'compacted':
         if (event.upTo > 0) this.compactions += 1;
         break;
+      default:
+        ignore<'input' | 'response' | 'call' | 'note' | 'end'>(event);
     }
   }
 

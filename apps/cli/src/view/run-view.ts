@@ -1,4 +1,5 @@
 import type { RunEvent } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 import { VisibleStream, visible } from '../terminal/escape.ts';
 import { formatCount, formatMs, plural } from '../terminal/format.ts';
 import type { Io, Key } from '../terminal/io.ts';
@@ -126,6 +127,12 @@ export class RunView implements RunDisplay {
         if (event.diff !== undefined) calls.diffShown(event);
         this.#asked(event);
         break;
+      case 'approval_decided':
+      case 'stop_requested':
+      case 'resumed':
+        break;
+      default:
+        ignore<'input' | 'response' | 'end' | 'stream' | 'activity'>(event);
     }
     this.#activity.event(event);
   }

@@ -1,6 +1,6 @@
 import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
-import { defined } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
 
@@ -178,30 +178,47 @@ export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
   const messages = new Map<string, AgUiMessage>();
   const exchange = new MessageExchange();
   let owner = '';
+  const add = ({ type: _, messageId, ...rest }: AgUiEvent) => {
+    messages.set(String(messageId), { ...rest, id: String(messageId) });
+  };
   for (const piece of events.flatMap((event) => exchange.hear(event))) {
-    if (piece.type === 'said') {
-      messages.set(piece.id, { id: piece.id, role: 'user', content: contentOf(piece.content) });
-    } else if (piece.type === 'answer') {
-      owner = piece.id;
-    } else if (piece.type === 'more') {
-      const role = piece.kind === 'text' ? 'assistant' : 'reasoning';
-      messages.set(piece.id, { id: piece.id, role, content: piece.text });
-      if (piece.kind === 'text') owner = piece.id;
-    } else if (piece.type === 'call') {
-      const message = messages.get(owner) ?? { id: owner, role: 'assistant' };
-      const { id, toolName: name, arguments: args } = piece.call;
-      const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
-      const calls = Array.isArray(message['toolCalls']) ? message['toolCalls'] : [];
-      messages.set(owner, { ...message, toolCalls: [...calls, call] });
-    } else if (piece.type === 'result' || piece.type === 'left') {
-      const {
-        type: _,
-        messageId,
-        ...told
-      } = piece.type === 'result'
-        ? result(piece.event.id, piece.id, piece.event.content, piece.event.isError)
-        : leftCall(piece);
-      messages.set(String(messageId), { ...told, id: String(messageId) });
+    switch (piece.type) {
+      case 'said':
+        messages.set(piece.id, { id: piece.id, role: 'user', content: contentOf(piece.content) });
+        break;
+      case 'answer':
+        owner = piece.id;
+        break;
+      case 'more': {
+        const role = piece.kind === 'text' ? 'assistant' : 'reasoning';
+        messages.set(piece.id, { id: piece.id, role, content: piece.text });
+        if (piece.kind === 'text') owner = piece.id;
+        break;
+      }
+      case 'call': {
+        const message = messages.get(owner) ?? { id: owner, role: 'assistant' };
+        const { id, toolName: name, arguments: args } = piece.call;
+        const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+        const calls = Array.isArray(message['toolCalls']) ? message['toolCalls'] : [];
+        messages.set(owner, { ...message, toolCalls: [...calls, call] });
+        break;
+      }
+      case 'result':
+        add(result(piece.event.id, piece.id, piece.event.content, piece.event.isError));
+        break;
+      case 'left':
+        add(leftCall(piece));
+        break;
+      case 'open':
+      case 'close':
+      case 'void':
+      case 'asked':
+      case 'decided':
+      case 'waits':
+      case 'ended':
+        break;
+      default:
+        assertNever(piece);
     }
   }
   const all = [...messages.values()];

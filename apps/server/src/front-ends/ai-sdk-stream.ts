@@ -1,6 +1,6 @@
-import type { ToolResultPart, UserPart } from '@cobbler/agent';
+import type { RunStatus, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { RunEnd } from '@cobbler/agent/events';
-import { defined } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 
 /** One chunk of the AI SDK's UI message stream. */
@@ -55,8 +55,14 @@ export class AiSdkStream {
       case 'ended':
         this.#told = 'end';
         return [...this.#endStep(), ...endChunks(piece.event)];
-      default:
+      case 'call':
+      case 'asked':
+      case 'decided':
+      case 'result':
+      case 'left':
         return callChunks(piece);
+      default:
+        return assertNever(piece);
     }
   }
 
@@ -121,7 +127,9 @@ function callChunks(
   return [{ type: 'tool-output-available', toolCallId, output }];
 }
 
-const finishReasons: Readonly<Record<string, string>> = {
+const finishReasons: Readonly<Record<RunStatus, string>> = {
+  limit: 'other',
+  cancelled: 'other',
   complete: 'stop',
   max_tokens: 'length',
   refusal: 'content-filter',
@@ -132,7 +140,7 @@ const finishReasons: Readonly<Record<string, string>> = {
 
 function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
   if (status === 'cancelled') return [{ type: 'abort', reason: 'The run was cancelled.' }];
-  const finishReason = finishReasons[status] ?? 'other';
+  const finishReason = finishReasons[status];
   const messageMetadata = { runId, status, ...defined({ limit }) };
   const errorText = error?.message ?? 'The run reached its time limit.';
   const failed = finishReason === 'error' ? [{ type: 'error', errorText }] : [];

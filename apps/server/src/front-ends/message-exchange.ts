@@ -1,5 +1,6 @@
 import type { Event, RunEvent } from '@cobbler/agent';
-import type { AssistantEvent, RunEnd } from '@cobbler/agent/events';
+import type { ApprovalDecidedEvent, AssistantEvent, RunEnd } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { AnswerBlocks } from './response-blocks.ts';
@@ -60,8 +61,14 @@ export class MessageExchange {
         return this.#commit(event);
       case 'finished':
         return this.#end(event);
-      default:
+      case 'tool_started':
+      case 'tool_result':
+      case 'approval_requested':
         return this.#ofCall(event);
+      case 'approval_decided':
+        return this.#decided(event);
+      default:
+        return ignore<'input' | 'note' | 'stream' | 'activity'>(event) ?? [];
     }
   }
 
@@ -145,32 +152,27 @@ export class MessageExchange {
     ];
   }
 
-  #ofCall(event: RunEvent): ResponseChunk[] {
-    if (event.type === 'approval_decided') {
-      const { approvalId, decision, message } = event;
-      const asked = this.#calls.find((call) => call.approvalId === approvalId);
-      if (asked === undefined) return [];
-      asked.isDecided = true;
-      const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
-      return [
-        {
-          type: 'decided',
-          approvalId,
-          allows: decision === 'allow',
-          ...defined({ reason }),
-        },
-      ];
-    }
-    if (event.type !== 'tool_started' && event.type !== 'tool_result' && event.type !== 'approval_requested')
-      return [];
+  #decided({ approvalId, decision, message }: ApprovalDecidedEvent): ResponseChunk[] {
+    const asked = this.#calls.find((call) => call.approvalId === approvalId);
+    if (asked === undefined) return [];
+    asked.isDecided = true;
+    const reason = message ?? (decision === 'allow' || decision === 'deny' ? undefined : decision);
+    return [{ type: 'decided', approvalId, allows: decision === 'allow', ...defined({ reason }) }];
+  }
+
+  #ofCall(
+    event: Extract<Event, { type: 'tool_started' | 'tool_result' | 'approval_requested' }>,
+  ): ResponseChunk[] {
     const call = this.#calls[event.index];
     if (call === undefined) return [];
-    if (event.type === 'tool_started') call.isStarted = true;
+    if (event.type === 'tool_started') {
+      call.isStarted = true;
+      return [];
+    }
     if (event.type === 'approval_requested') {
       call.approvalId = event.approvalId;
       return [{ type: 'asked', id: call.id, request: event }];
     }
-    if (event.type !== 'tool_result') return [];
     call.isDone = true;
     const result: ResponseChunk = {
       type: 'result',

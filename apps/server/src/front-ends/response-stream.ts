@@ -1,4 +1,6 @@
+import type { RunStatus } from '@cobbler/agent';
 import type { RunEnd } from '@cobbler/agent/events';
+import { assertNever } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 
 type ChunkFields = Record<string, unknown>;
@@ -62,8 +64,16 @@ export class ResponseStream {
       case 'ended':
         this.#ended = piece.event;
         return [this.#event(endType(piece.event), { response: this.response })];
-      default:
+      case 'said':
+      case 'call':
+      case 'result':
+      case 'left':
+      case 'asked':
+      case 'decided':
+      case 'waits':
         return [];
+      default:
+        return assertNever(piece);
     }
   }
 
@@ -75,7 +85,7 @@ export class ResponseStream {
       id,
       object: 'response',
       created_at: createdAt,
-      status: ended === undefined ? 'in_progress' : (statuses[ended.status] ?? 'failed'),
+      status: ended === undefined ? 'in_progress' : statuses[ended.status],
       error: ended === undefined ? null : errorOf(ended),
       incomplete_details: ended === undefined ? null : incompleteOf(ended),
       instructions: null,
@@ -149,7 +159,9 @@ export function responseFrame(event: ChunkFields): string {
   return `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-const statuses: Readonly<Record<string, string>> = {
+const statuses: Readonly<Record<RunStatus, string>> = {
+  failed: 'failed',
+  timeout: 'failed',
   complete: 'completed',
   max_tokens: 'incomplete',
   refusal: 'incomplete',
@@ -160,18 +172,18 @@ const statuses: Readonly<Record<string, string>> = {
 
 function endType({ status }: RunEnd): string {
   if (status === 'complete') return 'response.completed';
-  return statuses[status] === undefined ? 'response.failed' : 'response.incomplete';
+  return statuses[status] === 'failed' ? 'response.failed' : 'response.incomplete';
 }
 
 function errorOf({ status, error }: RunEnd): ChunkFields | null {
-  if (statuses[status] !== undefined) return null;
+  if (statuses[status] !== 'failed') return null;
   const code = error?.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
   return { code, message: error?.message ?? 'The run reached its time limit.' };
 }
 
 function incompleteOf({ status, limit }: RunEnd): ChunkFields | null {
   if (statuses[status] !== 'incomplete') return null;
-  const reasons: Readonly<Record<string, string>> = {
+  const reasons: Partial<Readonly<Record<RunStatus, string>>> = {
     max_tokens: 'max_output_tokens',
     refusal: 'content_filter',
     waiting: 'approval_required',

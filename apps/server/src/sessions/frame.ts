@@ -1,4 +1,5 @@
 import type { AssistantPart, Event, RunEvent, UserPart } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 
 /** A comment that shows that the connection lives. */
 export const heartbeat: Buffer = Buffer.from(': heartbeat\n\n');
@@ -50,11 +51,20 @@ export function statusFrame(state: string, message = ''): Buffer {
 }
 
 function seedData(event: Event): SeedData[] {
-  if (event.type === 'user') return [{ type: 'user', content: textIn(event.content) }];
-  if (event.type === 'assistant') return event.content.flatMap(partData);
-  if (event.type === 'ask_failed') return (event.partial ?? []).flatMap(partData);
-  if (event.type !== 'tool_result') return [];
-  return [{ type: 'tool_result', id: event.callId, result: textIn(event.content), isError: event.isError }];
+  switch (event.type) {
+    case 'user':
+      return [{ type: 'user', content: textIn(event.content) }];
+    case 'assistant':
+      return event.content.flatMap(partData);
+    case 'ask_failed':
+      return (event.partial ?? []).flatMap(partData);
+    case 'tool_result': {
+      const { callId: id, content, isError } = event;
+      return [{ type: 'tool_result', id, result: textIn(content), isError }];
+    }
+    default:
+      return ignore<'input' | 'call' | 'note' | 'end'>(event) ?? [];
+  }
 }
 
 function partData(part: AssistantPart): SeedData[] {

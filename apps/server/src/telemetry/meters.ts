@@ -1,4 +1,5 @@
 import type { RunEvent } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 
 /** Names and values that tell one series of a metric from another. */
 type Labels = Readonly<Record<string, string>>;
@@ -65,18 +66,34 @@ export class Meters {
 
   /** Metrics computed from the events of runs. */
   hear(event: RunEvent): void {
-    if (event.type === 'assistant') {
-      const { inputTokens, outputTokens } = event.usage;
-      this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'input' }, inputTokens);
-      this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'output' }, outputTokens);
-      this.count('cobbler_usd_total', 'Cost in US dollars, where prices are known.', {}, event.usd ?? 0);
-    } else if (event.type === 'tool_result') {
-      const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';
-      this.count('cobbler_tool_results_total', 'Completed tool calls.', { tool: event.toolName, outcome });
-    } else if (event.type === 'finished') {
-      this.count('cobbler_runs_total', 'Ended runs.', { status: event.status });
-    } else if (event.type === 'retry') {
-      this.count('cobbler_retries_total', 'Retried model requests.');
+    switch (event.type) {
+      case 'assistant': {
+        const { inputTokens, outputTokens } = event.usage;
+        this.count('cobbler_tokens_total', 'Tokens of successful requests.', { side: 'input' }, inputTokens);
+        this.count(
+          'cobbler_tokens_total',
+          'Tokens of successful requests.',
+          { side: 'output' },
+          outputTokens,
+        );
+        return this.count(
+          'cobbler_usd_total',
+          'Cost in US dollars, where prices are known.',
+          {},
+          event.usd ?? 0,
+        );
+      }
+      case 'tool_result': {
+        const outcome = event.denied === true ? 'denied' : event.isError ? 'error' : 'ok';
+        const labels = { tool: event.toolName, outcome };
+        return this.count('cobbler_tool_results_total', 'Completed tool calls.', labels);
+      }
+      case 'finished':
+        return this.count('cobbler_runs_total', 'Ended runs.', { status: event.status });
+      case 'retry':
+        return this.count('cobbler_retries_total', 'Retried model requests.');
+      default:
+        return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Event, RunEvent } from '@cobbler/agent';
-import { isStored } from '@cobbler/agent';
 import type { RunEnd } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 
@@ -25,12 +25,23 @@ export class RunSpans {
   }
 
   hear(event: RunEvent): void {
-    if (event.type === 'finished') return this.#end(event);
-    if (!isStored(event) || (event.type === 'user' && event.steer === true)) return;
-    if (event.type === 'user' || event.type === 'resumed') return this.#begin(event);
-    if (event.type === 'assistant' || event.type === 'ask_failed') return this.#asked(event);
-    if (event.type === 'tool_started') return this.#toolBegan(event);
-    if (event.type === 'tool_result') this.#toolEnded(event);
+    switch (event.type) {
+      case 'user':
+        return event.steer === true ? undefined : this.#begin(event);
+      case 'resumed':
+        return this.#begin(event);
+      case 'assistant':
+      case 'ask_failed':
+        return this.#asked(event);
+      case 'tool_started':
+        return this.#toolBegan(event);
+      case 'tool_result':
+        return this.#toolEnded(event);
+      case 'finished':
+        return this.#end(event);
+      default:
+        return ignore<'input' | 'call' | 'note' | 'stream' | 'activity'>(event);
+    }
   }
 
   #begin(event: Event): void {

@@ -7,6 +7,7 @@ import type {
   ToolResultEvent,
   UserEvent,
 } from './event.ts';
+import { ignore } from './event-groups.ts';
 import { safeCut } from './fold.ts';
 import { repairMessages } from './repair-messages.ts';
 import type { OpenCall, State } from './state.ts';
@@ -48,8 +49,14 @@ export function fitting(state: State, event: Event): Fitting {
       return fitCompacted(state, event);
     case 'notice':
       return fitNotice(state, event);
-    default:
+    case 'approval_decided':
+    case 'stop_requested':
+    case 'resumed':
+    case 'finished':
       return { event };
+    default:
+      // A later version may store events that this one does not know: they stay.
+      return ignore<never>(event) ?? { event };
   }
 }
 

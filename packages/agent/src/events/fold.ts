@@ -20,6 +20,7 @@ import type {
   ToolStartedEvent,
   UserEvent,
 } from './event.ts';
+import { ignore } from './event-groups.ts';
 import { countRepeats, forgetRepeats } from './repeats.ts';
 import { requestsOf } from './spending.ts';
 import type { OpenCall, State } from './state.ts';
@@ -74,6 +75,8 @@ export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & Event
       state.finished = event;
       if (event.status !== 'waiting') closeCalls(state);
       return;
+    default:
+      return ignore<never>(event);
   }
 }
 

@@ -28,6 +28,7 @@ export type {
   UnstoredEvent,
   UserEvent,
 } from './event.ts';
+export { type EventGroup, ignore } from './event-groups.ts';
 export { fold } from './fold.ts';
 export { type LogIssue, type RepairedLog, repairLog } from './repair-log.ts';
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';

@@ -2,6 +2,7 @@ import type { RequestUsage } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
+import { ignore } from './event-groups.ts';
 
 /** What the requests behind one event used, wherever they were paid for; nothing for an event without any. */
 export function requestsOf(event: EventBody): RequestUsage | undefined {
@@ -17,7 +18,7 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
       return { answers: 0, usage: noUsage, wasted, attempts, durationMs, ...defined({ usd }) };
     }
     default:
-      return undefined;
+      return ignore<'input' | 'call' | 'note' | 'end'>(event);
   }
 }
 

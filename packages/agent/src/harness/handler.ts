@@ -1,4 +1,6 @@
 import type { RunEvent } from '../events/event.ts';
+import { ignore } from '../events/event-groups.ts';
+import { assertNever } from '../values/assert-never.ts';
 import { AgentError } from '../values/errors.ts';
 import type { AssistantPart, ToolResultPart, UserPart } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
@@ -86,15 +88,23 @@ function tellEvent(handler: HarnessHandler, event: RunEvent, tell: Tell): void {
         else handler.onStatus?.(event.status === 'waiting' ? 'waiting' : 'idle');
       });
     default:
-      return;
+      return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
   }
 }
 
 function blockSteps(handler: HarnessHandler, part: AssistantPart, tell: Tell): void {
-  if (part.type === 'text') tell('onText', () => handler.onText?.(part.text));
-  if (part.type === 'reasoning') tell('onReasoning', () => handler.onReasoning?.(part.text));
-  if (part.type === 'tool_call')
-    tell('onToolCall', () => handler.onToolCall?.(part.id, part.toolName, part.arguments));
+  switch (part.type) {
+    case 'text':
+      return tell('onText', () => handler.onText?.(part.text));
+    case 'reasoning':
+      return tell('onReasoning', () => handler.onReasoning?.(part.text));
+    case 'tool_call':
+      return tell('onToolCall', () => handler.onToolCall?.(part.id, part.toolName, part.arguments));
+    case 'opaque':
+      return;
+    default:
+      return assertNever(part);
+  }
 }
 
 /**
@@ -109,16 +119,22 @@ class Blocks {
   }
 
   hear(event: RunEvent): void {
-    if (event.type === 'text' || event.type === 'reasoning') {
-      this.#early({ type: event.type, text: event.text });
-    } else if (event.type === 'tool_call') {
-      this.#early({ type: 'tool_call', ...event.call });
-    } else if (event.type === 'assistant') {
-      this.#rest(event.content);
-    } else if (event.type === 'ask_failed') {
-      this.#rest(event.partial ?? []);
-    } else if (event.type === 'retry' || event.type === 'started') {
-      this.#told = [];
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        return this.#early({ type: event.type, text: event.text });
+      case 'tool_call':
+        return this.#early({ type: 'tool_call', ...event.call });
+      case 'assistant':
+        return this.#rest(event.content);
+      case 'ask_failed':
+        return this.#rest(event.partial ?? []);
+      case 'retry':
+      case 'started':
+        this.#told = [];
+        return;
+      default:
+        return ignore<'input' | 'call' | 'note' | 'end' | 'stream' | 'activity'>(event);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Event, RunStatus } from '../events/event.ts';
+import { ignore } from '../events/event-groups.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
@@ -97,6 +98,8 @@ export function addToStats(tally: SessionStats, event: Event): void {
     case 'finished':
       tally.ended = event.status;
       return;
+    default:
+      return ignore<'response' | 'call' | 'note'>(event);
   }
 }
 

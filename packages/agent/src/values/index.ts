@@ -4,6 +4,7 @@
  * @module
  */
 
+export { assertNever } from './assert-never.ts';
 export { type BackoffPolicy, backoff } from './backoff.ts';
 export { defined } from './defined.ts';
 export { type CauseSummary, isErrorKind, serviceCode } from './errors.ts';

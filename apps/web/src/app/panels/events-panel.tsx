@@ -1,4 +1,5 @@
 import type { Event } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -127,6 +128,6 @@ function aboutOf(event: Event): string {
     case 'stop_requested':
       return event.reason;
     default:
-      return '';
+      return ignore<'input' | 'note'>(event) ?? '';
   }
 }

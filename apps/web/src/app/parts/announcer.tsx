@@ -1,4 +1,5 @@
 import type { Event } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { Changed } from './changed.ts';
 import { useChanged } from './still.tsx';
@@ -36,7 +37,7 @@ export function wordsFor(event: Event): string {
     case 'finished':
       return event.status === 'waiting' ? '' : `Run ${event.status}`;
     default:
-      return '';
+      return ignore<'input' | 'response' | 'call' | 'note'>(event) ?? '';
   }
 }
 

@@ -1,0 +1,32 @@
+/**
+ * The types of events, by what they are about. A new type must be added to a group. Readers that ignore the whole group
+ * then need no change, and the compiler names those that handle its members one by one.
+ */
+interface EventGroups {
+  /** Brings user messages into the conversation. */
+  input: 'user' | 'history';
+  /** A request to the model has ended. */
+  response: 'assistant' | 'ask_failed';
+  /** The state of a tool call has changed. */
+  call: 'tool_started' | 'tool_result' | 'approval_requested' | 'approval_decided';
+  /** Something else has happened between two turns. */
+  note: 'compacted' | 'stop_requested' | 'notice' | 'resumed';
+  /** A run has ended. */
+  end: 'finished';
+  /** Live: the response as it streams. */
+  stream: 'text_delta' | 'reasoning_delta' | 'tool_input_delta' | 'text' | 'reasoning' | 'tool_call';
+  /** Live: what the run is doing. */
+  activity: 'started' | 'status' | 'progress' | 'retry' | 'cache_break';
+}
+
+/** A group of event types. */
+export type EventGroup = keyof EventGroups;
+
+/**
+ * Closes a `switch` over the types of events: `default: return ignore<'note'>(event)` names the groups that have no case.
+ * An event type of neither a case nor these groups is an error of the compiler. At run time it does nothing, because a
+ * log can contain event types of a later version.
+ */
+export function ignore<Group extends EventGroup>(_event: { readonly type: EventGroups[Group] }): undefined {
+  return undefined;
+}
