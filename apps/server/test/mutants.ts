@@ -7,7 +7,7 @@ export interface Mutant {
   readonly replace: string;
   /** What is wrong with it. */
   readonly why: string;
-  /** None: that the fold of a front end equals the log has no number. */
+  /** Which requirements it breaks; none where something without a number is broken, as the fold of a front end. */
   readonly breaks: readonly string[];
   /** What has to notice it: a file of unit tests. */
   readonly by: string;
@@ -322,6 +322,50 @@ const chat: readonly Mutant[] = [
   ]),
 ];
 
+/** One mistake for each requirement of the server that no other mutant breaks. */
+const requirements: readonly Mutant[] = [
+  {
+    file: 'src/sessions/frame.ts',
+    find: 'Math.floor(Date.parse(event.time) / 1000)',
+    replace: 'Date.parse(event.time)',
+    why: 'timestamps are in milliseconds',
+    breaks: ['S4.15'],
+    by: 'test/requirements-s4.test.ts',
+  },
+  {
+    file: 'src/requests/limits.ts',
+    find: 'seedHeartbeatMs: 30_000,',
+    replace: 'seedHeartbeatMs: 60_000,',
+    why: 'a heartbeat comes half as often',
+    breaks: ['S4.16'],
+    by: 'test/requirements-s4.test.ts',
+  },
+  {
+    file: 'src/routes/event-routes.ts',
+    find: "return { status: 200, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
+    replace: "return { status: 202, json: { status: 'ok', ...(await session.prompt(body.content)) } };",
+    why: 'a prompt is answered with another status',
+    breaks: ['S4.17'],
+    by: 'test/requirements-s4.test.ts',
+  },
+  {
+    file: 'src/sessions/frame.ts',
+    find: "return statusFrame(event.status === 'waiting' ? 'waiting' : 'idle');",
+    replace: "return statusFrame('waiting');",
+    why: 'the end of a run is not reported as idle',
+    breaks: ['S4.18'],
+    by: 'test/requirements-s4.test.ts',
+  },
+  {
+    file: 'src/routes/event-routes.ts',
+    find: '        run?.cancel();\n',
+    replace: '',
+    why: 'cancel waits for the run instead of stopping it',
+    breaks: ['S4.7'],
+    by: 'test/requirements-s4.test.ts',
+  },
+];
+
 /** Every planted mistake, for `npm run mutants apps/server`. */
 export const mutants: readonly Mutant[] = [
   ...agUi,
@@ -331,4 +375,5 @@ export const mutants: readonly Mutant[] = [
   ...doors,
   ...readers,
   ...chat,
+  ...requirements,
 ];

@@ -71,6 +71,15 @@ describe('older messages become memories [S3.12]', () => {
     expect(agent.requests[0]?.tools).toEqual([]);
   });
 
+  it('the threshold is 40 messages by default, and the newest 20 stay', async () => {
+    const { options, messages, say } = await begin(40, ['The user has a Volvo.']);
+    const { threshold: _, keep: __, ...defaults } = options;
+    expect(await remember(defaults)).toEqual({ summarised: false, count: 0 });
+    await say(41);
+    expect(await remember(defaults)).toEqual({ summarised: true, count: 1 });
+    expect(await messages.unsummarised('chat', 0, 99)).toHaveLength(20);
+  });
+
   it('few messages that are long are summarised too', async () => {
     const { options, agent } = await begin(7, ['NOTHING'], () => 'x'.repeat(4000));
     expect(await remember(options)).toEqual({ summarised: true, count: 0 });

@@ -1,6 +1,9 @@
 import { defineTool, systemRuntime } from '@cobbler/agent';
+import type { Runner, StepSettings, Steps } from '@cobbler/agent/runner';
+import { memoryRunner } from '@cobbler/agent/runner';
 import type { ScriptStep } from '@cobbler/agent/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tooSlow } from '../src/turn/messages.ts';
 import { defaultPersona } from '../src/turn/system-prompt.ts';
 import { eventually, stage } from './stage.ts';
 
@@ -101,6 +104,36 @@ describe('one turn', () => {
     expect(texts()[0]).not.toContain('internal');
     expect(await options.messages.recent('7', 10)).toMatchObject([{ role: 'user', content: 'Hello.' }]);
     expect(reports.join()).toContain('status 500');
+  });
+
+  it('a model that is too slow is said to be [S3.4]', async () => {
+    const { ask, texts } = stage([{ error: { kind: 'timeout', message: 'No response in time.' } }]);
+    await ask('Hello.');
+    expect(texts()).toEqual([tooSlow]);
+  });
+
+  it('each step around it is repeated after a failure and has a time limit [S3.2]', async () => {
+    const settings = new Map<string, StepSettings | undefined>();
+    const recorded = (steps: Steps): Steps => ({
+      runId: steps.runId,
+      signal: steps.signal,
+      sleep: (name, ms) => steps.sleep(name, ms),
+      waitFor: (name, options) => steps.waitFor(name, options),
+      run: (name, perform, given) => {
+        settings.set(name, given);
+        return steps.run(name, perform, given);
+      },
+    });
+    const runner: Runner = memoryRunner({
+      routine: (input, steps) => assistant.routine(input, recorded(steps)),
+    });
+    onTestFinished(() => runner.close());
+    const { assistant, say } = stage(['Hello to you.'], { runner: () => runner });
+    await runner.result(await say('Hello.'));
+    const around = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 };
+    expect([settings.get('admit'), settings.get('finish')]).toEqual([around, around]);
+    const acting = [...settings].filter(([name]) => !['admit', 'recall', 'finish'].includes(name));
+    expect(acting.some(([, given]) => given?.timeoutMs === 600_000)).toBe(true);
   });
 
   it('what it said before it failed is not taken for the answer [S3.4]', async () => {

@@ -3,8 +3,10 @@ import type { ContractCase } from '@cobbler/agent/testing';
 import { agentContract } from '../src/agent/agent-contract.ts';
 import { executorContract } from '../src/executor/executor-contract.ts';
 import { gateContract } from '../src/gate/gate-contract.ts';
+import { harnessContract } from '../src/harness/harness-contract.ts';
 import { runnerContract } from '../src/runner/runner-contract.ts';
 import { gateDoors } from './gate-doors.ts';
+import { local } from './local-harness-subject.ts';
 import { sqliteStand } from './runner-environments.ts';
 import { fetching, scripted } from './subjects.ts';
 
@@ -21,6 +23,7 @@ const slack = 8;
 export const checks: readonly Check[] = [
   { name: 'contract', cases: () => agentContract({ ...scripted, slack }, { seeds: { count: 40 } }) },
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
+  { name: 'harness', cases: () => harnessContract(local) },
   { name: 'gate', cases: () => gateDoors.flatMap((door) => gateContract(door)) },
   { name: 'runner', cases: () => runnerContract(sqliteStand) },
   {

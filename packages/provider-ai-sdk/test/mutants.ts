@@ -140,4 +140,20 @@ export const mutants: readonly Mutant[] = [
     breaks: [],
     by: 'ai-sdk anthropic: request',
   },
+  {
+    file: 'src/create-ai-sdk.ts',
+    find: 'const provider = `ai-sdk.${service}`;',
+    replace: "const provider = `ai-sdk.${service.split('.')[0]}`;",
+    why: 'a model of another service has the name of its provider only',
+    breaks: ['S3.7'],
+    by: 'test/create-ai-sdk.test.ts',
+  },
+  {
+    file: 'src/anthropic.ts',
+    find: "const defaultModel = 'claude-haiku-4-5';",
+    replace: "const defaultModel = 'claude-haiku-5-5';",
+    why: 'another model is the default',
+    breaks: ['S3.8'],
+    by: 'test/create-ai-sdk.test.ts',
+  },
 ];

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const by = 'test/requirements-s0.test.ts';
 const config = 'test/interfaces/config.test.ts';
 
-/** One mistake for each requirement of the agent interface that no other mutant breaks. */
+/** One mistake for each requirement of the agent interface and of the harness that no other mutant breaks. */
 export const requirementMutants: readonly Mutant[] = [
   {
     file: 'src/provider/create-agent.ts',
@@ -173,5 +173,94 @@ export const requirementMutants: readonly Mutant[] = [
     why: 'an unknown provider is not an invalid configuration',
     breaks: ['S0.32'],
     by: config,
+  },
+  {
+    file: 'src/interfaces/tool.ts',
+    find: '    parameters: seed.inputSchema,\n',
+    replace: "    parameters: { type: 'object' },\n",
+    why: 'the schema of a flat tool is lost',
+    breaks: ['S4.3'],
+    by: 'test/interfaces/tool.test.ts',
+  },
+  {
+    file: 'src/loop/result.ts',
+    find: '    text: lastText(state, details),\n',
+    replace: "    text: '',\n",
+    why: 'a prompt does not resolve with what the model said',
+    breaks: ['S4.5'],
+    by: 'harness: prompt',
+  },
+  {
+    file: 'src/harness/harness.ts',
+    find: '    if (this.#run !== undefined) return this.#run.cancel();\n',
+    replace: '',
+    why: 'cancel does not stop the prompt',
+    breaks: ['S4.7'],
+    by: 'harness: cancel',
+  },
+  {
+    file: 'src/harness/handler.ts',
+    find: '    tellEvent(handler, event, tell);\n    blocks.hear(event);\n',
+    replace: '    setTimeout(() => tellEvent(handler, event, tell), 0);\n    blocks.hear(event);\n',
+    why: 'results are reported after the blocks that follow them',
+    breaks: ['S4.10'],
+    by: 'harness: ',
+  },
+  {
+    file: 'src/loop/decide.ts',
+    find: "if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);",
+    replace: '',
+    why: 'a run does not end at its limit of turns',
+    breaks: ['S4.12'],
+    by: 'harness: prompt',
+  },
+  {
+    file: 'src/harness/harness.ts',
+    find: "options.toolErrors ?? 'stop-batch'",
+    replace: "options.toolErrors ?? 'continue'",
+    why: 'the calls after a failed one are run',
+    breaks: ['S4.13'],
+    by: 'harness: ',
+  },
+  {
+    file: 'src/loop/tool-run.ts',
+    find: '    return failure(summarize(thrown).message, job.maxBytes);\n',
+    replace: '    throw thrown;\n',
+    why: 'a tool that throws ends the run',
+    breaks: ['S4.14'],
+    by: 'harness: ',
+  },
+  {
+    file: 'src/harness/handler.ts',
+    find: "if (event.status === 'failed') handler.onStatus?.('error', event.error?.message);",
+    replace: "if (event.status === 'failed') handler.onStatus?.('idle');",
+    why: 'a failed run leaves the status idle',
+    breaks: ['S4.18'],
+    by: 'harness: ',
+  },
+  {
+    file: 'src/harness/harness.ts',
+    find: "if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busy(), this.#runtime);",
+    replace: '',
+    why: 'a second prompt waits instead of being refused',
+    breaks: ['S4.6'],
+    by: 'harness: one prompt at a time',
+  },
+  {
+    file: 'src/events/fold.ts',
+    find: '    state.stopReason = undefined;\n    state.messages.push(message);\n',
+    replace:
+      '    state.stopReason = undefined;\n    state.messages.splice(0, state.messages.length, message);\n',
+    why: 'a prompt does not know what was said before',
+    breaks: ['S4.8'],
+    by: 'harness: prompt',
+  },
+  {
+    file: 'src/harness/handler.ts',
+    find: '    this.#told.push(nameOf(part));\n',
+    replace: '',
+    why: 'a block that was reported early is reported again',
+    breaks: ['S4.9'],
+    by: 'harness: handler',
   },
 ];

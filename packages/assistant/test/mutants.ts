@@ -1,0 +1,114 @@
+/** A change that makes the assistant wrong. The test named in `by` must notice it. */
+export interface Mutant {
+  /** Below the package's folder. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong with it. */
+  readonly why: string;
+  /** Which requirements it breaks. What notices it cites one of them. */
+  readonly breaks: readonly string[];
+  /** The file of unit tests that has to notice it. */
+  readonly by: string;
+}
+
+/** Every planted mistake, for `npm run mutants packages/assistant`: one for each requirement of the assistant. */
+export const mutants: readonly Mutant[] = [
+  {
+    file: 'src/turn/turn.ts',
+    find: "      await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });\n",
+    replace: '',
+    why: 'the message of the user is not stored before the model is asked',
+    breaks: ['S3.1'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/turn.ts',
+    find: '{ retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 }',
+    replace: '{}',
+    why: 'the steps around a turn have no time limit',
+    breaks: ['S3.2'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/telegram/read-update.ts',
+    find: "return known ? undefined : 'not an allowed user';",
+    replace: 'return undefined;',
+    why: 'an unauthorized user is answered',
+    breaks: ['S3.3'],
+    by: 'test/telegram-read-update.test.ts',
+  },
+  {
+    file: 'src/turn/turn.ts',
+    find: "if (status === 'timeout' || error?.kind === 'timeout') return words.tooSlow;",
+    replace: '',
+    why: 'a model that is too slow is not said to be',
+    breaks: ['S3.4'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/turn.ts',
+    find: 'return { said: apology(result), isAnswer: false };',
+    replace: 'return { said: apology(result), isAnswer: true };',
+    why: 'an apology is stored as a message of the model',
+    breaks: ['S3.4'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/turn.ts',
+    find: "          role: 'assistant',\n",
+    replace: "          role: 'user',\n",
+    why: 'a reply is stored as a message of the user',
+    breaks: ['S3.5'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/turn.ts',
+    find: 'limits: { toolCalls, turns: toolCalls + 2 },',
+    replace: 'limits: { turns: toolCalls + 2 },',
+    why: 'a sixth tool call is made',
+    breaks: ['S3.6'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/system-prompt.ts',
+    find: '    toolsSection(tools),\n',
+    replace: '',
+    why: 'the instructions do not name the tools',
+    breaks: ['S3.9'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/storage/schema.ts',
+    find: '  content TEXT NOT NULL,\n  created_at',
+    replace: '  content TEXT NOT NULL,\n  extra TEXT NOT NULL,\n  created_at',
+    why: 'the table of messages has a sixth column',
+    breaks: ['S3.10'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/turn/history.ts',
+    find: 'export const contextMessages = 20;',
+    replace: 'export const contextMessages = 25;',
+    why: 'the model sees more than the newest 20 messages',
+    breaks: ['S3.11'],
+    by: 'test/turn.test.ts',
+  },
+  {
+    file: 'src/memory/remember.ts',
+    find: 'threshold.messages ?? 40',
+    replace: 'threshold.messages ?? 80',
+    why: 'messages are summarized much later',
+    breaks: ['S3.12'],
+    by: 'test/remember.test.ts',
+  },
+  {
+    file: 'src/memory/recall.ts',
+    find: '    tell(report, AgentError.from(error));\n    return [];\n',
+    replace: '    throw error;\n',
+    why: 'a memory that fails keeps the reply from being sent',
+    breaks: ['S3.13'],
+    by: 'test/remember.test.ts',
+  },
+];
