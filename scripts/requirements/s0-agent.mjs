@@ -9,7 +9,7 @@ export const agent = {
     },
     'S0.2': {
       asks: 'a request carries its own conversation, tools and settings',
-      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/request/request-body.ts'],
+      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/create-agent.ts'],
     },
     'S0.3': {
       asks: 'maximum tokens: the request’s value; 0 means the agent’s default',
@@ -29,10 +29,7 @@ export const agent = {
     },
     'S0.7': {
       asks: 'a tool call has an id, a tool name and arguments',
-      in: [
-        'packages/agent/src/interfaces/agent.ts',
-        'packages/agent/src/provider/response/call-arguments.ts',
-      ],
+      in: ['packages/agent/src/interfaces/agent.ts', 'packages/agent/src/provider/response/block.ts'],
     },
     'S0.8': {
       asks: 'token counts are those that the provider reports, never estimates',

@@ -1,13 +1,12 @@
 import type { Tool } from '../interfaces/tool.ts';
-import type { AgentError } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import { clipped, firstDifference } from './difference.ts';
+import { clipped, differenceLines, firstDifference } from './difference.ts';
 import type { Cassette } from './format.ts';
 import { readCassette } from './format.ts';
 import { Stillness } from './idle.ts';
-import { miss, oneMore, otherThan } from './mismatch.ts';
 import type { RecordedRequest } from './outgoing.ts';
 import type { Deck, Port, PortPlan } from './ports.ts';
 import { noNetwork } from './recorded-runtime.ts';
@@ -303,4 +302,42 @@ class PlayingDeck implements Deck {
 
 function isAwaited({ plan }: ReplayedPort): boolean {
   return plan.fail !== undefined && (plan.awaited?.() ?? true);
+}
+
+/** A replay that is not the recording: it ends, because whatever came next would belong to something else. */
+function miss(message: string): AgentError {
+  return new AgentError({ kind: 'agent', code: 'replay_miss', message });
+}
+
+/** The run asks for something else than was recorded. */
+function otherThan(recorded: RecordedRequest, name: string, content: JsonObject): AgentError {
+  const difference = firstDifference(recorded.content, content);
+  const lines = difference === undefined ? [] : differenceLines(difference);
+  const place = lines.length === 0 ? '' : `The first difference is ${lines.join('\n')}`;
+  const others = differentFields(recorded.content, content).slice(1);
+  const more = others.length === 0 ? [] : [`Also different: ${others.join(', ')}.`];
+  return miss([`${name} of the replay is not ${recorded.name} of the cassette.`, place, ...more].join('\n'));
+}
+
+/** The run asks for more than was recorded. */
+function oneMore(name: string, content: JsonObject): AgentError {
+  return miss(`${name} of the replay is one more than the cassette holds. It asks:\n  ${gist(content)}`);
+}
+
+function differentFields(recorded: JsonObject, now: JsonObject): string[] {
+  const names = [...new Set([...Object.keys(recorded), ...Object.keys(now)])];
+  return names.filter((name) => {
+    const [before, after] = [recorded[name], now[name]];
+    if (before === undefined || after === undefined) return true;
+    return firstDifference(before, after) !== undefined;
+  });
+}
+
+/** The newest of what is asked: the last item of its last list, or all of it. */
+function gist(content: JsonObject): string {
+  for (const [name, value] of Object.entries(content).toReversed()) {
+    const last = Array.isArray(value) ? value.at(-1) : undefined;
+    if (last !== undefined) return `${name}: … ${clipped(last, 300)}`;
+  }
+  return clipped(content, 300);
 }

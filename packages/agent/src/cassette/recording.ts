@@ -12,13 +12,10 @@ import type { Runtime } from '../values/runtime.ts';
 import { taped } from './effect.ts';
 import { plain, plainFields } from './plain.ts';
 import type { Deck } from './ports.ts';
-import { tapedBlobs } from './recorded-blobs.ts';
-import { tapedGate } from './recorded-gate.ts';
+import { tapedBlobs, tapedGate, tapedStore, tapedWire } from './recorded-parts.ts';
 import { tapedRuntime } from './recorded-runtime.ts';
-import { tapedStore } from './recorded-store.ts';
 import { tapedTool } from './recorded-tool.ts';
 import { tapedTransport } from './recorded-transport.ts';
-import { tapedWire } from './recorded-wire.ts';
 
 /**
  * The world of a taped run: a recorder writes down what comes in through it, a player lets the same come in

@@ -20,15 +20,15 @@ import { timeoutsOf } from './http/timeouts.ts';
 import type { ModelCall } from './model-call.ts';
 import { callModel } from './model-call.ts';
 import { cacheBreak } from './request/cache-break.ts';
+import type { TurnBytes } from './request/conversation-bytes.ts';
 import type { EnvelopeBytes, EnvelopeRequest } from './request/envelope-bytes.ts';
 import { EnvelopeCache, keyOf } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
 import { Keeping } from './request/keeping.ts';
-import { bodyOf, markOf } from './request/request-body.ts';
 import { demandOf } from './request-defaults.ts';
 import { framingOf } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
-import type { Wire } from './wire/wire.ts';
+import type { CacheLifetime, PrefixCache, Wire } from './wire/wire.ts';
 
 /** How an agent over a wire behaves. */
 export interface CreateAgentOptions {
@@ -140,4 +140,33 @@ function tell(emit: RequestContext['emit'], event: CacheBreak): void {
   try {
     emit?.(event);
   } catch {}
+}
+
+/** What marks the end of a cacheable prefix, and how far before the end of its turn it stands. */
+interface CacheMark {
+  readonly bytes: Uint8Array;
+  readonly back: number;
+}
+
+const encoder = new TextEncoder();
+
+/** The mark for a lifetime as bytes; nothing when the service finds the prefix by itself. */
+function markOf(cache: PrefixCache | undefined, lifetime: CacheLifetime | undefined): CacheMark | undefined {
+  if (lifetime?.mark === undefined) return undefined;
+  return { bytes: encoder.encode(lifetime.mark), back: cache?.markBack ?? 0 };
+}
+
+/** A request's body as byte ranges: the marks stand between ranges of the turns, whose bytes stay as they are. */
+function bodyOf(envelope: EnvelopeBytes, turns: TurnBytes, mark: CacheMark | undefined): Uint8Array[] {
+  const body = [envelope.head];
+  let from = 0;
+  if (mark !== undefined) {
+    for (const end of turns.marks) {
+      const place = end - mark.back;
+      body.push(turns.bytes.subarray(from, place), mark.bytes);
+      from = place;
+    }
+  }
+  body.push(turns.bytes.subarray(from), envelope.tail);
+  return body;
 }

@@ -1,11 +1,12 @@
+import { LineText } from '../provider/wire/line-text.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { ApiLink } from './api-link.ts';
 import { jsonOf, problemError } from './api-link.ts';
-import { FrameReader } from './frame-reader.ts';
 
 /** Until the server says how often it shows that it lives, in milliseconds. */
 const assumedHeartbeatMs = 15_000;
@@ -191,5 +192,48 @@ class IdleTimer {
       if (left <= 0) this.#stopped.abort();
       else this.#arm(left);
     });
+  }
+}
+
+/** One frame of a stream of events. */
+interface EventFrame {
+  readonly id?: string;
+  readonly data: string;
+}
+
+/** Splits the bytes of a stream of events into frames. Comments and fields other than id and data are left out. */
+class FrameReader {
+  readonly #lines = new LineText();
+  #id: string | undefined;
+  #data: string | undefined;
+
+  /** The frames that these bytes complete. A frame that is cut off is never given. */
+  push(bytes: Uint8Array): EventFrame[] {
+    const frames: EventFrame[] = [];
+    const text = this.#lines.push(bytes);
+    for (let at = 0; at < text.length; ) {
+      const end = text.indexOf('\n', at);
+      if (end === at) this.#complete(frames);
+      else this.#read(text.slice(at, end));
+      at = end + 1;
+    }
+    return frames;
+  }
+
+  #read(line: string): void {
+    const colon = line.indexOf(':');
+    if (colon <= 0) return;
+    const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    const name = line.slice(0, colon);
+    if (name === 'id') this.#id = value;
+    if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  #complete(frames: EventFrame[]): void {
+    if (this.#data !== undefined) {
+      frames.push({ data: this.#data, ...defined({ id: this.#id }) });
+    }
+    this.#id = undefined;
+    this.#data = undefined;
   }
 }

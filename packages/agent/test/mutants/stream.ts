@@ -2,9 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 const exchange = 'src/provider/exchange.ts';
 const assembly = 'src/provider/response/assembler.ts';
-const args = 'src/provider/response/call-arguments.ts';
+const args = 'src/provider/response/block.ts';
 const lines = 'src/provider/wire/line-text.ts';
-const sse = 'src/provider/wire/sse.ts';
+const sse = 'src/provider/wire/framing.ts';
 const usage = 'src/provider/response/usage-count.ts';
 
 /** Mistakes in reading an answer: its frames, its blocks, its end, and how long it is waited for. */

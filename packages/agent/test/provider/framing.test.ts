@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { NdjsonFramer, SseFramer } from '../../src/provider/wire/framing.ts';
 import { maxFrameBytes } from '../../src/provider/wire/line-text.ts';
-import { NdjsonFramer } from '../../src/provider/wire/ndjson.ts';
 import { MalformedPayload } from '../../src/provider/wire/payload.ts';
-import { SseFramer } from '../../src/provider/wire/sse.ts';
 import type { Framer } from '../../src/provider/wire/wire.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 

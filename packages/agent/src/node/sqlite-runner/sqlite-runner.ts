@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { RunRetention } from '../../runner/journal.ts';
 import { filledRetention } from '../../runner/journal.ts';
 import { JournaledRunner } from '../../runner/local-runner.ts';
@@ -5,6 +6,8 @@ import type { Routine, Runner } from '../../runner/runner.ts';
 import type { Json } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
 import { systemRuntime } from '../../values/runtime.ts';
+import { storeError } from '../sqlite/database-error.ts';
+import { sqlite } from '../sqlite/engine.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
 import { SqliteJournal } from './sqlite-journal.ts';
 
@@ -46,4 +49,36 @@ export function sqliteRunner<Input extends Json, Output extends Json>(
   // What a run is given is what `start` took, and what it gives is what the routine returned.
   const own = { journal, runtime, routine: routine as unknown as Routine, version, replays };
   return new JournaledRunner(own) as unknown as Runner<Input, Output>;
+}
+
+/** A run that is not over. */
+export interface OpenRun {
+  readonly runId: string;
+  readonly key?: string;
+  /** Whether a process works on it, or did when it died; else it waits for its turn. */
+  readonly isTaken: boolean;
+}
+
+/**
+ * The runs in the file of a `sqliteRunner` that are not over, in the order of their start. Only looks: nothing is
+ * taken up, whoever works on them. No file is no runs.
+ * @throws AgentError with the codes of `sqliteStore`.
+ */
+export function openRuns(file: string): readonly OpenRun[] {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return [];
+  try {
+    const db = new (sqlite().DatabaseSync)(file, { readOnly: true, timeout: 5000 });
+    try {
+      const rows = db.prepare("SELECT id, queue, owner FROM runs WHERE state = 'open' ORDER BY number").all();
+      return rows.map(({ id, queue, owner }) => ({
+        runId: String(id),
+        ...(queue !== null && { key: String(queue) }),
+        isTaken: owner !== null,
+      }));
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw storeError(error, file, 'runs');
+  }
 }
