@@ -48,7 +48,7 @@ export const sessionAgent = {
     },
     'S1.11': {
       asks: 'five API failures are transient: 500, 529, overload and similar',
-      in: ['packages/delegate/src/sdk/transient.ts', 'packages/delegate/src/events/failure.ts'],
+      in: ['packages/delegate/src/sdk/claude-code-agent.ts', 'packages/delegate/src/events/failure.ts'],
     },
     'S1.12': {
       asks: 'one retry of those, after 2 s; three attempts in total',
@@ -56,11 +56,11 @@ export const sessionAgent = {
     },
     'S1.13': {
       asks: 'other failures are returned at once, unchanged',
-      in: ['packages/delegate/src/sdk/transient.ts'],
+      in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.14': {
       asks: 'a remaining failure is described in one friendly sentence, still as an error',
-      in: ['packages/delegate/src/sdk/transient.ts'],
+      in: ['packages/delegate/src/sdk/claude-code-agent.ts'],
     },
     'S1.15': {
       asks: 'any object with the three methods is an agent; nothing is registered',

@@ -107,7 +107,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     by: byAgent,
   },
   {
-    file: 'src/sdk/transient.ts',
+    file: 'src/sdk/claude-code-agent.ts',
     find: '/500|529|api_error|overloaded|rate_limit/i',
     replace: '/500|529|api_error|overloaded/i',
     why: 'a rate limit does not count as transient',
@@ -123,7 +123,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     by: byAgent,
   },
   {
-    file: 'src/sdk/transient.ts',
+    file: 'src/sdk/claude-code-agent.ts',
     find: '    return error.retryable === true;',
     replace: '    return words.test(text);',
     why: 'a rejected key is tried again because of the words of its message',

@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
     by: 'ai-sdk anthropic: waits',
   },
   {
-    file: 'src/request/envelope.ts',
+    file: 'src/wire.ts',
     find: 'toolChoice: { type: toolChoice },',
     replace: "toolChoice: { type: 'auto' },",
     why: 'a closing call may call tools',

@@ -1,13 +1,23 @@
 import type { Agent, Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
-import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
+import type {
+  Endpoint,
+  FactoryConfig,
+  RetryPolicy,
+  Timeouts,
+  Transport,
+  Wire,
+} from '@cobbler/agent/provider';
 import { cleanKey, createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { askClient } from './endpoint.ts';
 import type { Thinking } from './envelope.ts';
-import { defaultMaxTokens } from './envelope.ts';
+import { claudeCache, defaultMaxTokens, writeEnvelope } from './envelope.ts';
+import { readFault } from './fault.ts';
+import { refusedMedia } from './media.ts';
 import { claudeModel, defaultModel, modelId, thinkingTraits } from './models.ts';
-import { claudeWire } from './wire.ts';
+import { readEvent } from './stream-event.ts';
+import { writeTurn } from './turn.ts';
 
 /** Where the service is unless the configuration or ANTHROPIC_BASE_URL says otherwise. */
 const serviceURL = 'https://api.anthropic.com';
@@ -100,4 +110,27 @@ function invalid(code: string, message: string): AgentError {
 function processEnvironment(): Environment {
   const { process } = globalThis as { process?: { env?: Environment } };
   return process?.env ?? {};
+}
+
+/** Settings from outside the wire. */
+interface ClaudeWireSettings {
+  readonly endpoint: Endpoint | (() => Promise<Endpoint>);
+  readonly thinking: Thinking;
+}
+
+/** Anthropic's Messages API, always streaming. */
+export function claudeWire(settings: ClaudeWireSettings): Wire {
+  return {
+    provider: 'claude',
+    framing: 'sse',
+    endpoint: settings.endpoint,
+    envelope: (request) => writeEnvelope(request, settings.thinking),
+    turn: writeTurn,
+    event: readEvent,
+    fault: readFault,
+    refuses: refusedMedia,
+    cache: claudeCache,
+    rateLimitHeaders: ['anthropic-ratelimit-*', 'retry-after'],
+    requestIdHeader: 'request-id',
+  };
 }

@@ -17,7 +17,7 @@ const event = 'src/stream-event.ts';
 const turn = 'src/turn.ts';
 const envelope = 'src/envelope.ts';
 const fault = 'src/fault.ts';
-const wire = 'src/wire.ts';
+const wire = 'src/create-claude.ts';
 
 export const mutants: readonly Mutant[] = [
   {

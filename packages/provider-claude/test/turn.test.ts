@@ -1,9 +1,9 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { Turn } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
+import { claudeWire } from '../src/create-claude.ts';
 import { claudeCache } from '../src/envelope.ts';
 import { writeTurn } from '../src/turn.ts';
-import { claudeWire } from '../src/wire.ts';
 
 const pixel = 'iVBORw0KGgo=';
 

@@ -5,7 +5,6 @@ import type { ListOptions, Origin, Retention, SessionPage, SessionStats, Writer 
 import { checkRetention, checkSessionId, isSessionId } from '@cobbler/agent/store';
 import type { Connection } from './database.ts';
 import { Database } from './database.ts';
-import { Notices } from './notices.ts';
 import { PostgresOwner } from './owner.ts';
 import { checkSchemaName, mark, migrate } from './schema.ts';
 import { PostgresSessionLog } from './session-log.ts';
@@ -215,5 +214,50 @@ class SessionsInPostgres implements PostgresStore {
     if (this.#closed === undefined) return;
     const message = `The store in ${this.#db.place} has been closed.`;
     throw new AgentError({ kind: 'invalid', code: 'store_closed', message });
+  }
+}
+
+/**
+ * Notifies listeners of appends. Not in the append's transaction: the database commits transactions with notifications
+ * one after the other, and each would block the others while it waits for the disk. A notification that is lost,
+ * because the process or the connection ends first, is replaced by polling.
+ */
+class Notices {
+  readonly #db: Connection;
+  readonly #channel: string;
+  /** Latest positions not yet notified, by session. */
+  readonly #waiting = new Map<string, number>();
+  #sending: Promise<void> | undefined;
+
+  constructor(db: Connection, channel: string) {
+    this.#db = db;
+    this.#channel = channel;
+  }
+
+  /** Notifications that arrive during one statement share the next one. */
+  add(sessionId: string, seq: number): void {
+    this.#waiting.set(sessionId, seq);
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  async settled(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const payloads = [...this.#waiting].map(([sessionId, seq]) => `${sessionId} ${seq}`);
+      this.#waiting.clear();
+      try {
+        await this.#db.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
+          this.#channel,
+          payloads,
+        ]);
+      } catch {
+        // Looked for instead.
+      }
+    }
   }
 }

@@ -14,7 +14,6 @@ import {
 } from './workspace/file-bytes.ts';
 import { fileTool, throwIfStopped } from './workspace/file-tool.ts';
 import { LineWindow } from './workspace/line-window.ts';
-import { mediaTypeOf } from './workspace/media-type.ts';
 import { suggestNames } from './workspace/similar-names.ts';
 
 /** Arguments of read_file. */
@@ -165,4 +164,23 @@ function numbered(text: string, first: number): string {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line, index) => `${first + index}\t${line}\n`).join('');
+}
+
+const signatures: readonly (readonly [mediaType: string, bytes: string, offset?: number])[] = [
+  ['image/png', '\x89PNG\r\n\x1a\n'],
+  ['image/jpeg', '\xff\xd8\xff'],
+  ['image/gif', 'GIF87a'],
+  ['image/gif', 'GIF89a'],
+  ['image/webp', 'WEBP', 8],
+  ['application/pdf', '%PDF-'],
+];
+
+/** The media type of an image or document that models can read, by its first bytes: file names are not trusted. */
+function mediaTypeOf(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
+  const found = signatures.find(([mediaType, signature, offset = 0]) => {
+    if (mediaType === 'image/webp' && !head.startsWith('RIFF')) return false;
+    return head.startsWith(signature, offset);
+  });
+  return found?.[0];
 }

@@ -8,10 +8,11 @@ import type {
   Run,
   RunEvent,
   RunOptions,
+  StandardSchema,
   Store,
 } from '@cobbler/agent';
 import { Executor, offload, summarize, userMessage } from '@cobbler/agent';
-import { createAgent } from '@cobbler/agent/provider';
+import { checkSchema, createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import { audited } from './auditor.ts';
@@ -30,7 +31,6 @@ import type { Permits } from './world/gatekeeper.ts';
 import { gatekeeper } from './world/gatekeeper.ts';
 import { answerTool } from './world/mind.ts';
 import type { ModelService } from './world/service.ts';
-import { shapeFor } from './world/shape.ts';
 import type { Workshop } from './world/workshop.ts';
 
 /** Everything around a program. */
@@ -278,4 +278,29 @@ export function promptText(number: number): string {
 /** A conversation with another prompt behind it. */
 export function goneOn(messages: readonly Message[], prompt: string): Message[] {
   return [...messages, userMessage(prompt)];
+}
+
+const shape = {
+  type: 'object',
+  properties: { n: { type: 'integer' } },
+  required: ['n'],
+  additionalProperties: false,
+};
+
+/** The shape of final answers. Its check is a moment of its own, at which anything may happen to the program. */
+function shapeFor(program: Program): StandardSchema<{ readonly n: number }> {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'simulation',
+      jsonSchema: { input: () => shape },
+      validate: async (value) => {
+        program.cross('shape');
+        const problem = await checkSchema(shape, value);
+        return problem === undefined
+          ? { value: value as { readonly n: number } }
+          : { issues: [{ message: problem }] };
+      },
+    },
+  };
 }

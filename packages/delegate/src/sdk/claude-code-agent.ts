@@ -18,6 +18,7 @@ import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
 import { claudeAdapter } from '../claude/claude-adapter.ts';
 import { programEnvironment, realFolder } from '../cli/program.ts';
+import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
 import type {
   AgentResponse,
@@ -28,7 +29,6 @@ import type {
 import { agentResponse, busyText, cancelledText } from '../session-agent/session-agent.ts';
 import { Gatekeeper } from './gatekeeper.ts';
 import { planInstruction } from './plan-mode.ts';
-import { friendlyText, isTransient } from './transient.ts';
 import type { TurnResult } from './turn.ts';
 import { readTurn } from './turn.ts';
 
@@ -336,4 +336,18 @@ function definedOnly(env: Readonly<Record<string, string | undefined>>): Record<
 
 function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message });
+}
+
+/** Words by which seed S1 knows a failure that may pass, for failures without a status. */
+const words = /500|529|api_error|overloaded|rate_limit/i;
+
+/** The message to users when such a failure persists. A fixed text. */
+const friendlyText = 'The AI service is temporarily unavailable. Please try again in a moment.';
+
+/** True if a retry may help: by the status if there is one. */
+function isTransient({ ok, error, text = '' }: End): boolean {
+  if (ok || error === undefined) return false;
+  if (error.status !== undefined || error.kind === 'limit' || error.kind === 'aborted')
+    return error.retryable === true;
+  return error.kind === 'network' || words.test(text === '' ? error.message : text);
 }

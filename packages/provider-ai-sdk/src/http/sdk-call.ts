@@ -4,16 +4,14 @@ import type {
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import { AgentError } from '@cobbler/agent';
-import type { RawResponse, Transport } from '@cobbler/agent/provider';
+import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/provider';
 import { streamFault } from '../response/fault.ts';
 import { ResponseReader } from '../response/response-reader.ts';
 import { fieldsOf } from '../values/fields.ts';
 import type { SinkCall } from '../values/sink-call.ts';
-import { FetchBody } from './fetch-body.ts';
 import type { OpenModel } from './model-source.ts';
 import { answersLike, plainResponse, renamed } from './raw-response.ts';
 import { chunkOf, isStream } from './sink-framing.ts';
-import { requestOf } from './transport-request.ts';
 
 /** The connection of a request to its service. */
 export interface SdkConnection {
@@ -171,4 +169,80 @@ function beforeSending(error: unknown): unknown {
     code: name === 'AI_LoadAPIKeyError' ? 'no_key' : 'refused_by_sdk',
     message: `The AI SDK rejects this request: ${message}`,
   });
+}
+
+const encoder = new TextEncoder();
+
+/** A request of fetch as our transports take it. */
+async function requestOf(
+  input: RequestInfo | URL,
+  init: RequestInit | undefined,
+  signal: AbortSignal,
+): Promise<TransportRequest> {
+  const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
+  const headers = Object.fromEntries(new Headers(init?.headers));
+  return { url, headers, body: [await bytesOf(init?.body)], signal };
+}
+
+async function bytesOf(body: RequestInit['body']): Promise<Uint8Array> {
+  if (typeof body === 'string') return encoder.encode(body);
+  return new Uint8Array(await new Response(body ?? null).arrayBuffer());
+}
+
+/** Maximum bytes of one line of the stream, and of data waiting for the SDK. */
+const maxLineBytes = 16 * 1024 * 1024;
+const maxWaiting = 128 * 1024 * 1024;
+
+/** Number of bytes at the end of a body that are searched for its end marker. */
+const tailLength = 24;
+
+const newline = 10;
+const blankLine = new Uint8Array([newline, newline]);
+const endMark = /[\r\n]data: ?\[DONE\]\s*$/;
+const ascii = new TextDecoder('latin1');
+
+/**
+ * The bytes of an answer on their way into the SDK. It is always ended and never broken off: a stream that fails
+ * throws away what is queued in it, and what came before a break has to be read.
+ */
+class FetchBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #line = 0;
+  #tail = '';
+
+  constructor() {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: () => {
+          this.#controller = undefined;
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: maxWaiting }),
+    );
+  }
+
+  /**
+   * Accepts a chunk; after the end marker of a stream nothing more is read. False if it accepts no more, because a
+   * line is too long or the reader has stopped.
+   */
+  push(bytes: Uint8Array): boolean {
+    const last = bytes.lastIndexOf(newline);
+    this.#line = last === -1 ? this.#line + bytes.length : bytes.length - last - 1;
+    if (this.#line > maxLineBytes || (this.#controller?.desiredSize ?? 1) < 0) return false;
+    this.#controller?.enqueue(bytes);
+    this.#tail = (this.#tail + ascii.decode(bytes.subarray(-tailLength))).slice(-tailLength);
+    if (endMark.test(this.#tail)) this.end('clean');
+    return true;
+  }
+
+  /** Ends it. A last event that lacks its end is completed only when the service itself has ended there. */
+  end(how: 'clean' | 'broken' = 'broken'): void {
+    if (how === 'clean') this.#controller?.enqueue(blankLine);
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
 }

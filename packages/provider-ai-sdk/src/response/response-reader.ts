@@ -1,11 +1,9 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { fieldsOf, textIn } from '../values/fields.ts';
+import { fieldsOf, isFields, textIn } from '../values/fields.ts';
 import type { SinkCall } from '../values/sink-call.ts';
 import type { AttachmentBlock, AttachmentKind } from './attachments.ts';
 import { Attachments } from './attachments.ts';
-import { closingOutput, isSame } from './closing-output.ts';
 import { streamFault } from './fault.ts';
-import { canSkip } from './skipped-events.ts';
 import { earlyUsage, settledReason, stopOf, stopWord, usageOf } from './stop.ts';
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
@@ -239,4 +237,76 @@ function failure(error: unknown): SinkCall[] {
   )
     return [garbled(message)];
   return [{ say: 'fail', ...streamFault(error) }];
+}
+
+/** A call as the last event of an answer has it. */
+interface ClosingCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: string;
+}
+
+/** The content that the last event of the Responses API repeats; the SDK reads only its usage. */
+interface ClosingOutput {
+  readonly text: string;
+  readonly calls: readonly ClosingCall[];
+}
+
+/** Undefined for every other event. */
+function closingOutput(event: unknown): ClosingOutput | undefined {
+  const { type, response } = fieldsOf(event);
+  if (type !== 'response.completed' && type !== 'response.incomplete') return undefined;
+  const items = listIn(fieldsOf(response)['output']).map(fieldsOf);
+  const parts = items.flatMap((item) => (item['type'] === 'message' ? listIn(item['content']) : []));
+  const texts = parts.map(fieldsOf).map((part) => textIn(part['text']) ?? textIn(part['refusal']) ?? '');
+  const calls = items.flatMap((item) => {
+    const [id, name, input] = ['call_id', 'name', 'arguments'].map((key) => textIn(item[key]) ?? '');
+    return item['type'] === 'function_call' && id && name ? [{ id, name, input: input ?? '' }] : [];
+  });
+  return { text: texts.join(''), calls };
+}
+
+/** True if the texts are equal, ignoring white space. */
+function isSame(left: string, right: string): boolean {
+  return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Kinds of events, blocks and deltas that an answer is made of: one that cannot be read is a garbled answer. */
+const known =
+  /^(message_(start|delta|stop)|content_block_(start|delta|stop)|text|thinking|redacted_thinking|tool_use|(text|thinking|signature|input_json)_delta|error|response\.(created|completed|incomplete|failed|output_\w+\.\w+|function_call_arguments\.\w+|reasoning_\w+\.\w+|refusal\.\w+)|message|function_call|reasoning)$/;
+
+/** Where events hold what they say. */
+const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'];
+
+/**
+ * True if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no content. A
+ * known type with content that does not match is an error.
+ */
+function canSkip(value: unknown): boolean {
+  const event = fieldsOf(value);
+  if (isFields(event['error'])) return false;
+  const held = holders.map((name) => event[name]);
+  const kinds = [event['type'], ...held.map((part) => fieldsOf(part)['type'])];
+  if (kinds.some((kind) => typeof kind === 'string' && !known.test(kind))) return true;
+  if (typeof event['type'] === 'string') return !held.some(speaks);
+  return !choicesOf(event).some(({ delta, finish_reason }) => speaks(delta) || speaks(finish_reason));
+}
+
+/** Events of Chat Completions have no kind, and say what they say in choices. */
+function choicesOf({
+  choices,
+}: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(choices) ? choices.map(fieldsOf) : [];
+}
+
+function speaks(value: unknown): boolean {
+  if (!isFields(value)) return textIn(value) !== undefined;
+  return Object.entries(value).some(
+    ([name, held]) =>
+      name !== 'type' && (textIn(held) !== undefined || (Array.isArray(held) && held.length > 0)),
+  );
 }

@@ -72,7 +72,7 @@ export const chatMutants: readonly Mutant[] = [
     by: 'openai chat: usage',
   },
   {
-    file: 'src/chat/said.ts',
+    file: 'src/chat/event.ts',
     find: 'for (const part of content) takePart(part, said, out);',
     replace: ';',
     why: 'Chat: content that is a list of parts is an empty answer',
@@ -88,7 +88,7 @@ export const chatMutants: readonly Mutant[] = [
     by: 'test/chat-event.test.ts',
   },
   {
-    file: 'src/chat/said.ts',
+    file: 'src/chat/event.ts',
     find: "withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning')",
     replace: "textIn(from, 'reasoning')",
     why: 'Chat: reasoning is not shown',

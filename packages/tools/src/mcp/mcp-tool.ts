@@ -1,11 +1,10 @@
-import type { Tool, ToolContext } from '@cobbler/agent';
-import { defineTool } from '@cobbler/agent';
-import { checkSchema } from '@cobbler/agent/provider';
+import type { Tool, ToolContext, ToolOutput, ToolResultPart } from '@cobbler/agent';
+import { defineTool, toolOutput } from '@cobbler/agent';
+import { checkSchema, isObject } from '@cobbler/agent/provider';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';
 import { capped, plainText } from './plain-text.ts';
-import { resultOutput } from './tool-result.ts';
 
 /** Least time between two words of progress that are passed on, in milliseconds. */
 const progressEveryMs = 100;
@@ -50,4 +49,73 @@ function progressTo(context: ToolContext, now: () => number): (progress: Progres
     const share = total === undefined ? String(progress) : `${progress}/${total}`;
     context.progress(message === undefined ? share : `${share} ${capped(plainText(message), maxProgress)}`);
   };
+}
+
+/** Maximum base64 characters of images and documents in one result. */
+const maxMedia = 8_388_608;
+
+/** Maximum parts of one result; a server may send any number. */
+const maxParts = 100;
+
+/** Image types that models accept. */
+const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Converts the result of a call: text, images and PDFs; other parts are described. */
+function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
+  const given = Array.isArray(result['content']) ? result['content'] : [];
+  const room = { left: maxMedia };
+  const parts = given.slice(0, maxParts).flatMap((item) => partsOf(item, room));
+  if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were omitted]`));
+  const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
+  // A server that follows the protocol says the same as text too.
+  if (data !== undefined && !parts.some((part) => part.type === 'text'))
+    parts.push(text(JSON.stringify(data)));
+  return toolOutput({ content: parts, isError: result['isError'] === true });
+}
+
+type Room = { left: number };
+
+function partsOf(item: unknown, room: Room): ToolResultPart[] {
+  if (!isObject(item)) return [];
+  switch (item['type']) {
+    case 'text':
+      return typeof item['text'] === 'string' ? [text(item['text'])] : [];
+    case 'image':
+    case 'audio':
+      return [media(item['mimeType'], item['data'], String(item['type']), room)];
+    case 'resource':
+      return isObject(item['resource']) ? resource(item['resource'], room) : [];
+    case 'resource_link':
+      return [text(`[${[item['uri'], item['name'], item['description']].filter(isText).join(' · ')}]`)];
+    default:
+      return [text(`[a part of type ${String(item['type'])}, which is not supported]`)];
+  }
+}
+
+function resource(item: Readonly<Record<string, unknown>>, room: Room): ToolResultPart[] {
+  const uri = isText(item['uri']) ? item['uri'] : 'a resource';
+  if (isText(item['text'])) return [text(`[${uri}]\n${item['text']}`)];
+  return [text(`[${uri}]`), media(item['mimeType'], item['blob'], 'resource', room)];
+}
+
+function media(type: unknown, data: unknown, word: string, room: Room): ToolResultPart {
+  const mediaType = isText(type) ? (type.split(';')[0]?.trim().toLowerCase() ?? '') : '';
+  const base64 = isText(data) ? data.replace(/\s/g, '') : '';
+  const what = `${word}${mediaType === '' ? '' : ` of type ${mediaType}`}, ${Math.ceil(base64.length * 0.75)} bytes`;
+  if (!pictures.has(mediaType) && mediaType !== 'application/pdf')
+    return text(`[${what}: not supported by models]`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
+  if (base64.length > room.left) return text(`[${what}: too large together with the others]`);
+  room.left -= base64.length;
+  return mediaType === 'application/pdf'
+    ? { type: 'document', mediaType, data: base64 }
+    : { type: 'image', mediaType, data: base64 };
+}
+
+function text(value: string): ToolResultPart {
+  return { type: 'text', text: value };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

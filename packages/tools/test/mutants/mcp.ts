@@ -43,7 +43,7 @@ export const mcpMutants: readonly Mutant[] = [
     by: misbehaving,
   },
   {
-    file: 'src/mcp/scrub.ts',
+    file: 'src/mcp/mcp.ts',
     find: 'return clean.replace(keyLike, mask).replace(named, `$1${mask}`);',
     replace: 'return clean;',
     why: 'keys in the last words of a server reach the model',
@@ -59,7 +59,7 @@ export const mcpMutants: readonly Mutant[] = [
     by: misbehaving,
   },
   {
-    file: 'src/mcp/message-lines.ts',
+    file: 'src/mcp/stdio-transport.ts',
     find: 'if (this.#length > this.#maxBytes) {',
     replace: 'if (this.#length > 4 * this.#maxBytes) {',
     why: 'a message may be longer than its bound',

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cobbler/agent';
-import { answerOf, payloadOf } from './answer.ts';
+import { defined } from '@cobbler/agent/values';
 import type { FakeChats, Payload } from './chats.ts';
 import type { FakeFault } from './faults.ts';
 import { afterCall, beforeCall } from './faults.ts';
@@ -142,4 +142,44 @@ export class BotApi {
 function pathOf(url: string): { given: string | undefined; method: string } {
   const match = /^\/bot([^/]*)\/(\w+)$/.exec(decodeURIComponent(new URL(url).pathname));
   return { given: match?.[1], method: match?.[2] ?? '' };
+}
+
+/** An answer of the Bot API. */
+function answerOf(outcome: { readonly result: unknown } | Refused): Response {
+  const json = { 'content-type': 'application/json' };
+  if (!(outcome instanceof Refused))
+    return new Response(JSON.stringify({ ok: true, result: outcome.result }), { headers: json });
+  const { status, message, parameters } = outcome;
+  const body = {
+    ok: false,
+    error_code: status,
+    description: message,
+    ...defined({ parameters }),
+  };
+  return new Response(JSON.stringify(body), { status, headers: json });
+}
+
+/** The payload of a call: JSON, a form, or the query. */
+async function payloadOf(request: Request): Promise<Record<string, unknown>> {
+  const query = Object.fromEntries(new URL(request.url).searchParams);
+  const type = request.headers.get('content-type') ?? '';
+  if (type.includes('multipart/form-data')) return { ...query, ...(await formOf(request)) };
+  const text = await request.text();
+  if (text === '') return query;
+  if (type.includes('application/x-www-form-urlencoded'))
+    return { ...query, ...Object.fromEntries(new URLSearchParams(text)) };
+  if (!type.includes('application/json')) throw new Refused(400, 'Bad Request: unsupported content type');
+  try {
+    return { ...query, ...(JSON.parse(text) as Record<string, unknown>) };
+  } catch {
+    throw new Refused(400, "Bad Request: can't parse JSON object");
+  }
+}
+
+async function formOf(request: Request): Promise<Record<string, unknown>> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of await request.formData())
+    fields[name] =
+      typeof value === 'string' ? value : { name: value.name, type: value.type, text: await value.text() };
+  return fields;
 }
