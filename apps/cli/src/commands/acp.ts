@@ -8,12 +8,12 @@ import type { McpTools } from '../config/mcp-servers.ts';
 import { openMcp } from '../config/mcp-servers.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { chooseSession } from '../run/session-choice.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
-import { chooseSession } from './session-choice.ts';
 
 /**
  * `cobbler acp`: serves an editor on standard input and output until it hangs up. Nothing but the protocol is written

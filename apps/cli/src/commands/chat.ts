@@ -13,6 +13,7 @@ import { readPrompt } from '../config/prompt-input.ts';
 import type { RawOptions, RunFlags } from '../config/run-flags.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
+import { chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { historyFile } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
@@ -21,7 +22,6 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { localConversations } from './local-conversations.ts';
-import { chooseSession, flagsWithNote } from './session-choice.ts';
 
 /** A chat that is about to begin. */
 interface Prepared {

@@ -6,13 +6,13 @@ import { openMcp } from '../config/mcp-servers.ts';
 import { readRunFlags } from '../config/run-flags.ts';
 import { readSettings } from '../config/settings.ts';
 import { mcpController } from '../mcp-server/mcp-controller.ts';
+import { chooseSession } from '../run/session-choice.ts';
 import type { CliSessions } from '../session/session-home.ts';
 import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
-import { chooseSession } from './session-choice.ts';
 
 /**
  * `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until it hangs up. Nothing

@@ -29,6 +29,8 @@ import { hostOf, keyOf, readSettings } from '../config/settings.ts';
 import { dayOf, systemPrompt } from '../config/system-prompt.ts';
 import type { RecordReplay } from '../run/record-replay.ts';
 import { openRecordReplay } from '../run/record-replay.ts';
+import type { ChosenSession } from '../run/session-choice.ts';
+import { checkGoesOn, chooseSession, flagsWithNote } from '../run/session-choice.ts';
 import type { TaskSession } from '../run/task.ts';
 import { performTask } from '../run/task.ts';
 import type { SessionMetadata } from '../session/session-metadata.ts';
@@ -38,8 +40,6 @@ import { ownName } from '../terminal/program-name.ts';
 import { screenFor } from '../terminal/screen.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FailureContext } from '../view/failure.ts';
-import type { ChosenSession } from './session-choice.ts';
-import { checkGoesOn, chooseSession, flagsWithNote } from './session-choice.ts';
 
 const defaultTurns = 100;
 
