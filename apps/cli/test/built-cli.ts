@@ -101,7 +101,7 @@ function partsByFile(metafile: string): Map<string, string[]> {
   return new Map(entries.map(([name, { inputs }]) => [basename(name), Object.keys(inputs).map(partOf)]));
 }
 
-/** `../../packages/tools/src/walk.ts` is `tools/walk.ts`, a file of an installed package is that package. */
+/** `../../packages/tools/src/workspace/walk.ts` is `tools/workspace/walk.ts`, a file of an installed package is that package. */
 function partOf(path: string): string {
   const installed = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   return installed ?? path.replace(/^(\.\.\/)*(packages\/)?/, '').replace('src/', '');

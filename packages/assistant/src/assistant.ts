@@ -26,24 +26,24 @@ export interface Assistant {
 
 /** Makes an assistant of its parts. It runs wherever they do. */
 export function createAssistant(options: AssistantOptions): Assistant {
-  const kit = kitOf(options);
-  const newId = nanoidOf(kit);
+  const dependencies = withDefaults(options);
+  const newId = nanoidOf(dependencies);
   return {
     routine: async (input, steps) => {
       // Nothing but `receive` starts runs.
       const work = input as unknown as Work;
-      return (await perform(kit, work, steps)) ?? null;
+      return (await perform(dependencies, work, steps)) ?? null;
     },
     async receive(update) {
       if (update.type === 'ignored') return false;
       const work = workFor(update, newId);
-      const runId = `${kit.channel.name}-${update.id}`;
-      return await kit.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
+      const runId = `${dependencies.channel.name}-${update.id}`;
+      return await dependencies.runner().start(work as unknown as Json, { runId, key: keyOf(work) });
     },
   };
 }
 
-function kitOf(options: AssistantOptions): AssistantDependencies {
+function withDefaults(options: AssistantOptions): AssistantDependencies {
   return {
     ...options,
     tools: options.tools ?? [],
@@ -58,31 +58,35 @@ function kitOf(options: AssistantOptions): AssistantDependencies {
   };
 }
 
-async function perform(kit: AssistantDependencies, work: Work, steps: Steps): Promise<Json | undefined> {
+async function perform(
+  dependencies: AssistantDependencies,
+  work: Work,
+  steps: Steps,
+): Promise<Json | undefined> {
   switch (work.type) {
     case 'turn':
-      return await turn(kit, work, steps);
+      return await turn(dependencies, work, steps);
     case 'command':
-      await command(kit, work, steps);
+      await command(dependencies, work, steps);
       return undefined;
     case 'tap':
-      await tap(kit, work, steps);
+      await tap(dependencies, work, steps);
       return undefined;
     case 'notice': {
-      await deliver(kit, steps, { ...replyTo(work), markdown: work.text });
+      await deliver(dependencies, steps, { ...replyTo(work), markdown: work.text });
       return undefined;
     }
     case 'remember':
-      return await rememberChat(kit, work, steps);
+      return await rememberChat(dependencies, work, steps);
   }
 }
 
 async function rememberChat(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   { chatId }: RememberWork,
   steps: Steps,
 ): Promise<Json> {
-  const { memory, messages, agent, remember: rule } = kit;
+  const { memory, messages, agent, remember: rule } = dependencies;
   if (memory === undefined) return 0;
   const { value } = await steps.run(
     'remember',

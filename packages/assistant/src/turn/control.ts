@@ -20,7 +20,7 @@ type CommandReply = { markdown: string; answer?: string; replyTo?: string };
 
 /** A way to answer a command: in words, or by doing it all itself. */
 type Command = (
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: CommandWork,
   steps: Steps,
 ) => Promise<string | CommandReply | undefined>;
@@ -45,11 +45,15 @@ export const commandList: readonly { readonly name: string; readonly text: strin
 ).map(([name, text]) => ({ name, text }));
 
 /** Answers a command. */
-export async function command(kit: AssistantDependencies, work: CommandWork, steps: Steps): Promise<void> {
-  const said = await answerTo(kit, work, steps);
+export async function command(
+  dependencies: AssistantDependencies,
+  work: CommandWork,
+  steps: Steps,
+): Promise<void> {
+  const said = await answerTo(dependencies, work, steps);
   if (said === null) return;
   const isQuestion = work.name === 'forget';
-  await deliver(kit, steps, {
+  await deliver(dependencies, steps, {
     ...replyTo(work),
     ...said,
     // An answer that is sent again is shown with the question that it answers.
@@ -64,7 +68,7 @@ export async function command(kit: AssistantDependencies, work: CommandWork, ste
 }
 
 async function answerTo(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: CommandWork,
   steps: Steps,
 ): Promise<CommandReply | null> {
@@ -73,47 +77,48 @@ async function answerTo(
     const { value } = await steps.run(
       'command',
       async () => {
-        const said = act === undefined ? words.unknownCommand(work.name) : await act(kit, work, steps);
+        const said =
+          act === undefined ? words.unknownCommand(work.name) : await act(dependencies, work, steps);
         return typeof said === 'string' ? { markdown: said } : (said ?? null);
       },
       { retry: { retries: 6, firstMs: 1000 }, timeoutMs: 120_000 },
     );
     return value;
   } catch (thrown) {
-    kit.report(rethrowStop(thrown), `command ${steps.runId}`);
+    dependencies.report(rethrowStop(thrown), `command ${steps.runId}`);
     return { markdown: words.failed };
   }
 }
 
 /** Handles a button press: a decision about a call, or about deletion. A repeated press counts once. */
-export async function tap(kit: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
-  const { channel } = kit;
-  const { value: outcome } = await steps.run('tap', () => decide(kit, work), {
+export async function tap(dependencies: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
+  const { channel } = dependencies;
+  const { value: outcome } = await steps.run('tap', () => decide(dependencies, work), {
     retry: { retries: 3, firstMs: 500 },
     timeoutMs: 60_000,
   });
   await steps.run('heard', async () => {
-    await channel.heard(work.tapId, outcome.short).catch((error) => kit.report(error, 'tap'));
+    await channel.heard(work.tapId, outcome.short).catch((error) => dependencies.report(error, 'tap'));
     return null;
   });
   if (work.message === undefined || outcome.long === '') return;
   const [piece] = channel.pieces(outcome.long);
-  if (piece !== undefined) await edit(kit, steps, work, piece);
+  if (piece !== undefined) await edit(dependencies, steps, work, piece);
 }
 
 type ControlReply = { short: string; long: string };
 
-async function decide(kit: AssistantDependencies, work: TapWork): Promise<ControlReply> {
+async function decide(dependencies: AssistantDependencies, work: TapWork): Promise<ControlReply> {
   const approval = approvalTap(work.data);
   if (approval !== undefined) {
-    const runId = await kit.chats.running(work.chatId);
+    const runId = await dependencies.chats.running(work.chatId);
     const signal = approvalSignal(approval.approvalId);
-    const isHeard = runId !== undefined && (await kit.runner().signal(runId, signal, approval.said));
+    const isHeard = runId !== undefined && (await dependencies.runner().signal(runId, signal, approval.said));
     if (!isHeard) return { short: words.isOver, long: '' };
     const isAllowed = work.data.startsWith('allow:');
     return isAllowed ? same(`✓ ${words.allowYes}`) : same(`✗ ${words.allowNo}`);
   }
-  if (work.data === 'forget:yes') return same(await forget(kit, work.chatId));
+  if (work.data === 'forget:yes') return same(await forget(dependencies, work.chatId));
   if (work.data === 'forget:no') return same(words.kept);
   return { short: words.isOver, long: '' };
 }
@@ -124,15 +129,15 @@ function same(text: string): ControlReply {
 
 /** The buttons go with the question, so that it is not answered again. */
 async function edit(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   steps: Steps,
   { chatId, message = '' }: TapWork,
   piece: MessagePart,
 ): Promise<void> {
   await steps.run('edit', async ({ signal }) => {
-    await kit.channel
+    await dependencies.channel
       .edit(chatId, message, piece, { signal })
-      .catch((error) => kit.report(error, `edit in ${steps.runId}`));
+      .catch((error) => dependencies.report(error, `edit in ${steps.runId}`));
     return null;
   });
 }
@@ -179,8 +184,8 @@ async function askToForget(): Promise<string> {
 }
 
 /** Also cancels the active turn: its reply would be about deleted data. */
-async function forget(kit: AssistantDependencies, chatId: string): Promise<string> {
-  const { chats, messages, memory, outbox, runner, turns } = kit;
+async function forget(dependencies: AssistantDependencies, chatId: string): Promise<string> {
+  const { chats, messages, memory, outbox, runner, turns } = dependencies;
   const runId = await chats.running(chatId);
   if (runId !== undefined) await runner().cancel(runId);
   const memories = (await memory?.forget(chatId)) ?? 0;
@@ -192,11 +197,11 @@ async function forget(kit: AssistantDependencies, chatId: string): Promise<strin
 }
 
 async function exportChat(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: CommandWork,
   steps: Steps,
 ): Promise<string | undefined> {
-  const { channel, messages, outbox } = kit;
+  const { channel, messages, outbox } = dependencies;
   const lines: string[] = [];
   for await (const message of messages.all(work.chatId)) lines.push(line(message));
   if (lines.length === 0) return words.nothingToExport;
@@ -214,9 +219,12 @@ function line({ id, role, content, createdAt }: ChatMessage): string {
   return JSON.stringify({ id, role, content, created_at: createdAt });
 }
 
-async function setTimeZone(kit: AssistantDependencies, { chatId, rest }: CommandWork): Promise<string> {
-  const { chats, runtime } = kit;
-  if (rest === '') return words.timeZoneAsked((await chats.get(chatId)).timeZone ?? kit.timeZone);
+async function setTimeZone(
+  dependencies: AssistantDependencies,
+  { chatId, rest }: CommandWork,
+): Promise<string> {
+  const { chats, runtime } = dependencies;
+  if (rest === '') return words.timeZoneAsked((await chats.get(chatId)).timeZone ?? dependencies.timeZone);
   if (!isTimeZone(rest)) return words.timeZoneUnknown(rest);
   await chats.setTimeZone(chatId, rest);
   return words.timeZoneSet(zonedTime(runtime.now(), rest));

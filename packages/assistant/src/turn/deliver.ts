@@ -47,22 +47,26 @@ const preparing: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs
  * is sent again with a note, as a reply to the message that it answers. What could not be delivered is said to the
  * person: now, or before the next reply to this chat.
  */
-export async function deliver(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<Delivered> {
-  await prepare(kit, steps, reply);
-  const pieces = kit.channel.pieces(reply.markdown);
+export async function deliver(
+  dependencies: AssistantDependencies,
+  steps: Steps,
+  reply: Reply,
+): Promise<Delivered> {
+  await prepare(dependencies, steps, reply);
+  const pieces = dependencies.channel.pieces(reply.markdown);
   let delivered: Delivered = 'sent';
   for (const index of pieces.keys()) {
-    const state = await sendPiece(kit, steps, reply, { pieces, index });
+    const state = await sendPiece(dependencies, steps, reply, { pieces, index });
     if (state !== 'sent') delivered = state;
     if (state === 'given_up') break;
   }
-  if (delivered !== 'sent') await sayUndelivered(kit, steps, reply);
+  if (delivered !== 'sent') await sayUndelivered(dependencies, steps, reply);
   return delivered;
 }
 
 /** Keeps an answer before any of it is sent, and sends what the person still has to learn of earlier replies. */
-async function prepare(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
-  const { channel, outbox } = kit;
+async function prepare(dependencies: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
+  const { channel, outbox } = dependencies;
   const { chatId, markdown, answer, replyTo } = reply;
   await steps.run(
     `${reply.name}/before`,
@@ -75,7 +79,7 @@ async function prepare(kit: AssistantDependencies, steps: Steps, reply: Reply): 
         const send: SendPiece = (planned, { replyTo }) =>
           channel.send(chatId, planned, { signal, ...tie(replyTo) });
         const sent = outbox.deliver(key, chatId, piece, send, { atOnce: true });
-        await sent.catch((error) => kit.report(AgentError.from(error), `notice ${key}`));
+        await sent.catch((error) => dependencies.report(AgentError.from(error), `notice ${key}`));
       }
       return null;
     },
@@ -84,12 +88,12 @@ async function prepare(kit: AssistantDependencies, steps: Steps, reply: Reply): 
 }
 
 async function sendPiece(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   steps: Steps,
   reply: Reply,
   { pieces, index }: { readonly pieces: readonly MessagePart[]; readonly index: number },
 ): Promise<Delivered> {
-  const { channel, outbox } = kit;
+  const { channel, outbox } = dependencies;
   const { chatId, isTied = false } = reply;
   const name = `${reply.name}/${index + 1}`;
   const buttons = index === pieces.length - 1 ? (reply.buttons ?? []) : [];
@@ -113,15 +117,19 @@ async function sendPiece(
     return value;
   } catch (thrown) {
     const error = rethrowStop(thrown);
-    kit.report(error, `reply ${key}`);
+    dependencies.report(error, `reply ${key}`);
     await steps.run(`${name}/given-up`, () => outbox.giveUp(key, error.toJSON()));
     return 'given_up';
   }
 }
 
 /** Tells the person that a part is missing. A notice that cannot be sent either waits for the next reply. */
-async function sayUndelivered(kit: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
-  const { channel, outbox, report } = kit;
+async function sayUndelivered(
+  dependencies: AssistantDependencies,
+  steps: Steps,
+  reply: Reply,
+): Promise<void> {
+  const { channel, outbox, report } = dependencies;
   const [piece] = channel.pieces(reply.answer === undefined ? words.replyNotDelivered : words.notDelivered);
   if (piece === undefined) return;
   const name = `${reply.name}${noticeSuffix}`;

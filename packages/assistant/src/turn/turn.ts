@@ -29,16 +29,20 @@ const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 
  * One turn, on every machine the same: the message is saved, what matters is recalled, the model works with its
  * tools, the reply is sent, the reply is saved. Each is a step; seed requirements S3.1 to S3.13.
  */
-export async function turn(kit: AssistantDependencies, work: TurnWork, steps: Steps): Promise<TurnEnd> {
-  const admitted = await admit(kit, work, steps);
-  if (!admitted.ok) return refuse(kit, work, steps, admitted);
-  const text = await answer(kit, work, steps, admitted);
-  const delivered = await deliver(kit, steps, {
+export async function turn(
+  dependencies: AssistantDependencies,
+  work: TurnWork,
+  steps: Steps,
+): Promise<TurnEnd> {
+  const admitted = await admit(dependencies, work, steps);
+  if (!admitted.ok) return refuse(dependencies, work, steps, admitted);
+  const text = await answer(dependencies, work, steps, admitted);
+  const delivered = await deliver(dependencies, steps, {
     ...replyTo(work),
     markdown: text.said,
     ...(text.isAnswer && { answer: `${steps.runId}/reply` }),
   });
-  await finish(kit, work, steps, text);
+  await finish(dependencies, work, steps, text);
   return { answered: text.isAnswer, delivered };
 }
 
@@ -47,8 +51,8 @@ type Moment = { readonly now: number; readonly timeZone: string };
 
 type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
 
-async function admit(kit: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admitted> {
-  const { chats, messages, rateLimit, runtime, timeZone } = kit;
+async function admit(dependencies: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admitted> {
+  const { chats, messages, rateLimit, runtime, timeZone } = dependencies;
   const { chatId, userId, messageId, text, sentAt } = work;
   const { value } = await steps.run<Admitted>(
     'admit',
@@ -67,14 +71,14 @@ async function admit(kit: AssistantDependencies, work: TurnWork, steps: Steps): 
 
 /** Only the first of many refusals gets a reply: the others would get just as many. */
 async function refuse(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
   { first, waitMs }: Extract<Admitted, { ok: false }>,
 ): Promise<TurnEnd> {
   if (!first) return { answered: false, delivered: 'nothing' };
   const reply = { ...replyTo(work), name: 'refusal', markdown: words.tooMany(waitMs) };
-  return { answered: false, delivered: await deliver(kit, steps, reply) };
+  return { answered: false, delivered: await deliver(dependencies, steps, reply) };
 }
 
 /** The reply for the user, and whether it is the model's response. */
@@ -84,21 +88,21 @@ interface TurnReply {
 }
 
 async function answer(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
   moment: Moment,
 ): Promise<TurnReply> {
-  const endCompany = showTyping(kit, steps, work.chatId);
+  const endCompany = showTyping(dependencies, steps, work.chatId);
   try {
-    const result = await think(kit, work, steps, moment);
+    const result = await think(dependencies, work, steps, moment);
     const text = result.text.trim();
     if (text !== '' && answering.has(result.status)) return { said: text, isAnswer: true };
-    if (result.error !== undefined) kit.report(result.error, `turn ${steps.runId}`);
+    if (result.error !== undefined) dependencies.report(result.error, `turn ${steps.runId}`);
     return { said: apology(result), isAnswer: false };
   } catch (thrown) {
     const error = rethrowStop(thrown);
-    kit.report(error, `turn ${steps.runId}`);
+    dependencies.report(error, `turn ${steps.runId}`);
     return { said: words.failed, isAnswer: false };
   } finally {
     endCompany();
@@ -109,14 +113,14 @@ async function answer(
 const answering: ReadonlySet<RunResult['status']> = new Set(['complete', 'max_tokens', 'refusal', 'limit']);
 
 async function think(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
   moment: Moment,
 ): Promise<RunResult> {
-  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = kit;
+  const { agent, tools, gate, turns, runtime, toolCalls, approvalMs, persona, messages } = dependencies;
   const { chatId } = work;
-  const memories = await recalled(kit, work, steps);
+  const memories = await recalled(dependencies, work, steps);
   const executor = new Executor({
     agent,
     tools,
@@ -136,7 +140,7 @@ async function think(
     prompt: async () => conversation(await messages.recent(chatId, contextMessages, work.messageId)),
     settings: acting,
     approvalMs,
-    ask: (request, { signal }) => askPerson(kit, work, steps, { request, signal }),
+    ask: (request, { signal }) => askPerson(dependencies, work, steps, { request, signal }),
   });
 }
 
@@ -151,15 +155,15 @@ export function turnSessions(chatId: string): string {
 }
 
 async function recalled(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
 ): Promise<readonly string[]> {
-  const { memory, runtime } = kit;
+  const { memory, runtime } = dependencies;
   if (memory === undefined) return [];
   const { value } = await steps.run('recall', async ({ signal }) => {
     const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
-      kit.report(error, `recall in ${steps.runId}`);
+      dependencies.report(error, `recall in ${steps.runId}`);
     const found = await recallFor(memory, work.chatId, work.text, { signal, runtime, report });
     return found.map(({ text }) => text);
   });
@@ -167,12 +171,12 @@ async function recalled(
 }
 
 async function askPerson(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   { chatId }: TurnWork,
   { runId }: Steps,
   { request, signal }: { readonly request: ApprovalRequestedEvent; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { channel, outbox } = kit;
+  const { channel, outbox } = dependencies;
   const { pieces, file, buttons, withheld, denyButtons } = approvalQuestion(channel, request);
   const key = `${runId}/ask/${request.approvalId}`;
   let isShown = buttons !== undefined;
@@ -209,12 +213,12 @@ function apology({ status, error }: RunResult): string {
 
 /** Text that is not the model's own is not stored as its message. */
 async function finish(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   work: TurnWork,
   steps: Steps,
   { said, isAnswer }: TurnReply,
 ): Promise<void> {
-  const { chats, messages, memory, runner, runtime } = kit;
+  const { chats, messages, memory, runner, runtime } = dependencies;
   const { chatId, replyId } = work;
   await steps.run(
     'finish',
@@ -228,7 +232,7 @@ async function finish(
           createdAt: isoTime(runtime.now()),
         });
       await chats.setRun(chatId, null, steps.runId);
-      if (memory !== undefined && isAnswer) await rememberLater(kit, runner(), chatId, steps.runId);
+      if (memory !== undefined && isAnswer) await rememberLater(dependencies, runner(), chatId, steps.runId);
       return null;
     },
     keeping,
@@ -237,7 +241,7 @@ async function finish(
 
 /** In its own run: no turn waits for it, and its failure affects none. */
 async function rememberLater(
-  kit: AssistantDependencies,
+  dependencies: AssistantDependencies,
   runner: ReturnType<AssistantDependencies['runner']>,
   chatId: string,
   runId: string,
@@ -246,6 +250,6 @@ async function rememberLater(
     const input: Json = { type: 'remember', chatId };
     await runner.start(input, { runId: `${runId}-remember`, key: `memory:${chatId}` });
   } catch (thrown) {
-    kit.report(rethrowStop(thrown), `remembering after ${runId}`);
+    dependencies.report(rethrowStop(thrown), `remembering after ${runId}`);
   }
 }

@@ -13,8 +13,8 @@ const longMs = 45_000;
  * Shows the typing indicator, and sends one message when the reply takes long. Returns a function that ends it. It
  * never fails a turn, and the message is sent at most once, also across restarts.
  */
-export function showTyping(kit: AssistantDependencies, steps: Steps, chatId: string): () => void {
-  const { channel, outbox, runtime } = kit;
+export function showTyping(dependencies: AssistantDependencies, steps: Steps, chatId: string): () => void {
+  const { channel, outbox, runtime } = dependencies;
   let cancel = () => {};
   const began = runtime.monotonic();
   let hasSpoken = false;
