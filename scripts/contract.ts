@@ -40,14 +40,14 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const troubles = watchProcess();
   const columns: Column[] = [];
-  const unwritten: string[] = [];
+  const unwritten = new Set<string>();
   const missing = wanted.filter((suite) => suite.missing !== undefined);
   const possible = wanted.filter((suite) => suite.missing === undefined);
   for (const together of Map.groupBy(possible, ({ contract }) => contract).values()) {
     const done: Column[] = [];
     for (const suite of together) {
       const steps = await unwrittenSteps(suite);
-      if (steps.length > 0) unwritten.push(...steps);
+      if (steps.length > 0) unwritten.add(steps.join('\n'));
       else done.push(await runSuite(suite, troubles));
     }
     if (done.length === 0) continue;
@@ -63,8 +63,8 @@ async function main(words: readonly string[]): Promise<number> {
       print(`FAILED on ${name}: ${group}: ${what}: ${message}`);
     if (failures.length > maxShown) print(`FAILED on ${name}: ${failures.length - maxShown} more`);
   }
-  if (unwritten.length > 0) {
-    print(unwritten.join('\n'));
+  if (unwritten.size > 0) {
+    print([...unwritten].join('\n'));
     return 1;
   }
   // When nothing at all could be run, nothing has been shown.

@@ -6,6 +6,8 @@ import type { ChannelSubject } from '@cobbler/assistant/testing';
 import { channelContract } from '@cobbler/assistant/testing';
 import type { ContractSubject, StoreSubject } from '@cobbler/conformance';
 import { agentContract, storeContract } from '@cobbler/conformance';
+import type { MockedSubject } from '@cobbler/conformance/msw';
+import { contractWays, wayCases } from '@cobbler/conformance/msw';
 import type { Suite } from './suite.ts';
 
 /** What the packages of one kind have to keep, and how their subjects are known. */
@@ -14,12 +16,19 @@ interface Kind {
   readonly contract: string;
   /** How the suite over a subject of that name is called. */
   called(name: string): string;
-  /** The cases over a subject, or `undefined` for what is none. `slack` is their share of the usual patience. */
-  casesOf(subject: Named): ((slack?: number) => readonly ContractCase[]) | undefined;
+  /** The ways in which a subject is tried, or `undefined` for what is none. */
+  waysOf(subject: Named): readonly Way[] | undefined;
 }
 
 interface Named {
   readonly name: string;
+}
+
+interface Way {
+  /** Behind the name of the subject, where there are several. */
+  readonly name?: string;
+  /** `slack` is their share of the usual patience. */
+  cases(slack?: number): readonly ContractCase[];
 }
 
 const probedGroups = 8;
@@ -33,22 +42,25 @@ const kinds = {
     prefix: 'provider-',
     contract: 'agent',
     called: (name) => name,
-    casesOf: (subject) =>
-      has<ContractSubject>(subject, 'create', 'testing')
-        ? (slack = subject.slack ?? 1) => agentContract({ ...subject, slack })
-        : undefined,
+    waysOf(subject) {
+      if (!has<ContractSubject>(subject, 'create', 'testing')) return undefined;
+      if (has<MockedSubject>(subject, 'handlers')) return mockedWays(subject);
+      return [{ cases: (slack = subject.slack ?? 1) => agentContract({ ...subject, slack }) }];
+    },
   },
   channel: {
     prefix: 'channel-',
     contract: 'assistant channel',
     called: (name) => `assistant channel ${name}`,
-    casesOf: (subject) => (has<ChannelSubject>(subject, 'open') ? () => channelContract(subject) : undefined),
+    waysOf: (subject) =>
+      has<ChannelSubject>(subject, 'open') ? [{ cases: () => channelContract(subject) }] : undefined,
   },
   store: {
     prefix: 'store-',
     contract: 'store',
     called: (name) => `store ${name}`,
-    casesOf: (subject) => (has<StoreSubject>(subject, 'place') ? () => storeContract(subject) : undefined),
+    waysOf: (subject) =>
+      has<StoreSubject>(subject, 'place') ? [{ cases: () => storeContract(subject) }] : undefined,
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -76,24 +88,33 @@ async function suitesOf(kind: Kind, packages: string, folder: string): Promise<r
   try {
     const { subjects } = (await import(pathToFileURL(file).href)) as { readonly subjects?: unknown };
     if (!Array.isArray(subjects) || subjects.length === 0) throw new Error('`subjects` is no list');
-    return subjects.map((subject: unknown) => {
-      const suite = suiteOf(kind, subject);
-      return { ...suite, contract, name: called(suite.name) };
-    });
+    return subjects
+      .flatMap((subject: unknown) => suitesOver(kind, subject))
+      .map((suite) => ({ ...suite, contract, name: called(suite.name) }));
   } catch (error) {
     return [{ name: folder, contract, cases: () => [cannotBeLoaded(place, error)] }];
   }
 }
 
 /** @throws Error for what is no subject of the kind. */
-function suiteOf({ contract, casesOf }: Kind, subject: unknown): OwnCases {
-  if (has<OwnCases>(subject, 'name', 'cases')) return subject;
-  if (has<Named>(subject, 'name')) {
-    const cases = casesOf(subject);
-    if (cases !== undefined)
-      return { name: subject.name, cases: () => cases(), probe: () => firstOfGroups(cases(probeSlack)) };
-  }
-  throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
+function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnCases[] {
+  if (has<OwnCases>(subject, 'name', 'cases')) return [subject];
+  const ways = has<Named>(subject, 'name') ? waysOf(subject) : undefined;
+  if (ways === undefined || !has<Named>(subject, 'name'))
+    throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
+  return ways.map(({ name, cases }) => ({
+    name: name === undefined ? subject.name : `${subject.name} ${name}`,
+    cases: () => cases(),
+    probe: () => firstOfGroups(cases(probeSlack)),
+  }));
+}
+
+/** The suites of a provider whose mock service is msw handlers: over fetch and over Node's transport. */
+export function mockedWays(subject: MockedSubject): readonly Way[] {
+  return contractWays.map((way) => ({
+    name: way.name,
+    cases: (slack = subject.slack ?? 1) => wayCases({ ...subject, slack }, way),
+  }));
 }
 
 /** The first case of each of the first groups. */

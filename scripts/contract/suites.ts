@@ -6,7 +6,6 @@ import { memoryStore } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { HarnessSubject, StoreSubject } from '@cobbler/conformance';
 import {
-  agentContract,
   executorContract,
   gateContract,
   harnessContract,
@@ -24,7 +23,7 @@ import { lantern, scripted } from '../../packages/conformance/test/subjects.ts';
 import { delegatedDoors } from '../../packages/delegate/test/gate-doors.ts';
 import { delegatedSubjects } from '../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../packages/runner-restate/test/on-demand.ts';
-import { packageSuites } from './packages.ts';
+import { mockedWays, packageSuites } from './packages.ts';
 import type { Suite } from './suite.ts';
 
 const packages = fileURLToPath(new URL('../../packages', import.meta.url));
@@ -33,11 +32,13 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 export async function allSuites(): Promise<readonly Suite[]> {
   return [
     ...(await packageSuites('provider', packages)),
-    ...[scripted, lantern].map((subject) => ({
-      name: subject.name,
-      contract: 'agent',
-      cases: () => agentContract(subject),
-    })),
+    ...[scripted, lantern].flatMap((subject) =>
+      mockedWays(subject).map(({ name, cases }) => ({
+        name: `${subject.name} ${name}`,
+        contract: 'agent',
+        cases: () => cases(),
+      })),
+    ),
     ...harnesses(),
     {
       name: 'executor',

@@ -19,6 +19,7 @@ const one = (text: string) => `export const subjects: readonly unknown[] = [${te
 
 test('a package of each kind is under its contract because of what its test/subjects.ts exports', async () => {
   place('provider-a', one(`{ name: 'a', create() {}, testing: {} }`));
+  place('provider-b', one(`{ name: 'b', create() {}, testing: { lacks: {} }, handlers: () => [] }`));
   place('channel-b', one(`{ name: 'b', lacks: {}, open() {} }`));
   place('store-c', one(`{ name: 'c', place() {} }, { name: 'd', cases: () => [], missing: 'no server' }`));
   const found = await Promise.all(
@@ -26,6 +27,8 @@ test('a package of each kind is under its contract because of what its test/subj
   );
   expect(found.flat().map(({ contract, name, missing }) => [contract, name, missing])).toEqual([
     ['agent', 'a', undefined],
+    ['agent', 'b fetch', undefined],
+    ['agent', 'b node', undefined],
     ['assistant channel', 'assistant channel b', undefined],
     ['store', 'store c', undefined],
     ['store', 'store d', 'no server'],

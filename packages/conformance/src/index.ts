@@ -7,7 +7,7 @@
 
 export { type AgentContractOptions, agentContract } from './agent/agent-contract.ts';
 export type { Seeds } from './agent/laws/laws.ts';
-export type { AgentLink, ContractSubject } from './agent/setup/subject.ts';
+export type { AgentLink, ContractNetwork, ContractSubject } from './agent/setup/subject.ts';
 export { wireCases } from './agent/wire-cases.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './drill/cancel-drill.ts';
 export { type ExecutorSubject, executorContract } from './executor/executor-contract.ts';

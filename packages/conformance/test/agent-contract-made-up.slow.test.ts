@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { agentContract } from '../src/agent/agent-contract.ts';
-import { describeContract } from '../src/report/describe-contract.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeWays } from '../src/msw/index.ts';
 import { lantern } from './subjects.ts';
 
-describe('the contract over a made-up wire of lines of JSON', () => {
-  describeContract(agentContract(lantern), { describe, it });
-});
+describeWays(lantern, { describe, it, afterAll }, { print: console.log });
 
 describe('a provider for a made-up service', () => {
   const lines = (file: string) =>

@@ -1,8 +1,5 @@
-import { describe, it } from 'vitest';
-import { agentContract } from '../src/agent/agent-contract.ts';
-import { describeContract } from '../src/report/describe-contract.ts';
+import { afterAll, describe, it } from 'vitest';
+import { describeWays } from '../src/msw/index.ts';
 import { scripted } from './subjects.ts';
 
-describe('the contract over the scripted wire', () => {
-  describeContract(agentContract(scripted), { describe, it });
-});
+describeWays(scripted, { describe, it, afterAll }, { print: console.log });

@@ -1,12 +1,14 @@
 import { systemRuntime } from '@cobbler/agent';
 import { createAgent, fetchTransport } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptModel, scriptTesting, scriptWire } from '@cobbler/agent/testing';
+import { http } from 'msw';
 import type { ContractSubject } from '../src/agent/setup/subject.ts';
+import type { MockedSubject } from '../src/msw/index.ts';
 import { lanternTesting } from './made-up-wire/testing.ts';
 import { createLantern } from './made-up-wire/wire.ts';
 
 /** The wire of scripts: the plainest there is, in which a failure is one of the kit. */
-export const scripted: ContractSubject = {
+export const scripted: MockedSubject = {
   name: 'scripted',
   create: ({ baseURL, apiKey, ...options }) =>
     createAgent(scriptWire({ baseURL, apiKey }), {
@@ -15,6 +17,7 @@ export const scripted: ContractSubject = {
       ...options,
     }),
   testing: scriptTesting,
+  handlers: (baseURL, service) => [http.post(`${baseURL}/ask`, service)],
 };
 
 /** The same over the web's fetch: what browsers, workers and other runtimes use. */
@@ -25,8 +28,9 @@ export const fetching: ContractSubject = {
 };
 
 /** A service whose protocol resembles no real one. */
-export const lantern: ContractSubject = {
+export const lantern: MockedSubject = {
   name: 'made up',
   create: createLantern,
   testing: lanternTesting,
+  handlers: (baseURL, service) => [http.post(`${baseURL}/v0/converse`, service)],
 };

@@ -3,5 +3,8 @@ import { subjects } from './subjects.ts';
 
 /** What mutants are looked for by. */
 export const checks: readonly { readonly name: string; cases(): readonly ContractCase[] }[] = subjects.map(
-  ({ name, cases }) => ({ name, cases: () => cases({ seeds: { count: 10 } }) }),
+  (subject) => ({
+    name: subject.name,
+    cases: () => subject.contract?.(subject, { seeds: { count: 10 } }) ?? [],
+  }),
 );

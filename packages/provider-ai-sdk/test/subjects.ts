@@ -1,7 +1,8 @@
-import type { ContractCase } from '@cobbler/agent/testing';
-import type { AgentContractOptions, ContractSubject } from '@cobbler/conformance';
+import type { ContractSubject } from '@cobbler/conformance';
+import type { MockedSubject } from '@cobbler/conformance/msw';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { chatTesting, responsesTesting } from '@cobbler/provider-openai/testing';
+import { http } from 'msw';
 import { anthropicModel } from '../src/anthropic.ts';
 import { createAiSdk } from '../src/index.ts';
 import { openaiModel } from '../src/openai.ts';
@@ -39,19 +40,18 @@ const chat: ContractSubject = {
   slack,
 };
 
-/** A model of the SDK under contract. */
-interface AiSdkSubject {
-  readonly name: string;
-  cases(options?: AgentContractOptions): readonly ContractCase[];
-}
-
-function under(subject: ContractSubject, between: Between): AiSdkSubject {
-  return { name: subject.name, cases: (options) => aiSdkContract(subject, between, options) };
+/** The subject as msw handlers, with the cases off that the SDK makes impossible. */
+function under(subject: ContractSubject, between: Between, path: string): MockedSubject {
+  return {
+    ...subject,
+    handlers: (baseURL, service) => [http.post(`${baseURL}${path}`, service)],
+    contract: (over, options) => aiSdkContract(over, between, options),
+  };
 }
 
 /** What the contract and the mutants are run on. */
-export const subjects: readonly AiSdkSubject[] = [
-  under(anthropic, betweenAnthropic),
-  under(responses, betweenResponses),
-  under(chat, betweenChat),
+export const subjects: readonly MockedSubject[] = [
+  under(anthropic, betweenAnthropic, '/messages'),
+  under(responses, betweenResponses, '/responses'),
+  under(chat, betweenChat, '/chat/completions'),
 ];

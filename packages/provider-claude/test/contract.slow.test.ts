@@ -1,7 +1,6 @@
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import type { ContractSubject } from '@cobbler/conformance';
-import { agentContract } from '@cobbler/conformance';
-import { describe, expect, test } from 'vitest';
+import { describeWays } from '@cobbler/conformance/msw';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { subjects } from './subjects.ts';
 import { checkTypes, ShapeSet } from './vendor-types.ts';
 
@@ -36,10 +35,12 @@ function noted(testing: ProviderTesting): ProviderTesting {
   };
 }
 
-describe.each(subjects)('agentContract, $name', (subject: ContractSubject) => {
-  for (const { group, name, run, off } of agentContract({ ...subject, testing: noted(subject.testing) })) {
-    test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-  }
+for (const subject of subjects) {
+  describeWays(
+    { ...subject, testing: noted(subject.testing) },
+    { describe, it, afterAll },
+    { print: console.log },
+  );
 
   test('every request sent and every frame played above has the types of the vendor’s client', async () => {
     expect(requests.size).toBeGreaterThan(10);
@@ -66,4 +67,4 @@ export const wrong: MessageCreateParamsStreaming[] = [
 `);
     expect(complaints).toBe('');
   });
-});
+}

@@ -1,9 +1,11 @@
-import { agentContract, wireCases } from '@cobbler/conformance';
-import { describe, test } from 'vitest';
+import { describeWays, quickWayCases } from '@cobbler/conformance/msw';
+import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
-/** contract.slow.test.ts runs the whole contract. */
-describe.each(subjects)('agentContract, $name', (subject) => {
-  for (const { group, name, run, off } of wireCases(agentContract(subject, { seeds: { count: 3 } })))
-    test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-});
+/** contract.slow.test.ts runs the whole contract over both ways. */
+for (const subject of subjects)
+  describeWays(
+    subject,
+    { describe, it, afterAll },
+    { select: quickWayCases, seeds: { count: 3 }, print: console.log },
+  );

@@ -1,8 +1,14 @@
-import type { ContractSubject } from '@cobbler/conformance';
+import type { MockedSubject } from '@cobbler/conformance/msw';
+import { http } from 'msw';
 import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 
 /** What the contract and the mutants are run on. */
-export const subjects: readonly ContractSubject[] = [
-  { name: 'claude', create: (link) => createClaude({ env: {}, ...link }), testing: claudeTesting },
+export const subjects: readonly MockedSubject[] = [
+  {
+    name: 'claude',
+    create: (link) => createClaude({ env: {}, ...link }),
+    testing: claudeTesting,
+    handlers: (baseURL, service) => [http.post(`${baseURL}/v1/messages`, service)],
+  },
 ];

@@ -1,13 +1,9 @@
-import { agentContract } from '@cobbler/conformance';
-import { describe, expect, test } from 'vitest';
+import { describeWays } from '@cobbler/conformance/msw';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { subjects } from './subjects.ts';
 
 for (const subject of subjects) {
-  describe(`agentContract, ${subject.name}`, () => {
-    for (const { group, name, run, off } of agentContract(subject)) {
-      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-    }
-  });
+  describeWays(subject, { describe, it, afterAll }, { print: console.log });
 
   test(`${subject.name} lacks at most five things, each with a reason`, () => {
     const reasons = Object.values(subject.testing.lacks);

@@ -1,27 +1,23 @@
 import { systemRuntime, userMessage } from '@cobbler/agent';
 import { fetchTransport } from '@cobbler/agent/provider';
 import { callBlock, replies, scriptResponse, wireServer } from '@cobbler/agent/testing';
-import { http } from 'msw';
+import { mockResolver } from '@cobbler/conformance/msw';
 import { setupServer } from 'msw/node';
 import { expect, test } from 'vitest';
 import { createOpenAI } from '../src/index.ts';
-import { chatTesting, responsesTesting } from '../src/testing/index.ts';
+import { subjects } from './subjects.ts';
 
 const answer = scriptResponse(['I look.', callBlock('call_1', 'look_up', { word: 'last' })]);
 
-test.each([
-  { api: 'responses', testing: responsesTesting, path: '/v1/responses' },
-  { api: 'chat', testing: chatTesting, path: '/v1/chat/completions' },
-] as const)(
-  'the handlers of the $api mock serve as those of msw, at the real address',
-  async ({ api, testing, path }) => {
+test.each(subjects)(
+  'the handlers of the contract answer at the address of the real service, $name',
+  async ({ name, testing, handlers }) => {
     const mock = wireServer(testing, [replies(answer)]);
-    const network = setupServer(
-      http.post(`https://api.openai.com${path}`, ({ request }) => mock.handler(request)),
-    );
+    const network = setupServer(...handlers('https://api.openai.com/v1', mockResolver(mock.handler)));
     network.listen({ onUnhandledFrame: 'error' });
     try {
       const transport = fetchTransport(systemRuntime.fetch);
+      const api = name === 'openai chat' ? 'chat' : 'responses';
       const agent = createOpenAI({ api, apiKey: 'sk-test', env: {}, model: 'gpt-4.1', transport });
       const response = await agent.run({ messages: [userMessage('Go.')], tools: [] });
       expect(response.content).toBe('I look.');

@@ -1,5 +1,6 @@
 import { agentContract, firstSteps, runContract } from '@cobbler/conformance';
-import { describe, test } from 'vitest';
+import { describeWays } from '@cobbler/conformance/msw';
+import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
 for (const subject of subjects) {
@@ -10,8 +11,5 @@ for (const subject of subjects) {
   );
   // Thrown here and not in a test, so that it is seen whatever group `-t` chooses.
   if (steps.length > 0) throw new Error(steps.join('\n'));
-  describe(`agentContract, ${subject.name}`, () => {
-    for (const { group, name, off, run } of agentContract(subject))
-      test(`${group}: ${name}`, ({ skip }) => (off === undefined ? run() : skip(off)));
-  });
+  describeWays(subject, { describe, it, afterAll }, { print: console.log });
 }

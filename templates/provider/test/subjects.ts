@@ -1,8 +1,15 @@
-import type { ContractSubject } from '@cobbler/conformance';
+import type { MockedSubject } from '@cobbler/conformance/msw';
+import { http } from 'msw';
 import { createYourOwn } from '../src/index.ts';
 import { yourOwnTesting } from '../src/testing/index.ts';
 
 /** What the contract is run on, here and by `npm run contract`: one for each wire that the service speaks. */
-export const subjects: readonly ContractSubject[] = [
-  { name: 'your-own', create: createYourOwn, testing: yourOwnTesting },
+export const subjects: readonly MockedSubject[] = [
+  {
+    name: 'your-own',
+    create: createYourOwn,
+    testing: yourOwnTesting,
+    // The mock service as msw handlers: the path is that of `endpoint.url` in src/wire.ts.
+    handlers: (baseURL, service) => [http.post(`${baseURL}/v1/answer`, service)],
+  },
 ];

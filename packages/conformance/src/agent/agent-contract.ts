@@ -50,7 +50,7 @@ export interface AgentContractOptions {
 /**
  * What every agent has to do, as a list of cases that any test runner can run: see {@link runContract} for
  * one that needs none. No case knows the provider; one is off only where the provider's inverse declares a
- * lack, and says so. Cases serve on loopback and need Node.
+ * lack or the network cannot express it, and says so. Cases need Node.
  */
 export function agentContract(subject: ContractSubject, options: AgentContractOptions = {}): ContractCase[] {
   const { maxLacks = 5, seeds = {} } = options;
@@ -93,9 +93,13 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
   return [lackCase(subject, maxLacks), ...definitions.map((definition) => bound(definition, subject))];
 }
 
-function bound({ group, name, needs, run }: CaseDefinition, subject: ContractSubject): ContractCase {
-  const { lacks } = subject.testing;
-  const reason = needs.map((need) => lacks[need]).find((lack) => lack !== undefined);
+function bound(definition: CaseDefinition, subject: ContractSubject): ContractCase {
+  const { group, name, needs, sockets, run } = definition;
+  const { network, testing } = subject;
+  const reason =
+    needs.map((need) => testing.lacks[need]).find((lack) => lack !== undefined) ??
+    (sockets && network?.noSockets) ??
+    network?.impossible?.[`${group}: ${name}`];
   return {
     group,
     name,

@@ -6,10 +6,10 @@ export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
   framing: 'sse', // As the wire has it.
   // What the service cannot say, each with the reason, such as: documents: 'It takes pictures but no papers.'
-  // Look through the names of `Lack` before the first run; what stands here switches cases off, and five are the most.
+  // Compare the names of `UnsupportedFeature` before the first run. Each entry switches cases off; at most five.
   lacks: {},
   read() {
-    // Given: the body of a request, which looks as `Body` says with `inverse<Body>({ … })`.
+    // Given: the body of a request, of the type `Body` in `mockWire<Body>({ … })`.
     throw new Error(
       'src/testing/index.ts, read: give the request back as { model, system, tools, toolChoice, turns … }.',
     );

@@ -19,9 +19,10 @@ import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('cancel');
+const onWire = socketGroup('cancel');
 
 /** Promise 3: real time until control is back, and until the connection is closed. */
 const backMs = 250;
@@ -166,7 +167,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       });
     }
   }),
-  the('a run is cancelled while a large request is stuck on its way [P3]', async (subject) => {
+  onWire('a run is cancelled while a large request is stuck on its way [P3]', async (subject) => {
     await onSocket(subject, [{ bytes: [], deaf: true }], async ({ stage, socket }) => {
       const controller = new AbortController();
       const agent = stage.agent({ baseURL: socket.url });
@@ -180,7 +181,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       expectEqual(stage.runtime.timers, 0, 'the timers left behind');
     });
   }),
-  the('a run is cancelled in the middle of a head [P3]', async (subject) => {
+  onWire('a run is cancelled in the middle of a head [P3]', async (subject) => {
     const { head } = rawParts(spoken, subject.testing);
     await onSocket(subject, [{ bytes: [head.slice(0, 30)] }], async ({ stage, socket, ask }) => {
       const controller = new AbortController();

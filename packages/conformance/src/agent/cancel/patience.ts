@@ -16,9 +16,10 @@ import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('waits');
+const onWire = socketGroup('waits');
 
 /** Limits far apart, so that it shows which one was kept. */
 export const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
@@ -125,7 +126,7 @@ function silent(
 
 /** Stuck bytes of HTTP, given up at the limit for the head. */
 function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
-  return the(`${what} is given up after the limit for the head [P2]`, (subject) =>
+  return onWire(`${what} is given up after the limit for the head [P2]`, (subject) =>
     onSocket(
       subject,
       [bytes(subject)],

@@ -14,9 +14,10 @@ import { onSocket } from '../setup/raw-responses.ts';
 import { continued, user } from '../setup/request-parts.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('bodies');
+const onWire = socketGroup('bodies');
 const ids = group('ids');
 
 const mebibyte = 1024 * 1024;
@@ -86,7 +87,7 @@ function* muchOfNothing(): Iterable<string> {
 
 /** A body under a good status and without a content type, or with one that says nothing. */
 function untyped(what: string, headers: string, body: string): CaseDefinition {
-  return the(`${what} is no answer [P1]`, (subject) =>
+  return onWire(`${what} is no answer [P1]`, (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`] }],
@@ -160,7 +161,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [replies(answer, { headers })], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
-  the('an answer without a content type is taken at its word', (subject) => {
+  onWire('an answer without a content type is taken at its word', (subject) => {
     const body = framesOf(replies(answer), subject.testing).join('');
     return onSocket(
       subject,

@@ -8,9 +8,9 @@ import type { Outcome } from '../setup/setup.ts';
 import { answered, failed, onStage } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { socketGroup } from '../setup/subject.ts';
 
-const the = group('connection');
+const the = socketGroup('connection');
 
 const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 

@@ -11,9 +11,10 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('errors');
+const onWire = socketGroup('errors');
 
 const answer = scriptResponse(['Fine after all.']);
 
@@ -113,7 +114,7 @@ export const errorCases: readonly CaseDefinition[] = [
       'kind and retryable',
     );
   }),
-  the(
+  onWire(
     'a port where nobody listens is network, tried for minutes, and names the host [P5]',
     async (subject) => {
       // A port that was closed a moment ago is soon that of a server in another test.

@@ -9,9 +9,10 @@ import { answered, contractKey, failed, onStage, promptly, soon } from '../setup
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import { serveSocket } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
-const the = group('network');
+const the = socketGroup('network');
+const served = group('network');
 
 const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 
@@ -43,7 +44,7 @@ function portal(what: string, bytes: string | Uint8Array, head: string, words: s
       [{ bytes: [`${head}content-length: ${bytes.length}\r\n\r\n`, bytes] }],
       async ({ ask, socket }) => {
         const error = failed(await ask());
-        expect(!error.retryable, 'an error that another try does not mend');
+        expect(!error.retryable, 'an error that is not retryable');
         expectEqual([error.attempts, socket.requests.length], [1, 1], 'attempts and requests');
         expect(error.message.includes(words), `a message with ${words}, found ${error.message}`);
         expect(error.message.length < 600, 'a message in few words');
@@ -81,7 +82,7 @@ async function onServer(server: Server, act: (port: number) => Promise<void>): P
   }
 }
 
-/** Serves TLS with a certificate that nobody vouches for; `heard` counts what was said behind the handshake. */
+/** Serves TLS with an untrusted certificate; `heard` counts the bytes received after the handshake. */
 async function onUntrusted(
   act: (link: { readonly url: string; readonly heard: () => number }) => Promise<void>,
 ): Promise<void> {
@@ -99,13 +100,13 @@ async function onUntrusted(
 
 interface Mute {
   readonly url: string;
-  /** Resolves when somebody has said something. */
+  /** Resolves when the first bytes arrive. */
   readonly met: Promise<void>;
   /** Resolves when the first connection has gone. */
   readonly left: Promise<void>;
 }
 
-/** A port that takes connections and never says a word. */
+/** A port that accepts connections and never responds. */
 async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
   const { createServer } = await import('node:net');
   const met = Promise.withResolvers<void>();
@@ -332,7 +333,7 @@ export const networkCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a password of a proxy in the address goes nowhere else [P19]', async (subject) => {
+  served('a password of a proxy in the address goes nowhere else [P19]', async (subject) => {
     await onStage(subject, [replies(answer)], async (stage) => {
       const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
       answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));

@@ -4,9 +4,10 @@ import { expect, expectEqual, failsWith, replies, scriptResponse } from '@cobble
 import { leaks } from '../setup/leak.ts';
 import { answered, askOnce, contractKey, failed } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('secrets');
+const onWire = socketGroup('secrets');
 
 const fine = replies(scriptResponse(['Fine.']));
 
@@ -91,7 +92,7 @@ export const secretCases: readonly CaseDefinition[] = [
     );
     expectEqual(leaks(outcome.events, [contractKey]), undefined, 'where the key stands in the events');
   }),
-  the('the key does not appear when nobody listens at an address that holds it [P19]', async (subject) => {
+  onWire('the key does not appear when nobody listens at an address that holds it [P19]', async (subject) => {
     const { outcome } = await askOnce(
       subject,
       [],

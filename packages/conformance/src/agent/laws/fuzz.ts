@@ -17,7 +17,7 @@ import { continued, user } from '../setup/request-parts.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { onStage } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
 
 const the = group('fuzz');
@@ -210,7 +210,7 @@ export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
           return { type: 'raw', status: 200, headers, body: [bytes] };
         }),
     ),
-    the('whatever is changed in the bytes of HTTP, it is understood [P18]', (subject) =>
+    socketGroup('fuzz')('whatever is changed in the bytes of HTTP, it is understood [P18]', (subject) =>
       anyByte(subject, seeds),
     ),
   ];

@@ -14,9 +14,10 @@ import { spoken, until } from '../setup/positions.ts';
 import { onSocket } from '../setup/raw-responses.ts';
 import { answered, askOnce, contractKey, failed, onStage, promptly } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
-import { group } from '../setup/subject.ts';
+import { group, socketGroup } from '../setup/subject.ts';
 
 const the = group('secrets');
+const onWire = socketGroup('secrets');
 const redirects = group('redirects');
 
 const fine = replies(scriptResponse(['Fine.']));
@@ -179,7 +180,7 @@ export const echoCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [replies(spoken, { headers })], {}, { retry: { retries: 0 } });
     await expectClean(failed(outcome));
   }),
-  the('the key does not appear in an error about bytes that are no HTTP [P19]', (subject) =>
+  onWire('the key does not appear in an error about bytes that are no HTTP [P19]', (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }],
@@ -196,12 +197,12 @@ export const echoCases: readonly CaseDefinition[] = [
         } catch (thrown) {
           error = thrown;
         }
-        expectEqual(leaks(error, [contractKey]), undefined, 'where the key stands in the error');
+        expectEqual(leaks(error, [contractKey]), undefined, 'where the key is in the error');
         expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
       });
     }
   }),
-  the('a password in the address does not appear when nobody listens there [P19]', async (subject) => {
+  onWire('a password in the address does not appear when nobody listens there [P19]', async (subject) => {
     const { outcome } = await askOnce(
       subject,
       [],

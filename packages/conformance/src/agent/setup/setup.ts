@@ -20,7 +20,7 @@ import {
 import { defined } from '@cobbler/agent/values';
 import { leaks } from './leak.ts';
 import { lookUp, put } from './request-parts.ts';
-import type { AgentLink, ContractSubject } from './subject.ts';
+import type { AgentLink, ContractNetwork, ContractSubject } from './subject.ts';
 
 /** The key of every case. Its characters have a meaning in patterns and replacements, to catch careless scrubbing. */
 export const contractKey = "sk-contract-$&.*+$'7f3a9c";
@@ -61,6 +61,9 @@ export interface Outcome {
   readonly events: readonly AgentEvent[];
 }
 
+/** The network of a subject that names none. */
+const loopback: ContractNetwork = { serve: serveLoopback };
+
 /** Sets a stage up, acts on it, checks that no request was refused or unreadable and no timer left, and takes it down. */
 export async function onStage(
   subject: ContractSubject,
@@ -70,16 +73,17 @@ export async function onStage(
   limitMs: number = watchdogMs,
 ): Promise<void> {
   const server = wireServer(subject.testing, script, { secret: contractKey });
-  const loopback = await serveLoopback(server.handler);
+  const { network = loopback } = subject;
+  const service = await network.serve(server.handler);
   const runtime = fakeRuntime();
   try {
-    await watched(act(stageOf(subject, server, loopback.url, runtime, link)), limitMs * (subject.slack ?? 1));
+    await watched(act(stageOf(subject, server, service.url, runtime, link)), limitMs * (subject.slack ?? 1));
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be acceptable, but ${complaint}`);
     }
     expect(runtime.timers === 0, `no timer to be left behind, found ${runtime.timers}`);
   } finally {
-    await loopback.close();
+    await service.close();
   }
 }
 
@@ -112,8 +116,9 @@ function stageOf(
   runtime: FakeRuntime,
   link: Partial<AgentLink>,
 ): WireFixture {
+  const transport = defined({ transport: subject.network?.transport });
   const agent = (own: Partial<AgentLink> = {}) =>
-    subject.create({ baseURL, apiKey: contractKey, runtime, ...link, ...own });
+    subject.create({ baseURL, apiKey: contractKey, runtime, ...transport, ...link, ...own });
   let usual: Agent | undefined;
   return {
     subject,

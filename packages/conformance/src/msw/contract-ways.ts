@@ -1,0 +1,87 @@
+import type { ContractCase } from '@cobbler/agent/testing';
+import type { AgentContractOptions } from '../agent/agent-contract.ts';
+import { agentContract } from '../agent/agent-contract.ts';
+import type { ContractSubject } from '../agent/setup/subject.ts';
+import { wireCases } from '../agent/wire-cases.ts';
+import type { TestRunner } from '../report/describe-contract.ts';
+import type { MockedSubject } from './mocked-subject.ts';
+import { overFetch } from './over-fetch.ts';
+import { overNode } from './over-node.ts';
+
+/** One of the two ways in which a contract runs. */
+export interface ContractWay {
+  readonly name: 'fetch' | 'node';
+  /** For a report, with the mock that answers. */
+  readonly title: string;
+  /** Returns the subject with the network of this way. */
+  over(subject: MockedSubject): ContractSubject;
+}
+
+/** The ways in which a contract runs: the cases and the handlers are the same. */
+export const contractWays: readonly ContractWay[] = [
+  { name: 'fetch', title: 'over fetch (msw setupServer)', over: overFetch },
+  { name: 'node', title: "over Node's transport (loopback)", over: overNode },
+];
+
+/** Returns the contract of a subject over one way. */
+export function wayCases(
+  subject: MockedSubject,
+  way: ContractWay,
+  options?: AgentContractOptions,
+): readonly ContractCase[] {
+  return (subject.contract ?? agentContract)(way.over(subject), options);
+}
+
+/**
+ * Returns the cases of a quick run: over fetch all in which the wire decides, over Node's transport one for each of
+ * their groups.
+ */
+export function quickWayCases(cases: readonly ContractCase[], way: ContractWay): readonly ContractCase[] {
+  const decided = wireCases(cases);
+  if (way.name === 'fetch') return decided;
+  return [...Map.groupBy(decided, ({ group }) => group).values()].flatMap(
+    (members) => members.find(({ off }) => off === undefined) ?? [],
+  );
+}
+
+/** What two ways need of a test runner: the functions of vitest fit. */
+export interface WayRunner extends TestRunner {
+  readonly afterAll: (run: () => void) => unknown;
+}
+
+/** How {@link describeWays} runs a contract. */
+export interface DescribeWaysOptions extends AgentContractOptions {
+  /** Returns the cases of a way that run. Default: all. */
+  readonly select?: (cases: readonly ContractCase[], way: ContractWay) => readonly ContractCase[];
+  /** Takes the line with the counts. */
+  readonly print: (line: string) => void;
+}
+
+/**
+ * Makes tests of a contract over both ways. After the last, prints how many cases passed, such as
+ * `claude: 517 cases passed over fetch, 588 over Node's transport`.
+ */
+export function describeWays(
+  subject: MockedSubject,
+  { describe, it, afterAll }: WayRunner,
+  { select = (cases) => cases, print, ...options }: DescribeWaysOptions,
+): void {
+  const passed = { fetch: 0, node: 0 };
+  describe(`agentContract, ${subject.name}`, () => {
+    for (const way of contractWays) {
+      describe(way.title, () => {
+        for (const { group, name, off, run } of select(wayCases(subject, way, options), way))
+          it(`${group}: ${name}`, async (context) => {
+            if (off !== undefined) context.skip(off);
+            else {
+              await run();
+              passed[way.name] += 1;
+            }
+          });
+      });
+    }
+    afterAll(() => {
+      print(`${subject.name}: ${passed.fetch} cases passed over fetch, ${passed.node} over Node's transport`);
+    });
+  });
+}
