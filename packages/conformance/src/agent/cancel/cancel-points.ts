@@ -197,6 +197,8 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     const { testing } = subject;
     const flood = testing.noise().map(testing.frame).join('').repeat(5);
     function* body(): Iterable<string> {
+      // Begun: a client may reject a response whose first event is of an unknown kind, and then send the request again.
+      yield testing.begin(spoken).map(testing.frame).join('');
       for (;;) yield flood;
     }
     const headers = { 'content-type': testing.contentType };
