@@ -11,5 +11,6 @@ writeFileSync(
 );
 writeFileSync(
   new URL('page.d.ts', folder),
-  'export declare function loadPage(): Promise<Readonly<Record<string, { readonly type: string; readonly text: string }>>>;\n',
+  'export type PageFiles = Readonly<Record<string, { readonly type: string; readonly text: string }>>;\n' +
+    'export declare function loadPage(): Promise<PageFiles>;\n',
 );
