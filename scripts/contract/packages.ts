@@ -27,6 +27,7 @@ interface Named {
 interface Way {
   /** Behind the name of the subject, where there are several. */
   readonly name?: string;
+  readonly heldBy?: string | undefined;
   /** `slack` is their share of the usual patience. */
   cases(slack?: number): readonly ContractCase[];
 }
@@ -102,8 +103,9 @@ function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnC
   const ways = has<Named>(subject, 'name') ? waysOf(subject) : undefined;
   if (ways === undefined || !has<Named>(subject, 'name'))
     throw new Error(`not all of \`subjects\` are what the ${contract} contract takes`);
-  return ways.map(({ name, cases }) => ({
+  return ways.map(({ name, heldBy, cases }) => ({
     name: name === undefined ? subject.name : `${subject.name} ${name}`,
+    heldBy,
     cases: () => cases(),
     probe: () => firstOfGroups(cases(probeSlack)),
   }));
@@ -113,6 +115,7 @@ function suitesOver({ contract, waysOf }: Kind, subject: unknown): readonly OwnC
 export function mockedWays(subject: MockedSubject): readonly Way[] {
   return contractWays.map((way) => ({
     name: way.name,
+    heldBy: way.name === 'fetch' ? 'msw' : undefined,
     cases: (slack = subject.slack ?? 1) => wayCases({ ...subject, slack }, way),
   }));
 }

@@ -11,6 +11,8 @@ export interface Suite {
   probe?(): readonly ContractCase[];
   /** Why it cannot be run here, and how to come by what is missing: then it is named, and counts as nothing. */
   readonly missing?: string | undefined;
+  /** What else holds memory, so that the limit on it does not apply. */
+  readonly heldBy?: string | undefined;
   /** Ends what the cases have started. */
   close?(): Promise<void>;
 }

@@ -33,9 +33,10 @@ export async function allSuites(): Promise<readonly Suite[]> {
   return [
     ...(await packageSuites('provider', packages)),
     ...[scripted, lantern].flatMap((subject) =>
-      mockedWays(subject).map(({ name, cases }) => ({
+      mockedWays(subject).map(({ name, heldBy, cases }) => ({
         name: `${subject.name} ${name}`,
         contract: 'agent',
+        heldBy,
         cases: () => cases(),
       })),
     ),
