@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { eventJsonSchema } from '../packages/agent/src/events/index.ts';
+import { eventJsonSchema } from '../packages/agent/src/store/format.ts';
 import { eventTypes } from '../packages/agent/test/events/event-types.ts';
 import { schemaChange } from '../packages/agent/test/events/schema-change.ts';
 

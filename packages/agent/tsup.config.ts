@@ -7,6 +7,7 @@ export default bundle(
     'harness/index': 'src/harness/index.ts',
     'runner/index': 'src/runner/index.ts',
     'values/index': 'src/values/index.ts',
+    'store/format': 'src/store/format.ts',
     'store/index': 'src/store/index.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',

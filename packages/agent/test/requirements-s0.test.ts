@@ -368,5 +368,5 @@ it('the main entry has what programs use', () => {
   expect(Object.keys(kit)).toEqual(
     expect.arrayContaining(['AgentError', 'Budget', 'Executor', 'defineTool', 'memoryStore']),
   );
-  expect(Object.keys(events)).toEqual(expect.arrayContaining(['emptyState', 'fold', 'repairLog']));
+  expect(Object.keys(events)).toEqual(expect.arrayContaining(['emptyState', 'fold', 'repairMessages']));
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventSchema } from '@cobbler/agent/events';
+import { eventSchema } from '@cobbler/agent/format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shrinkSimulation } from '../src/simulation/shrink.ts';
 import type { Simulation } from '../src/simulation/simulate.ts';

@@ -2,7 +2,7 @@ import { createReadStream, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { forkSession, systemRuntime } from '@cobbler/agent';
-import { exportSession, importSession } from '@cobbler/agent/store';
+import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
 import { workspaceTools } from '@cobbler/tools';
 import { whyUnreadable } from '../config/attachment.ts';

@@ -1,4 +1,4 @@
-import type { RepairedLog } from '@cobbler/agent/events';
+import type { RepairedLog } from '@cobbler/agent/format';
 import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/provider';
 import { plural } from '../terminal/format.ts';
 
@@ -51,7 +51,7 @@ async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
     .flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const values = lines.map(({ line }) => parsed(line));
   if (!values.some(isEvent)) return undefined;
-  const { repairLog } = await import('@cobbler/agent/events');
+  const { repairLog } = await import('@cobbler/agent/format');
   const log = repairLog(values);
   const asRead = new Map<unknown, string>(values.map((value, at) => [value, lines[at]?.line ?? '']));
   return eventCheck(log, text, {
@@ -62,7 +62,7 @@ async function checkLines(text: string): Promise<TranscriptCheck | undefined> {
 }
 
 async function checkEventList(values: readonly unknown[], text: string): Promise<TranscriptCheck> {
-  const { repairLog } = await import('@cobbler/agent/events');
+  const { repairLog } = await import('@cobbler/agent/format');
   const log = repairLog(values);
   return eventCheck(log, text, {
     place: (at) => `event ${at + 1} of the list`,

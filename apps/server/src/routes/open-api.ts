@@ -1,4 +1,4 @@
-import { eventJsonSchema } from '@cobbler/agent/events';
+import { eventJsonSchema } from '@cobbler/agent/format';
 import { z } from 'zod';
 import type { AnswerText, Route } from '../http/route.ts';
 import { idPattern } from '../http/route.ts';

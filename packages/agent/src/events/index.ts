@@ -1,5 +1,5 @@
 /**
- * Events one by one: their types, what follows from a log of them, how they are shown, and their format as schemas.
+ * Events one by one: their types, what follows from a log of them, and how they are shown.
  *
  * @module
  */
@@ -30,8 +30,6 @@ export type {
 } from './event.ts';
 export { type EventGroup, ignore } from './event-groups.ts';
 export { fold } from './fold.ts';
-export { type LogIssue, type RepairedLog, repairLog } from './repair-log.ts';
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
-export { eventJsonSchema, eventSchema } from './schema.ts';
 export { addUsd, spendingOf } from './spending.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';

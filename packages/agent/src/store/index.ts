@@ -1,5 +1,5 @@
 /**
- * What a store of sessions is made of, and sessions as files of events, for programs that move them.
+ * What a store of sessions is made of.
  *
  * @module
  */
@@ -8,7 +8,6 @@ export { foldVersion, snapshotState, snapshotText } from '../events/snapshot.ts'
 export type { BlobPart } from '../interfaces/blobs.ts';
 export type { Fork } from './fork-session.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
-export { exportSession, importSession } from './session-file.ts';
 export type { Parent, SessionHead, SessionStats } from './session-info.ts';
 export { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 export {

@@ -2,11 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
-import { eventJsonSchema, eventSchema, repairLog } from '../../src/events/index.ts';
 import { knownTypes } from '../../src/events/schema.ts';
 import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
-import { exportSession, importSession } from '../../src/store/index.ts';
+import {
+  eventJsonSchema,
+  eventSchema,
+  exportSession,
+  importSession,
+  repairLog,
+} from '../../src/store/format.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { outline } from '../../src/testing/conversation.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/events/event.ts';
-import { eventJsonSchema, eventSchema } from '../../src/events/index.ts';
 import { noMetrics } from '../../src/interfaces/metrics.ts';
+import { eventJsonSchema, eventSchema } from '../../src/store/format.ts';
 import { noUsage } from '../../src/values/usage.ts';
 
 const head = { v: 1, seq: 1, id: 's-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;

@@ -1,5 +1,5 @@
 import type { SessionStore } from '@cobbler/agent';
-import { exportSession, importSession } from '@cobbler/agent/store';
+import { exportSession, importSession } from '@cobbler/agent/format';
 import { answered, ended, expect, expectEqual, said, wholeRun, worked, write } from '@cobbler/agent/testing';
 import type { StoreCase } from './cases.ts';
 import { group } from './cases.ts';
