@@ -10,9 +10,17 @@ import { capture } from './child.mjs';
 /** @type {Check[]} */
 const SOURCE_CHECKS = [
   { name: 'lint', command: ['biome', 'check', '--error-on-warnings', '--diagnostic-level=warn', '.'] },
-  { name: 'house rules', command: ['node', 'scripts/check-house.mjs'] },
+  {
+    name: 'import rules',
+    command: [
+      'depcruise',
+      '--config=scripts/import-rules.mjs',
+      '--output-type=err-long',
+      ...['packages', 'apps', 'bench', 'examples', 'tests', 'templates', 'scripts', 'site/src', 'e2e'],
+    ],
+  },
   { name: 'prose', command: ['node', 'scripts/check-prose.mjs'] },
-  { name: 'api', command: ['node', 'scripts/api.mjs', '--check'] },
+  { name: 'api', command: ['node', 'scripts/api/main.mjs', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'types of scripts and suites', command: ['tsc', '-p', 'scripts'] },
@@ -22,16 +30,7 @@ const SOURCE_CHECKS = [
 const BUILD_CHECKS = [
   { name: 'build', command: ['turbo', 'run', 'build', '--output-logs=errors-only'] },
   { name: 'packages', command: ['turbo', 'run', 'check-package', '--output-logs=errors-only'] },
-  {
-    name: 'sizes',
-    command: [
-      'node',
-      '--conditions=@cobbler/source',
-      '--disable-warning=ExperimentalWarning',
-      'scripts/budgets.ts',
-      '--check',
-    ],
-  },
+  { name: 'sizes', command: ['node', 'scripts/sizes.mjs'] },
 ];
 
 /**

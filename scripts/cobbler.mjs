@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { checkSources } from './checks.mjs';
 import { handOver, Refusal } from './child.mjs';
 import { cleanEnvironment, setUp, userPath } from './setup.mjs';
-import { runTask, taskNames } from './tasks.mjs';
+import { runTask, sourceFlags, taskNames } from './tasks.mjs';
 import { testQuick } from './test-run.mjs';
 import { verify } from './verify.mjs';
 
@@ -29,6 +29,9 @@ const commands = {
   generate: (tools, args) => generate(tools, args),
   bench: (tools, args) => bench(tools, args),
   exec: (tools, [program = 'node', ...args]) => handOver(program, args, { cwd: root, env: tools.env }),
+  ...Object.fromEntries(
+    taskNames('root').map((name) => [name, (tools, args) => runTask(root, tools, 'root', [name, ...args])]),
+  ),
 };
 
 /**
@@ -74,10 +77,9 @@ function startCli(tools, args) {
  * @param {Record<string, string>} [extra] variables to add
  */
 function runSource(tools, args, extra) {
-  const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
   const cwd = process.env.INIT_CWD ?? process.cwd();
   const env = { ...cleanEnvironment(process.env), ...extra, PATH: userPath(process.env.PATH ?? '') };
-  return handOver(tools.node, [...flags, ...args], { cwd, env });
+  return handOver(tools.node, [...sourceFlags, ...args], { cwd, env });
 }
 
 /**

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { apiFiles } from './api.mjs';
+import { apiFiles } from './api/main.mjs';
 import { capture, Refusal } from './child.mjs';
 import { kinds } from './new/kinds.mjs';
 import { checkName, renamed } from './new/spelling.mjs';

@@ -1,65 +1,167 @@
-// Writes docs/requirements.md and docs/promises.md: each requirement, the files that implement it, the tests that prove it.
+// Writes the column "Tests" of docs/requirements.md and docs/promises.md from the names of the tests. The other columns are
+// written by hand, there.
 //
-//   npm run generate -- requirements            writes both pages
-//   npm run generate -- requirements --check    checks that they are up to date
+//   npm run generate -- requirements
 //
 // Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an unknown
-// number or more than three. The tables are in scripts/requirements; tests are found by the numbers in their names.
-import { readFileSync, writeFileSync } from 'node:fs';
+// number or more than three.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { citationsIn } from './requirements/citations.mjs';
-import { promisesPage, requirementsPage } from './requirements/page.mjs';
-import { problemsOf } from './requirements/rules.mjs';
-import { promises, requirements } from './requirements/table.mjs';
+
+/** @typedef {import('./requirements/citations.mjs').Citation} Citation */
+
+export const pages = ['docs/requirements.md', 'docs/promises.md'];
+
+/** A row of a table; departures, which follow, have no tests. */
+const ROW = /^\| ([SP]\d\S*) \|(.*) \|(?:[^|\\]|\\.)*\|$/;
+const DEPARTURES = '\n## Departures\n';
+
+/** Maximum number of tests shown per number, of numbers per test, and of characters of a test name. */
+const maxShown = 3;
+const maxNumbers = 3;
+const maxCharacters = 96;
 
 /**
- * @param {string} root
- * @returns {{ problems: string[], pages: Map<string, string> }} the problems, and the pages by path
+ * Returns the number and the columns between number and tests of every row.
+ * @param {string} text a page
  */
-export function proofs(root) {
-  const citations = citationsIn(root);
-  const problems = problemsOf(root, [...requirements, promises], citations);
-  const pages = new Map([
-    ['docs/requirements.md', requirementsPage(requirements, citations)],
-    ['docs/promises.md', promisesPage(promises, citations)],
-  ]);
-  return { problems, pages };
+export function rowsOf(text) {
+  const [tables = ''] = text.split(DEPARTURES);
+  return tables.split('\n').flatMap((line) => {
+    const [, number = '', columns = ''] = ROW.exec(line) ?? [];
+    return number === '' ? [] : [{ number, columns }];
+  });
 }
 
 /**
- * @param {string} root
- * @param {Map<string, string>} pages
- * @returns {string[]} paths of the pages that are out of date
+ * Returns a page with the tests of each row.
+ * @param {string} text
+ * @param {readonly Citation[]} citations
  */
-export function outdated(root, pages) {
-  return [...pages].filter(([path, text]) => readPage(join(root, path)) !== text).map(([path]) => path);
+export function withTests(text, citations) {
+  const [tables = '', ...rest] = text.split(DEPARTURES);
+  const lines = tables.split('\n').map((line) => {
+    const [, number = '', columns = ''] = ROW.exec(line) ?? [];
+    return number === '' ? line : `| ${number} |${columns} | ${proofOf(number, citations)} |`;
+  });
+  return [lines.join('\n'), ...rest].join(DEPARTURES);
 }
 
-/** @param {string} path */
-function readPage(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+/**
+ * Returns the problems of the pages and of the tests that cite them, each with its remedy.
+ * @param {string} root
+ * @param {readonly string[]} texts the pages
+ * @param {readonly Citation[]} citations
+ * @returns {string[]}
+ */
+export function problemsOf(root, texts, citations) {
+  const rows = texts.flatMap(rowsOf);
+  const known = new Set(rows.map(({ number }) => number));
+  const cited = new Set(citations.flatMap(({ numbers }) => numbers));
+  const departures = texts.flatMap((text) => text.split(DEPARTURES)[1]?.match(/^\| [SP]\d.*?\|/gm) ?? []);
+  return [
+    ...citations.flatMap(({ file, line, name, numbers }) => {
+      const where = `${file}:${line} "${name}"`;
+      const unknown = numbers.filter((number) => !known.has(number));
+      return [
+        ...unknown.map(
+          (number) => `${where} cites ${number}, which is in no table of ${pages.join(' or ')}.`,
+        ),
+        ...(numbers.length > maxNumbers
+          ? [
+              `${where} cites ${numbers.length} numbers, including its groups. Keep ${maxNumbers}, or split the test.`,
+            ]
+          : []),
+      ];
+    }),
+    ...rows.flatMap(({ number, columns }) => [
+      ...(cited.has(number)
+        ? []
+        : [`${number} has no test. Add the number to the name of the test that proves it.`]),
+      ...[...columns.matchAll(/`([\w.-]+\/[\w./-]+)`/g)]
+        .filter(([, file = '']) => !existsSync(join(root, file)))
+        .map(([, file]) => `${number} names ${file}, which does not exist.`),
+    ]),
+    ...departures
+      .flatMap((cell) => cell.match(/S\d\.\d+|P\d+/g) ?? [])
+      .filter((number) => !known.has(number))
+      .map((number) => `A departure names ${number}, which does not exist.`),
+  ];
 }
 
-/** @param {string[]} args */
-function main(args) {
+/**
+ * @param {string} number
+ * @param {readonly Citation[]} citations
+ */
+function proofOf(number, citations) {
+  const tests = citations.filter(({ numbers }) => numbers.includes(number));
+  const shown = chosen(tests);
+  const rest = tests.length - shown.length;
+  return [
+    ...shown.map((test) => `\`${test.file}\`: ${cell(short(nameFor(test, number)))}`),
+    ...(rest > 0 ? [`and ${rest} more`] : []),
+  ].join('<br>');
+}
+
+/**
+ * Chooses the clearest tests, one per file first.
+ * @param {readonly Citation[]} tests
+ * @returns {Citation[]}
+ */
+function chosen(tests) {
+  const ranked = tests.toSorted((left, right) => obscurity(left) - obscurity(right));
+  const firsts = ranked.filter(({ file }, at) => ranked.findIndex((one) => one.file === file) === at);
+  const others = ranked.filter((test) => !firsts.includes(test));
+  return [...firsts, ...others].slice(0, maxShown);
+}
+
+/**
+ * Ranks a test by how little it explains what it cites. Best is one in a file of requirements that cites nothing else;
+ * worst is a row of a table, whose name is computed, in a suite that `npm test` does not run.
+ * @param {Citation} test
+ */
+function obscurity({ file, name, numbers }) {
+  return (
+    numbers.length +
+    (/\/requirements(-s\d)?\.test/.test(file) ? 0 : 4) +
+    (/^(packages|apps)\/[^/]+\/(src|test)\//.test(file) ? 0 : 8) +
+    (file.startsWith('packages/') ? 0 : 1) +
+    (/…|%\w|\$\w/.test(name) ? 8 : 0)
+  );
+}
+
+/**
+ * Returns the name to show for a number, with the group's name if only the group cites it.
+ * @param {Citation} test
+ * @param {string} number
+ */
+function nameFor({ name, own, groups }, number) {
+  const group = own.includes(number) ? undefined : groups.find((words) => words.includes(number));
+  return group === undefined ? bare(name) : `${bare(group)}: ${bare(name)}`;
+}
+
+/** @param {string} name */
+const bare = (name) => name.replace(/ \[[A-Z]\d[^\]]*\]$/, '').trim();
+
+/** @param {string} words */
+const short = (words) =>
+  words.length > maxCharacters ? `${words.slice(0, maxCharacters).trimEnd()}…` : words;
+
+/** @param {string} text */
+const cell = (text) => text.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
+function main() {
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
-  const { problems, pages } = proofs(root);
+  const citations = citationsIn(root);
+  const texts = pages.map((page) => readFileSync(join(root, page), 'utf8'));
+  const problems = problemsOf(root, texts, citations);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (problems.length > 0) return 1;
-  const old = outdated(root, pages);
-  if (args.includes('--check')) {
-    for (const path of old)
-      process.stderr.write(`${path} is not up to date: npm run generate -- requirements\n`);
-    return old.length > 0 ? 1 : 0;
-  }
-  for (const path of old) writeFileSync(join(root, path), pages.get(path) ?? '');
-  process.stdout.write(old.length > 0 ? `Written: ${old.join(', ')}\n` : 'Both pages are up to date.\n');
-  return 0;
+  if (problems.length > 0) process.exitCode = 1;
+  else
+    for (const [at, page] of pages.entries())
+      writeFileSync(join(root, page), withTests(texts[at] ?? '', citations));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();

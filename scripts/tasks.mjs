@@ -1,11 +1,22 @@
-// Commands that are run by name: scripts/tasks.json says what each of them is.
-import { readFileSync } from 'node:fs';
-import { handOver, Refusal } from './child.mjs';
+// Commands that are run by name. scripts/tasks.json lists them: one command, several that run until one fails, or a suite
+// outside the workspace, with packages that are too large for every user. `source` is Node with the sources of the packages.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { capture, handOver, Refusal, tell } from './child.mjs';
 
-/** @typedef {'generate' | 'bench' | 'verify'} Group */
+/**
+ * @typedef {import('./setup.mjs').Tools} Tools
+ * @typedef {'root' | 'generate' | 'bench' | 'verify'} Group
+ * @typedef {string | string[]} Commands
+ * @typedef {{ install: string, fetches: string, run: Commands }} Suite
+ */
 
-/** @type {Record<Group, Record<string, string>>} */
-const tasks = JSON.parse(readFileSync(new URL('tasks.json', import.meta.url), 'utf8'));
+/** Runs a TypeScript file against the sources of the packages. */
+export const sourceFlags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
+
+/** @type {Record<Group, Record<string, Commands | Suite>>} */
+export const tasks = JSON.parse(readFileSync(new URL('tasks.json', import.meta.url), 'utf8'));
 
 /** @param {Group} group */
 export function taskNames(group) {
@@ -14,17 +25,51 @@ export function taskNames(group) {
 
 /**
  * @param {string} root
- * @param {import('./setup.mjs').Tools} tools
+ * @param {Tools} tools
  * @param {Group} group
- * @param {string[]} words the name, then what is passed on
+ * @param {string[]} words the name, then arguments of the last command
  * @returns {Promise<number>} the exit code
  */
-export function runTask(root, tools, group, [name = '', ...rest]) {
-  const command = tasks[group][name];
-  if (command === undefined)
+export async function runTask(root, tools, group, [name = '', ...words]) {
+  const task = Object.hasOwn(tasks[group], name) ? tasks[group][name] : undefined;
+  if (task === undefined)
     throw new Refusal(
       `Cannot run ${group} "${name}": unknown name. Use one of: ${taskNames(group).join(', ')}.`,
     );
-  const [program = '', ...args] = command.split(' ');
-  return handOver(program, [...args, ...rest], { cwd: root, env: tools.env });
+  const suite = typeof task === 'string' || Array.isArray(task) ? undefined : task;
+  if (suite !== undefined) await installSuite(root, tools.env, suite);
+  const commands = [suite?.run ?? /** @type {Commands} */ (task)].flat();
+  let code = 0;
+  for (const [at, command] of commands.entries()) {
+    const [program = '', ...args] = command.split(' ');
+    const flags = { source: sourceFlags, node: sourceFlags.slice(1) }[program] ?? [];
+    const last = at === commands.length - 1 ? words : [];
+    const options = { cwd: root, env: tools.env };
+    code = await handOver(flags.length > 0 ? tools.node : program, [...flags, ...args, ...last], options);
+    if (code !== 0) break;
+  }
+  return code;
+}
+
+/**
+ * Installs the packages in the lockfile of a suite unless they are installed.
+ * @param {string} root
+ * @param {NodeJS.ProcessEnv} env
+ * @param {{ install: string, fetches: string }} suite
+ */
+export async function installSuite(root, env, { install: place, fetches }) {
+  const folder = join(root, place);
+  const lock = readFileSync(join(folder, 'package-lock.json'));
+  const state = createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
+  const stamp = join(folder, 'node_modules', '.cobbler-stamp');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
+  const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error'];
+  const { code, output } = await tell(`fetching ${fetches}`, () =>
+    capture('npm', args, { cwd: folder, env }),
+  );
+  if (code !== 0)
+    throw new Refusal(
+      `Cannot install ${place}: npm says:\n${output.trim().split('\n').slice(-8).join('\n')}`,
+    );
+  writeFileSync(stamp, state);
 }

@@ -6,21 +6,21 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CommandRow } from '../apps/cli/src/command-line/command-table.ts';
 import { commandRow, flagNames, optionsOf } from '../apps/cli/src/command-line/command-table.ts';
-import type { Command } from '../scripts/docs-commands/commands.ts';
-import { commandsOf, stepsOf } from '../scripts/docs-commands/commands.ts';
-import type { Page } from '../scripts/docs-commands/documents.ts';
-import { blocksOf, followedPages, inlineCodeOf, readPages } from '../scripts/docs-commands/documents.ts';
-import { anchorsOf, brokenLinks } from '../scripts/docs-commands/links.ts';
-import { runPage } from '../scripts/docs-commands/page-run.ts';
-import type { Plan } from '../scripts/docs-commands/plan.ts';
-import { planFor, unfilled, withDefaults } from '../scripts/docs-commands/plan.ts';
-import { plans } from '../scripts/docs-commands/plans.ts';
-import { fragmentsOf, wholeProgramsOf, writePrograms } from '../scripts/docs-commands/programs.ts';
+import type { Command } from '../e2e/docs/src/commands.ts';
+import { commandsOf, stepsOf } from '../e2e/docs/src/commands.ts';
+import type { Page } from '../e2e/docs/src/documents.ts';
+import { blocksOf, followedPages, inlineCodeOf, readPages } from '../e2e/docs/src/documents.ts';
+import { anchorsOf, brokenLinks } from '../e2e/docs/src/links.ts';
+import { runPage } from '../e2e/docs/src/page-run.ts';
+import type { Plan } from '../e2e/docs/src/plan.ts';
+import { planFor, unfilled, withDefaults } from '../e2e/docs/src/plan.ts';
+import { plans } from '../e2e/docs/src/plans.ts';
+import { fragmentsOf, wholeProgramsOf, writePrograms } from '../e2e/docs/src/programs.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** The scripts that take a name, and what they run. */
-const tasks: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+const tasks: Readonly<Record<string, Readonly<Record<string, unknown>>>> = JSON.parse(
   readFileSync(join(root, 'scripts/tasks.json'), 'utf8'),
 );
 const pages = followedPages(root);
@@ -288,9 +288,10 @@ function missingIn({ place, name, task, flags }: NamedScript): string[] {
     return [`${place}: there is no npm run ${name} -- ${task}`];
   const script =
     commands?.[task ?? 'peers'] ??
+    tasks['root']?.[name] ??
     manifests.map(({ scripts }) => scripts[name]).find((text) => text !== undefined);
   if (script === undefined) return [`${place}: there is no npm run ${name}`];
-  const files = script.match(/[\w./-]+\.(ts|mjs)\b/g) ?? [];
+  const files = JSON.stringify(script).match(/[\w./-]+\.(ts|mjs)\b/g) ?? [];
   const absent = files.filter((file) => !existsSync(join(root, file)));
   if (absent.length > 0) return [`${place}: npm run ${name} names ${absent.join(', ')}`];
   // What goes to a program of another project is not looked up.

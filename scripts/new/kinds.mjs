@@ -16,7 +16,7 @@ export const kinds = {
     steps: (name) => [
       `Read docs/writing-a-provider.md: ten rules, and the order in which the parts are best written.`,
       `Write src/wire.ts, its inverse src/testing/index.ts, and what it can do in src/create-${name}.ts, all in packages/provider-${name}.`,
-      `npm run contract -- ${name}: it reports the parts to write first. Then npm run generate -- api, and npm run check.`,
+      `npm run verify -- contract ${name}: it reports the parts to write first. Then npm run generate -- api, and npm run check.`,
     ],
   },
   channel: {

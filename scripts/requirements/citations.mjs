@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { parseSync } from 'vite';
-import { lineAt, visit } from '../house/source.mjs';
+import { lineAt, visit } from '../api/source.mjs';
 
 /**
  * @typedef {object} Citation

@@ -1,16 +1,16 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { apiFiles, differences } from '../api.mjs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { apiFiles, differences, undocumented } from '../api/main.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'cobbler-api-'));
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** What the package of tools would be said to offer with these files as its sources. */
-function offered(files: Record<string, string>): string | undefined {
+/** Writes these files as the only sources of the package of tools. */
+function plant(files: Record<string, string>): void {
   rmSync(home, { recursive: true, force: true });
   for (const manifest of globSync('{packages,apps}/*/package.json', { cwd: root }))
     cpSync(join(root, manifest), join(home, manifest));
@@ -18,6 +18,11 @@ function offered(files: Record<string, string>): string | undefined {
     mkdirSync(dirname(join(home, 'packages/tools/src', path)), { recursive: true });
     writeFileSync(join(home, 'packages/tools/src', path), text);
   }
+}
+
+/** What the package of tools would be said to offer with these files as its sources. */
+function offered(files: Record<string, string>): string | undefined {
+  plant(files);
   return apiFiles(home).get('packages/tools/api.md');
 }
 
@@ -72,4 +77,33 @@ test('what differs is told by declarations', () => {
   const after = offered({ 'index.ts': '/** */\nexport const a: 1 = 1;\nexport const c: 2 = 2;' }) ?? '';
   expect(differences(before, after)).toEqual(['- const b: 2;', '+ const c: 2;']);
   expect(differences(before, before)).toEqual([]);
+});
+
+describe('an export without a doc comment', () => {
+  test('is reported where it is declared, through re-exports', () => {
+    plant({
+      'index.ts': "export * from './a.ts';\nexport { B as C } from './b.ts';\n",
+      'a.ts': '/** One. */\nexport const one = 1;\n\n// two\nexport const two = 2;\n',
+      'b.ts': '/** */\nexport type B = string;\nexport type Inner = B;\n',
+    });
+    expect(undocumented(home)).toEqual([
+      'packages/tools/src/b.ts:2  C of @cobbler/tools has no doc comment',
+      'packages/tools/src/a.ts:5  two of @cobbler/tools has no doc comment',
+    ]);
+  });
+
+  test('may be an overload, but the comment of another declaration does not count', () => {
+    plant({
+      'index.ts': [
+        '/** f */\nexport function f(a: string): void;',
+        'export function f(a: number): void;',
+        'export function f(a: unknown): void {}',
+        '/** not for g */\nconst inner = 1;\nexport const g = inner;',
+      ].join('\n'),
+      'inner.ts': 'export const a = 1;',
+    });
+    expect(undocumented(home)).toEqual([
+      'packages/tools/src/index.ts:7  g of @cobbler/tools has no doc comment',
+    ]);
+  });
 });

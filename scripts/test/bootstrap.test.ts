@@ -19,7 +19,7 @@ describe('the bootstrap', () => {
   test('a word it does not know is refused in one line that names those it knows', () => {
     const { status, stdout, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'toString']);
     expect(stderr).toBe(
-      'cobbler: Use one of: start, test, verify, check, format, try, generate, bench, exec.\n',
+      'cobbler: Use one of: start, test, verify, check, format, try, generate, bench, exec, new, release, docs.\n',
     );
     expect(stdout).toBe('');
     expect(status).toBe(1);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { packageSuites } from '../contract/packages.ts';
+import { packageSuites } from '../../e2e/contract/src/packages.ts';
 
 const packages = mkdtempSync(join(tmpdir(), 'cobbler-contract-test-'));
 

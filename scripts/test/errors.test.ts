@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { catalogue } from '../../apps/cli/src/explain/catalogue.ts';
 import { errorsPage } from '../errors/page.mjs';
-import { raisedIn } from '../errors/raised.mjs';
+import { raisedIn } from './errors/raised.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const entries = catalogue.flatMap((area) => area.entries);

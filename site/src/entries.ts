@@ -1,5 +1,5 @@
-import { publishedPackages } from '../../scripts/house/exports.mjs';
-import { entryFile, readProject } from '../../scripts/house/source.mjs';
+import { publishedPackages } from '../../scripts/api/exports.mjs';
+import { entryFile, readProject } from '../../scripts/api/source.mjs';
 
 /** An entry point of a package: the import specifier and its source file. */
 export interface Entry {

@@ -1,6 +1,8 @@
-// Builds the site from the documents and the API reference, and checks every link. Run by `npm run docs`.
+// Builds the site from the documents and the API reference, and checks every link: `npm run docs`. With `serve`, serves it.
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { preview } from 'vite';
 import { build } from 'vitepress';
 import { deadLinks } from './dead-links.ts';
 import { readEntries } from './entries.ts';
@@ -11,9 +13,28 @@ const site = dirname(dirname(fileURLToPath(import.meta.url)));
 const root = dirname(site);
 const drawn = join(site, 'pages');
 
-gather(root, drawn);
-await writeReference(root, join(drawn, 'api'), readEntries(root));
-await build(site);
-const dead = deadLinks(join(site, 'dist'));
-for (const link of dead) process.stderr.write(`dead link: ${link}\n`);
-if (dead.length > 0) process.exitCode = 1;
+const isServed = process.argv.includes('serve');
+
+if (!isServed || !existsSync(join(site, 'dist/index.html'))) await write();
+if (isServed) await serve();
+
+async function write(): Promise<void> {
+  gather(root, drawn);
+  await writeReference(root, join(drawn, 'api'), readEntries(root));
+  await build(site);
+  const dead = deadLinks(join(site, 'dist'));
+  for (const link of dead) process.stderr.write(`dead link: ${link}\n`);
+  if (dead.length > 0) process.exitCode = 1;
+}
+
+async function serve(): Promise<void> {
+  const address = { host: '127.0.0.1', port: 4173 };
+  const server = await preview({
+    root: site,
+    configFile: false,
+    appType: 'mpa',
+    build: { outDir: 'dist' },
+    preview: address,
+  });
+  server.printUrls();
+}

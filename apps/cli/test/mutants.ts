@@ -18,7 +18,7 @@ const servers = 'src/config/mcp-servers.ts';
 const byServer = 'test/mcp-server.test.ts';
 const byServers = 'test/mcp-servers.test.ts';
 
-/** Planted mistakes around MCP and approvals, for `npm run mutants apps/cli`. */
+/** Planted mistakes around MCP and approvals, for `npm run verify -- mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [
   {
     file: 'src/view/approval-dialog.ts',

@@ -366,7 +366,7 @@ const requirements: readonly Mutant[] = [
   },
 ];
 
-/** Every planted mistake, for `npm run mutants apps/server`. */
+/** Every planted mistake, for `npm run verify -- mutants apps/server`. */
 export const mutants: readonly Mutant[] = [
   ...agUi,
   ...aiSdk,

@@ -1,7 +1,8 @@
-// The packages as they would be published, tried as a stranger gets them. Started by scripts/packed.mjs.
+// Installs the packages as they would be published into an empty folder and runs them: npm run verify -- packed.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { binaryRows } from './binary.ts';
 import { Board } from './board.ts';
@@ -17,7 +18,14 @@ import { typeRows } from './types.ts';
 
 const suite = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const root = join(suite, '..', '..');
-const [npm = '/usr/bin', ...npmFlags] = process.argv.slice(2);
+if (process.platform !== 'linux' || process.arch !== 'x64')
+  throw new Error('This suite needs Linux on x64: npm has Node 22, 24 and 26 as packages only for it.');
+const outputOf = (program: string, ...args: readonly string[]) =>
+  execFileSync(program, args, { encoding: 'utf8' }).trim().split('\n').at(-1) ?? '';
+/** The folder of npm, which is run with each Node in turn. */
+const npm = dirname(outputOf('which', 'npm'));
+/** Where packages come from and are kept: the one setting of this machine that the empty home needs. */
+const npmFlags = ['registry', 'cache'].map((name) => `--${name}=${outputOf('npm', 'config', 'get', name)}`);
 
 const nodes = editions(suite, 'node-', 'Node');
 const compilers = editions(suite, 'typescript-', 'TypeScript');

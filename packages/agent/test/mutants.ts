@@ -12,7 +12,7 @@ import { runnerMutants } from './mutants/runner.ts';
 import { streamMutants } from './mutants/stream.ts';
 import { toolMutants } from './mutants/tools.ts';
 
-/** What the library promises: `npm run mutants` fails unless some mutant proves each of them. */
+/** What the library promises: `npm run verify -- mutants` fails unless some mutant proves each of them. */
 export const promises: readonly string[] = [
   ...[
     'P1',
@@ -38,7 +38,7 @@ export const promises: readonly string[] = [
 /** The package whose `test/checks.ts` lists the contract cases that these mutants name. */
 export const casesIn = 'conformance';
 
-/** Every planted mistake, for `npm run mutants packages/agent`. */
+/** Every planted mistake, for `npm run verify -- mutants packages/agent`. */
 export const mutants: readonly Mutant[] = [
   ...askingMutants,
   ...streamMutants,

@@ -13,7 +13,7 @@ export interface Mutant {
   readonly by: string;
 }
 
-/** Every planted mistake, for `npm run mutants packages/assistant`: one for each requirement of the assistant. */
+/** Every planted mistake, for `npm run verify -- mutants packages/assistant`: one for each requirement of the assistant. */
 export const mutants: readonly Mutant[] = [
   {
     file: 'src/turn/turn.ts',

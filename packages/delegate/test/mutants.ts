@@ -336,7 +336,7 @@ const agentToolMutants: readonly Mutant[] = [
   },
 ];
 
-/** Every planted mistake, for `npm run mutants packages/delegate`. */
+/** Every planted mistake, for `npm run verify -- mutants packages/delegate`. */
 export const mutants: readonly Mutant[] = [
   ...sessionAgentMutants,
   {

@@ -6,6 +6,6 @@ import { subjects } from './subjects.ts';
 export function putUnderContract(name: string): void {
   const subject = subjects.find((one) => one.name === name);
   if (subject === undefined) throw new RangeError(`There is no subject named ${name}.`);
-  // `npm run contract` tries more.
+  // `npm run verify -- contract` tries more.
   describeWays(subject, { describe, it, afterAll }, { seeds: { count: 5 }, print: console.log });
 }

@@ -43,5 +43,5 @@ function onDemand(pooled: boolean): OnDemand {
   };
 }
 
-/** What `npm run contract` runs the contract on: directly, and behind a transaction pooler. */
+/** What `npm run verify -- contract` runs the contract on: directly, and behind a transaction pooler. */
 export const subjects: readonly OnDemand[] = [onDemand(false), onDemand(true)];

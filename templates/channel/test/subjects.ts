@@ -44,5 +44,5 @@ const subject: ChannelSubject = {
   },
 };
 
-/** What the contract is run on, here and by `npm run contract`. */
+/** What the contract is run on, here and by `npm run verify -- contract`. */
 export const subjects: readonly ChannelSubject[] = [subject];

@@ -3,7 +3,7 @@ import { yourOwnStore } from '../src/index.ts';
 
 let places = 0;
 
-/** What the contract is run on, here and by `npm run contract`. */
+/** What the contract is run on, here and by `npm run verify -- contract`. */
 export const subjects: readonly StoreSubject[] = [
   {
     name: 'your-own',

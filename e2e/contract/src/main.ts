@@ -1,0 +1,87 @@
+// Runs what every agent has to do on every wire there is, what the executor has to do, and what every harness, store
+// and runner has to do, and prints how many cases of each group held on which:
+//
+//   npm run verify -- contract                all wires, the executor, all harnesses, stores and runners
+//   npm run verify -- contract harness        the harnesses
+//   npm run verify -- contract store runner   the stores and the runners
+//   npm run verify -- contract assistant      the channels, stores and memories of the assistant
+//   npm run verify -- contract chat claude    those with such words in their name
+//
+// A provider, a store or a channel in a package of its own is found by its test/subjects.ts. A case that a wire cannot be asked is off, with the
+// reason; it counts towards neither number. What needs a server that is not installed is not run, and said to be. A
+// promise that nobody caught, a warning of the process and memory that is still held at the end are failures like any
+// other.
+import { firstSteps, runContract } from '@cobbler/conformance';
+import type { Column } from './column.ts';
+import { runSuite, table } from './column.ts';
+import type { Suite } from './suite.ts';
+import { allSuites } from './suites.ts';
+
+/** Failures that are named of one suite: when everything fails, the first of them say why. */
+const maxShown = 30;
+
+/** Everything that goes wrong where nobody looks. */
+function watchProcess(): string[] {
+  const troubles: string[] = [];
+  process.on('unhandledRejection', (reason) => troubles.push(`a rejection nobody caught: ${String(reason)}`));
+  process.on('uncaughtException', (error) => troubles.push(`an error nobody caught: ${error.message}`));
+  process.on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning') troubles.push(`a warning: ${name}: ${message}`);
+  });
+  return troubles;
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const suites = await allSuites();
+  const wanted = suites.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  if (wanted.length === 0) {
+    print(`There is nothing of that name. There are: ${suites.map(({ name }) => name).join(', ')}.`);
+    return 1;
+  }
+  const troubles = watchProcess();
+  const columns: Column[] = [];
+  const unwritten = new Set<string>();
+  const missing = wanted.filter((suite) => suite.missing !== undefined);
+  const possible = wanted.filter((suite) => suite.missing === undefined);
+  for (const together of Map.groupBy(possible, ({ contract }) => contract).values()) {
+    const done: Column[] = [];
+    for (const suite of together) {
+      const steps = await unwrittenSteps(suite);
+      if (steps.length > 0) unwritten.add(steps.join('\n'));
+      else done.push(await runSuite(suite, troubles));
+    }
+    if (done.length === 0) continue;
+    print(table(done));
+    for (const { name, off } of done)
+      for (const [reason, count] of off) print(`off on ${name}: ${count} (${reason})`);
+    print('');
+    columns.push(...done);
+  }
+  for (const suite of missing) print(`NOT RUN: ${suite.name}: ${suite.missing}`);
+  for (const { name, failures } of columns) {
+    for (const { group, name: what, message } of failures.slice(0, maxShown))
+      print(`FAILED on ${name}: ${group}: ${what}: ${message}`);
+    if (failures.length > maxShown) print(`FAILED on ${name}: ${failures.length - maxShown} more`);
+  }
+  if (unwritten.size > 0) {
+    print([...unwritten].join('\n'));
+    return 1;
+  }
+  // When nothing at all could be run, nothing has been shown.
+  return columns.length > 0 && columns.every(({ failures }) => failures.length === 0) ? 0 : 1;
+}
+
+/** What the author of a generated package writes next, where parts of it still only throw. */
+async function unwrittenSteps({ probe }: Suite): Promise<readonly string[]> {
+  if (probe === undefined) return [];
+  const { failures } = await runContract(probe());
+  return firstSteps(failures);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+const code = await main(process.argv.slice(2));
+// What a case left behind would keep the process alive.
+process.stdout.write('', () => process.exit(code));

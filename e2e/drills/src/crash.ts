@@ -1,0 +1,66 @@
+// Kills runs before and after every write to their store and lets another process go on, and checks that nothing
+// committed is lost and no tool runs twice that must not; then the same for a routine on the SQLite runner, of which
+// no recorded step may run again. With the word assistant it is the assistant of this machine that is killed, around
+// its writes and in the middle of its calls of Telegram: each time the reply comes, with a note on what may be a repeat:
+//
+//   npm run verify -- crash                             20 random runs, each killed at all of its points
+//   npm run verify -- crash --runs 100 --from 21     others
+//   npm run verify -- crash --again 5                kills the process that goes on too, at every fifth point of its own
+//   npm run verify -- crash assistant                kills the assistant at each of its moments; --again as above
+import { parseArgs } from 'node:util';
+import { drillAssistantCrashes } from '../../../apps/cli/test/assistant-crash-drill.ts';
+import { drillCrashes } from '../../../packages/conformance/test/crash-drill.ts';
+import { drillRunnerCrashes } from '../../../packages/conformance/test/runner-crash-drill.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: 'string', default: '20' },
+    from: { type: 'string', default: '1' },
+    again: { type: 'string' },
+  },
+});
+
+const from = whole('from', values.from);
+const runs = whole('runs', values.runs);
+const again = values.again === undefined ? undefined : Math.max(1, whole('again', values.again));
+if (positionals.includes('assistant')) {
+  await crashAssistant();
+  process.exit();
+}
+let points = 0;
+let kills = 0;
+let unknown = 0;
+for (let seed = from; seed < from + runs; seed += 1) {
+  const figures = await drillCrashes({ seed, ...(again !== undefined && { again }) });
+  points += figures.points;
+  kills += figures.kills;
+  unknown += figures.unknown;
+  process.stderr.write(`run ${seed}: ${figures.points} points, ${figures.kills} processes killed\n`);
+}
+process.stdout.write(
+  `${runs} runs with ${points} points: ${kills} processes killed, nothing lost, no tool ran twice; ` +
+    `of ${unknown} calls the outcome is unknown, and the model is told so.\n`,
+);
+
+const steps = await drillRunnerCrashes({ again: again ?? 5 });
+process.stdout.write(
+  `A routine with ${steps.points} points: ${steps.kills} processes killed, each run came to its end; ` +
+    `${steps.repeated} steps ran again with their keys, none that was recorded.\n`,
+);
+
+async function crashAssistant(): Promise<void> {
+  const found = await drillAssistantCrashes(again === undefined ? {} : { again });
+  process.stdout.write(
+    `A conversation with ${found.moments} moments and ${found.calls} calls of Telegram, ${found.conversations} times: ` +
+      `${found.kills} processes killed, each time the reply came, with a note where it may be a repeat (${found.repeatedReplies} replies and ` +
+      `${found.repeatedQuestions} questions), each message kept once, the tool ran once in ${found.toolRuns} ` +
+      'and never twice.\n',
+  );
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`--${name} takes a whole number from 0 up, not ${JSON.stringify(text)}.`);
+}

@@ -1,0 +1,51 @@
+// PostgreSQL, its pooler and the Restate server for the suites that run them: from Debian's packages and from npm.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { capture, Refusal, tell } from '../../../scripts/child.mjs';
+import { installSuite } from '../../../scripts/tasks.mjs';
+
+/**
+ * Installs what is missing. Restate goes into e2e/scale.
+ * @param {string} root the project
+ * @throws Refusal where it cannot
+ */
+export async function installServers(root) {
+  if (process.env['COBBLER_RESTATE_BIN'] === undefined) {
+    const suite = { install: 'e2e/scale', fetches: 'the Restate server (0.2 GB, once)' };
+    await installSuite(root, process.env, suite);
+  }
+  await installDebian(root);
+}
+
+/**
+ * PostgreSQL and its pooler, from Debian's packages where they are not there.
+ * @param {string} root
+ */
+async function installDebian(root) {
+  const missing = [
+    ...(hasPostgres() ? [] : ['postgresql']),
+    ...(existsSync('/usr/sbin/pgbouncer') ? [] : ['pgbouncer']),
+  ];
+  if (missing.length === 0) return;
+  const names = missing.join(' ');
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    throw new Refusal(`These are needed and not installed: ${names}. Debian: sudo apt-get install ${names}.`);
+  }
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  await tell(`installing ${names}`, async () => {
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
+      const { code, output } = await capture('apt-get', args, { cwd: root, env });
+      if (code === 0) continue;
+      throw new Refusal(`apt-get ${args[0]} failed:\n${output.trim().split('\n').slice(-8).join('\n')}`);
+    }
+  });
+}
+
+function hasPostgres() {
+  if (process.env['COBBLER_POSTGRES_BIN'] !== undefined) return true;
+  const versions = '/usr/lib/postgresql';
+  return (
+    existsSync(versions) &&
+    readdirSync(versions).some((version) => existsSync(join(versions, version, 'bin', 'initdb')))
+  );
+}
