@@ -1,16 +1,20 @@
-import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { simulate } from '@cobbler/conformance';
 import type { PlantedBug } from '../../../packages/conformance/test/planted-bugs.ts';
 import { plantedBugs } from '../../../packages/conformance/test/planted-bugs.ts';
+import { Bench } from '../../mutants/src/bench.mjs';
 
 /** Within so many seeds each bug has to be found. */
 const maxSeeds = 2_000;
 
-const packages = fileURLToPath(new URL('../../../packages', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Bugs that are tried at a time. */
+const copies = 2;
 
 /** Runs in the copy: seeds from 1 on until one notices. Says which as JSON, or nothing. */
 const finder = `
@@ -44,14 +48,16 @@ export async function findPlanted(only: string): Promise<boolean> {
   const queue = [...bugs];
   let missed = 0;
   const work = async () => {
+    const bench = await Bench.open(root);
     for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) {
-      const found = await find(bug);
+      const found = await find(bench, bug);
       const isSound = found === undefined || (await simulate(found.seed)).violation === undefined;
       if (found === undefined || !isSound) missed += 1;
       print(bug, found, isSound);
     }
+    bench.close();
   };
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+  await Promise.all(Array.from({ length: copies }, work));
   process.stdout.write(`${bugs.length - missed} of ${bugs.length} planted bugs found.\n`);
   return missed === 0 && bugs.length > 0;
 }
@@ -69,49 +75,13 @@ function short({ rule, message }: Found): string {
   return `${rule}: ${message.length > 140 ? `${message.slice(0, 140)} …` : message}`;
 }
 
-async function find(bug: PlantedBug): Promise<Found | undefined> {
-  const copy = await mkdtemp(join(tmpdir(), 'cobbler-planted-'));
-  try {
-    for (const name of ['agent', 'conformance'])
-      for (const part of ['src', 'package.json'])
-        await cp(join(packages, name, part), join(copy, name, part), { recursive: true });
-    await symlink(join(packages, 'agent/node_modules'), join(copy, 'agent/node_modules'));
-    // The suites of the copy use the loop of the copy.
-    await mkdir(join(copy, 'node_modules/@cobbler'), { recursive: true });
-    for (const name of ['agent', 'conformance'])
-      await symlink(join(copy, name), join(copy, 'node_modules/@cobbler', name));
-    await writeFile(join(copy, 'find.mjs'), finder);
-    await plant(bug, join(copy, 'agent'));
-    const out = await run(copy);
-    return out.startsWith('{') ? (JSON.parse(out) as Found) : undefined;
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
-}
-
-async function plant({ file, find, replace, name }: PlantedBug, copy: string): Promise<void> {
-  const path = join(copy, file);
-  const parts = (await readFile(path, 'utf8')).split(find);
-  if (parts.length !== 2)
-    throw new Error(`The place of the bug "${name}" stands ${parts.length - 1} times in ${file}.`);
-  await writeFile(path, parts.join(replace));
-}
-
-function run(copy: string): Promise<string> {
-  const child = spawn(process.execPath, ['--conditions=@cobbler/source', 'find.mjs'], { cwd: copy });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => {
-    out += String(chunk);
-  });
-  child.stderr.on('data', (chunk) => {
-    err += String(chunk);
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve(out.trim());
-      else reject(new Error(`The simulation itself failed: ${err.trim().slice(0, 500)}`));
-    });
+/** Returns the first seed that finds the bug in the copy. */
+function find(bench: Bench, bug: PlantedBug): Promise<Found | undefined> {
+  const cwd = bench.home('conformance');
+  return bench.with({ ...bug, why: bug.name, home: 'agent' }, async () => {
+    await writeFile(join(cwd, 'find.mjs'), finder);
+    const flags = ['--conditions=@cobbler/source', 'find.mjs'];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd });
+    return stdout.startsWith('{') ? (JSON.parse(stdout) as Found) : undefined;
   });
 }
