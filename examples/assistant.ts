@@ -63,7 +63,6 @@ const assistant = createAssistant({
   runner: () => runner,
 });
 const runner: Runner = memoryRunner(assistant);
-
 let arrivals = 0;
 type Said = { type: 'text'; text: string } | { type: 'tap'; data: string; tapId: string };
 async function arrive(said: Said): Promise<void> {
