@@ -1,5 +1,6 @@
 import type { Event } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
+import { itemsOf } from '@cobbler/agent/events';
 import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
 import { TokenStore } from '@cobbler/server';
@@ -8,7 +9,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Cut } from '../../server/test/cutting-proxy.ts';
 import { CuttingProxy } from '../../server/test/cutting-proxy.ts';
 import { ServerProcess } from '../../server/test/process.ts';
-import { sessionView } from '../src/app/session/view.ts';
 import { longLog } from './long-log.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
@@ -28,7 +28,7 @@ function seededCut(random: SeededRandom, mayCut: () => boolean): Cut {
 
 /** What the page draws has to be a part of what the log says without gap, and its end. */
 async function showsExactly(page: Page, log: readonly Event[]): Promise<void> {
-  const expected = sessionView(log).items.map(({ seq }) => `e${seq}`);
+  const expected = itemsOf(log).items.map(({ seq }) => `e${seq}`);
   const count = expected.length;
   await expect
     .poll(() => page.locator('.item').last().getAttribute('id'), { timeout: 20_000 })

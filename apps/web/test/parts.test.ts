@@ -1,5 +1,4 @@
-import type { LiveEvent } from '@cobbler/agent';
-import { emptyState } from '@cobbler/agent/events';
+import { itemsOf } from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../src/app/composer/attachment.ts';
@@ -9,11 +8,9 @@ import { outcomeOf, subjectOf } from '../src/app/session/call-text.ts';
 import { changesIn } from '../src/app/session/changes.ts';
 import { readDiff } from '../src/app/session/diff.ts';
 import { SseReader } from '../src/app/session/event-line.ts';
-import { foldLive, nothingLive, rejoined, settled } from '../src/app/session/live.ts';
 import { addressOf, parseRoute, tokenIn } from '../src/app/session/route.ts';
 import { transcriptOf } from '../src/app/session/transcript-text.ts';
 import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
-import { sessionView } from '../src/app/session/view.ts';
 import { stableLength } from '../src/app/transcript/prose.tsx';
 import { answered, call, gave, log, placed, said, text } from './story.ts';
 
@@ -41,62 +38,6 @@ describe('the stream of events', () => {
   });
 });
 
-describe('what is being said', () => {
-  const fold = (...events: readonly LiveEvent[]) => events.reduce(foldLive, nothingLive);
-
-  test('grows piece by piece and is replaced by the whole', () => {
-    const growing = fold(
-      { type: 'text_delta', index: 0, text: 'Hel' },
-      { type: 'text_delta', index: 0, text: 'lo' },
-    );
-    expect(growing.blocks).toEqual([{ kind: 'text', index: 0, text: 'Hello', done: false, cut: false }]);
-    expect(foldLive(growing, { type: 'text', index: 0, text: 'Hello!' }).blocks[0]).toMatchObject({
-      text: 'Hello!',
-      done: true,
-    });
-  });
-
-  test('what a failed attempt had said is taken back', () => {
-    const error = { kind: 'rate_limit', message: '529 overloaded' } as const;
-    const live = fold(
-      { type: 'text_delta', index: 0, text: 'Half' },
-      { type: 'retry', attempt: 1, error, delayMs: 4_000 },
-    );
-    expect(live).toMatchObject({ blocks: [], retry: { reason: '529 overloaded', delayMs: 4_000 } });
-    expect(foldLive(live, { type: 'text_delta', index: 0, text: 'Anew' }).retry).toBeUndefined();
-  });
-
-  test('a part whose beginning was missed says so, and no other one', () => {
-    const late = foldLive(rejoined(true), { type: 'text_delta', index: 0, text: 'rest' });
-    expect(late.blocks[0]?.cut).toBe(true);
-    const whole = foldLive(late, { type: 'text', index: 0, text: 'The rest' });
-    expect(
-      foldLive(whole, { type: 'text_delta', index: 1, text: 'next' }).blocks.map(({ cut }) => cut),
-    ).toEqual([false, false]);
-  });
-
-  test('an end that the log does not have is shown with its reason until the log goes on [P13]', () => {
-    const live = foldLive(foldLive(nothingLive, { type: 'text_delta', index: 0, text: 'Half' }), {
-      v: 1,
-      time: '2026-01-01T00:00:00.000Z',
-      runId: 'run',
-      type: 'finished',
-      status: 'failed',
-      error: { kind: 'agent', code: 'store', message: 'The event store failed: no room' },
-      metrics: emptyState().metrics,
-    });
-    expect([live.blocks, live.unstoredEnd]).toEqual([[], 'The event store failed: no room']);
-    expect(settled(live, 'resumed')).toEqual(nothingLive);
-  });
-
-  test('gives way to the log', () => {
-    const live = fold({ type: 'text_delta', index: 0, text: 'Hello' });
-    expect(settled(live, 'assistant').blocks).toEqual([]);
-    expect(settled(live, 'user').blocks).toHaveLength(1);
-    expect(settled(live, 'finished')).toEqual(nothingLive);
-  });
-});
-
 describe('diffs', () => {
   const diff =
     '--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n one\n--- two\n+++ three\n four\n@@ -9 +9,2 @@ f()\n-nine\n+nine!\n+ten\n\\ No newline at end of file\n';
@@ -118,7 +59,7 @@ describe('diffs', () => {
   });
 
   test('the changes of a session are those that were made, by file', () => {
-    const view = sessionView(
+    const view = itemsOf(
       log(
         said('go'),
         answered(call('a'), call('b'), call('c')),
@@ -182,9 +123,9 @@ describe('words and figures', () => {
   });
 
   test('what came of a call is its own word for it', () => {
-    const view = sessionView(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
+    const view = itemsOf(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
     const answer = view.items[1];
-    expect(answer?.kind === 'answer' && answer.calls.map(outcomeOf)).toEqual(['exit 1']);
+    expect(answer?.kind === 'response' && answer.calls.map(outcomeOf)).toEqual(['exit 1']);
   });
 
   test('an address names a session and an event, and a token only in its fragment', () => {
@@ -201,7 +142,7 @@ describe('words and figures', () => {
   });
 
   test('a copied conversation keeps output in a fence that it cannot break out of', () => {
-    const view = sessionView(
+    const view = itemsOf(
       log(
         said('go'),
         answered(text('Look.'), call('a', { command: 'ls' })),
@@ -234,7 +175,7 @@ describe('what turns used', () => {
       durationMs: 2,
       usd: 0.5,
     };
-    const { items, failures } = sessionView(
+    const { items, failures } = itemsOf(
       log(said('go'), answered(text('a')), unpriced, { type: 'compacted', upTo: 1, summary: 's', spent }),
     );
     const turns = turnsIn(items);
@@ -260,7 +201,7 @@ describe('what turns used', () => {
         ...(usd !== undefined && { usd }),
       }) as const;
     const totals = (...events: ReturnType<typeof failed>[]) => {
-      const { items, failures } = sessionView(log(said('go'), answered(text('a')), ...events));
+      const { items, failures } = itemsOf(log(said('go'), answered(text('a')), ...events));
       return totalsOf(turnsIn(items), failures);
     };
     const [priced, free] = [failed({ wasted }, 0.25), failed({})];

@@ -1,5 +1,5 @@
 import type { AssistantPart, Event, Message, UserPart } from '@cobbler/agent';
-import type { EventBody } from '@cobbler/agent/events';
+import type { ConversationItem, ConversationItems, EventBody, NoteItem } from '@cobbler/agent/events';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
 /** Gives event bodies their places. */
@@ -178,4 +178,37 @@ export function randomStory(random: SeededRandom, length: number): Event[] {
     if (one.type === 'user' && one.steer !== true) run += 1;
     return placed(one, at + 1, `run-${run}`);
   });
+}
+
+/** The messages that the items stand for, in order, since the conversation was last made smaller. */
+export function messagesOf(view: ConversationItems): Message[] {
+  const at = view.items.findLastIndex((item) => item.kind === 'note' && summarized(item.what).length > 0);
+  const summary = view.items[at];
+  const after = view.items.slice(at + 1).flatMap(messagesIn);
+  if (summary?.kind !== 'note') return after;
+  const kept = new Set(view.state.messages);
+  const before = view.items.slice(0, at).flatMap(messagesIn);
+  const [first, ...rest] = summarized(summary.what);
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...before.filter((one) => kept.has(one)),
+    ...rest,
+    ...after,
+  ];
+}
+
+function summarized(what: NoteItem['what']): readonly Message[] {
+  return what.type === 'compacted' ? what.messages : [];
+}
+
+function messagesIn(item: ConversationItem): Message[] {
+  if (item.kind === 'user') return [item.message];
+  if (item.kind === 'note')
+    return item.what.type === 'notice' ? [item.what.message] : [...summarized(item.what)];
+  if (item.message === undefined) return [];
+  return [
+    item.message,
+    ...item.calls.flatMap(({ result }) => result ?? []),
+    ...(item.cutNote ? [item.cutNote] : []),
+  ];
 }

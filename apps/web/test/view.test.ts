@@ -1,19 +1,18 @@
 import type { Event, Message } from '@cobbler/agent';
 import { createHarness, memoryStore } from '@cobbler/agent';
-import type { EventBody } from '@cobbler/agent/events';
-import { emptyState, fold } from '@cobbler/agent/events';
+import type { CallItem, ConversationItems, EventBody } from '@cobbler/agent/events';
+import {
+  callStatus,
+  emptyItems,
+  emptyState,
+  fold,
+  foldItems,
+  itemsOf,
+  pendingCalls,
+} from '@cobbler/agent/events';
 import { seededRandom } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
-import type { CallView, ConversationView } from '../src/app/session/view.ts';
-import {
-  emptyView,
-  foldView,
-  messagesOf,
-  pendingCalls,
-  phaseOf,
-  sessionView,
-} from '../src/app/session/view.ts';
 import {
   answered,
   asked,
@@ -22,6 +21,7 @@ import {
   ended,
   gave,
   log,
+  messagesOf,
   randomStory,
   said,
   started,
@@ -34,11 +34,11 @@ function folded(events: readonly Event[]): Message[] {
   return state.messages;
 }
 
-function callsIn(view: ConversationView): readonly CallView[] {
-  return view.items.flatMap((item) => (item.kind === 'answer' ? item.calls : []));
+function callsIn(view: ConversationItems): readonly CallItem[] {
+  return view.items.flatMap((item) => (item.kind === 'response' ? item.calls : []));
 }
 
-const kinds = (view: ConversationView) =>
+const kinds = (view: ConversationItems) =>
   view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
 
 describe('what the page shows is what the harness has', () => {
@@ -58,10 +58,10 @@ describe('what the page shows is what the harness has', () => {
     const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     for (const prompt of prompts) {
       const { messages } = await harness.prompt(prompt).result;
-      const view = sessionView(await store.read('s'));
+      const view = itemsOf(await store.read('s'));
       expect(messagesOf(view)).toEqual(messages);
     }
-    expect(sessionView(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
+    expect(itemsOf(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
   });
 
   test('an answer that was stopped stays, and nobody is said to have said the note after it', async () => {
@@ -72,11 +72,11 @@ describe('what the page shows is what the harness has', () => {
     harness.steer('say Never mind.');
     harness.cancel();
     const { messages } = await run.result;
-    const view = sessionView(await store.read('s'));
+    const view = itemsOf(await store.read('s'));
     expect(messagesOf(view)).toEqual(messages);
-    expect(kinds(view)).toEqual(['said', 'stop', 'answer', 'failed', 'said', 'finished']);
-    const answer = view.items.find(({ kind }) => kind === 'answer');
-    expect(answer?.kind === 'answer' && answer.cutNote?.role).toBe('user');
+    expect(kinds(view)).toEqual(['user', 'stop', 'response', 'failed', 'user', 'finished']);
+    const answer = view.items.find(({ kind }) => kind === 'response');
+    expect(answer?.kind === 'response' && answer.cutNote?.role).toBe('user');
   });
 
   test('also through a wait for a person, its answer, a cancel and what was said meanwhile', async () => {
@@ -84,12 +84,12 @@ describe('what the page shows is what the harness has', () => {
     const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     const waited = await harness.prompt('use write look').result;
     expect(waited.status).toBe('waiting');
-    const view = sessionView(await store.read('s'));
+    const view = itemsOf(await store.read('s'));
     const [pending] = pendingCalls(view);
     expect(pending?.part.toolName).toBe('write');
-    const approvalId = pending?.asked?.approvalId ?? '';
+    const approvalId = pending?.approval?.approvalId ?? '';
     const allowed = await harness.resume({ answers: [{ approvalId, decision: 'allow' }] }).result;
-    expect(messagesOf(sessionView(await store.read('s')))).toEqual(allowed.messages);
+    expect(messagesOf(itemsOf(await store.read('s')))).toEqual(allowed.messages);
     const run = harness.prompt('use hold');
     for await (const event of run) {
       if (event.type !== 'tool_started') continue;
@@ -97,15 +97,15 @@ describe('what the page shows is what the harness has', () => {
       harness.cancel();
     }
     const { messages } = await run.result;
-    expect(messagesOf(sessionView(await store.read('s')))).toEqual(messages);
+    expect(messagesOf(itemsOf(await store.read('s')))).toEqual(messages);
   });
 
   test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', () => {
     for (let seed = 1; seed <= 400; seed += 1) {
       const events = randomStory(seededRandom(seed), 30);
-      const view = emptyView();
+      const view = emptyItems();
       for (const [at, event] of events.entries()) {
-        foldView(view, event);
+        foldItems(view, event);
         expect([seed, at, messagesOf(view)]).toEqual([seed, at, folded(events.slice(0, at + 1))]);
       }
     }
@@ -113,10 +113,10 @@ describe('what the page shows is what the harness has', () => {
 
   test('an event that comes again changes nothing', () => {
     const events = randomStory(seededRandom(5), 60);
-    const once = sessionView(events);
-    const twice = emptyView();
+    const once = itemsOf(events);
+    const twice = emptyItems();
     for (const at of events.keys())
-      for (const seen of events.slice(Math.max(0, at - 3), at + 1)) foldView(twice, seen);
+      for (const seen of events.slice(Math.max(0, at - 3), at + 1)) foldItems(twice, seen);
     expect(twice).toEqual(once);
   });
 
@@ -128,19 +128,19 @@ describe('what the page shows is what the harness has', () => {
       gave(1, 0),
       gave(1, 1),
     );
-    const view = sessionView(events.slice(0, 3));
+    const view = itemsOf(events.slice(0, 3));
     const before = [...view.items];
-    for (const event of events.slice(3, 4)) foldView(view, event);
+    for (const event of events.slice(3, 4)) foldItems(view, event);
     expect(view.items[0]).toBe(before[0]);
     expect(view.items[1]).not.toBe(before[1]);
-    expect(callsIn(view)[1]).toBe(before[1]?.kind === 'answer' ? before[1].calls[1] : undefined);
+    expect(callsIn(view)[1]).toBe(before[1]?.kind === 'response' ? before[1].calls[1] : undefined);
   });
 });
 
 describe('where a call stands', () => {
   const batch = answered(text('Working.'), call('a'), call('b'));
   const phases = (...bodies: readonly EventBody[]) =>
-    callsIn(sessionView(log(said('go'), batch, ...bodies))).map(phaseOf);
+    callsIn(itemsOf(log(said('go'), batch, ...bodies))).map(callStatus);
 
   test('proposed, running and done, each as soon as it is known', () => {
     expect(phases()).toEqual(['proposed', 'proposed']);
@@ -184,21 +184,21 @@ describe('what else a conversation shows', () => {
       gave(1, 0),
       answered(text('Yes.')),
     );
-    const waiting = sessionView(events.slice(0, 3));
-    expect([kinds(waiting), waiting.queued.map(({ seq }) => seq)]).toEqual([['said', 'answer'], [3]]);
-    const heard = sessionView(events);
-    expect([kinds(heard), heard.queued]).toEqual([['said', 'answer', 'said', 'answer'], []]);
-    expect(heard.items[2]).toMatchObject({ kind: 'said', seq: 3, steer: true });
+    const waiting = itemsOf(events.slice(0, 3));
+    expect([kinds(waiting), waiting.queued.map(({ seq }) => seq)]).toEqual([['user', 'response'], [3]]);
+    const heard = itemsOf(events);
+    expect([kinds(heard), heard.queued]).toEqual([['user', 'response', 'user', 'response'], []]);
+    expect(heard.items[2]).toMatchObject({ kind: 'user', seq: 3, steer: true });
   });
 
   test('a failure is told once, at the end of its run', () => {
     const error = { kind: 'auth', message: 'refused' } as const;
     const failed = { type: 'ask_failed', error, durationMs: 1 } as const;
-    expect(kinds(sessionView(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
-      'said',
+    expect(kinds(itemsOf(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
+      'user',
       'finished',
     ]);
-    expect(kinds(sessionView(log(said('go'), failed)))).toEqual(['said', 'failed']);
+    expect(kinds(itemsOf(log(said('go'), failed)))).toEqual(['user', 'failed']);
   });
 
   test('a conversation that began elsewhere is shown with its calls and their results', () => {
@@ -207,15 +207,15 @@ describe('what else a conversation shows', () => {
       { role: 'assistant', content: [call('x')] },
       { role: 'tool_result', toolCallId: 'x', content: [{ type: 'text', text: 'seen' }] },
     ];
-    const view = sessionView(log({ type: 'history', messages }, said('now'), answered(text('ok'))));
-    expect(kinds(view)).toEqual(['said', 'answer', 'said', 'answer']);
-    expect(callsIn(view).map(phaseOf)).toEqual(['done']);
+    const view = itemsOf(log({ type: 'history', messages }, said('now'), answered(text('ok'))));
+    expect(kinds(view)).toEqual(['user', 'response', 'user', 'response']);
+    expect(callsIn(view).map(callStatus)).toEqual(['done']);
     expect(view.items[0]).toMatchObject({ steer: false });
   });
 
   test('a run is under way from its first event to its end', () => {
     const events = log(said('go'), answered(text('ok')), ended('complete'));
-    expect(sessionView(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
-    expect(sessionView(events).runStartedAt).toBeUndefined();
+    expect(itemsOf(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
+    expect(itemsOf(events).runStartedAt).toBeUndefined();
   });
 });

@@ -1,4 +1,8 @@
 import type { Event, UserPart } from '@cobbler/agent';
+import { textOf } from '@cobbler/agent';
+import type { CallItem, ConversationItem, FinishedEvent, NoteItem } from '@cobbler/agent/events';
+import { itemsOf } from '@cobbler/agent/events';
+import { assertNever } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
@@ -12,39 +16,61 @@ export interface PastView extends ReportView {
   readonly tty: boolean;
 }
 
-/** The history as it was on the screen: a blank line, then the lines, per event. */
-export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
-  return [...events].flatMap((event) => {
-    const lines = linesOf(event, calls, view);
-    const isApart = event.type === 'user' || event.type === 'assistant';
-    return lines.length > 0 && isApart ? ['', ...lines] : lines;
-  });
+/** Lines that one event brought to the screen. */
+interface Entry {
+  readonly seq: number;
+  readonly lines: readonly string[];
 }
 
-function linesOf(event: Event, calls: ToolCallList, view: PastView): string[] {
-  const { style } = view;
-  switch (event.type) {
+/** The history as it was on the screen, in the order of the events; a blank line precedes messages and responses. */
+export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
+  const { items, queued } = itemsOf(events);
+  const entries = [...items, ...queued].flatMap((item) => entriesOf(item, calls, view));
+  return entries.sort((one, other) => one.seq - other.seq).flatMap(({ lines }) => lines);
+}
+
+function entriesOf(item: ConversationItem, calls: ToolCallList, view: PastView): Entry[] {
+  const { seq } = item;
+  if (item.imported === true) return [];
+  switch (item.kind) {
     case 'user':
-      return promptLines(event.content, view);
-    case 'assistant': {
-      calls.answered(event);
-      const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      return markdownLines(text, view);
+      return [{ seq, lines: ['', ...promptLines(item.message.content, view)] }];
+    case 'response': {
+      if (item.event === undefined) return [];
+      calls.answered(item.event);
+      const lines = item.message === undefined ? [] : markdownLines(textOf(item.message), view);
+      const reports = item.calls.flatMap((call) => reportOf(call, calls, view));
+      return [{ seq, lines: lines.length > 0 ? ['', ...lines] : [] }, ...reports];
     }
-    case 'tool_result': {
-      const report = calls.finished(event);
-      return view.tty ? terminalReport(report, view) : plainReport(report, view);
+    case 'note':
+      return [{ seq, lines: noteLines(item.what, view) }];
+    default:
+      return assertNever(item);
+  }
+}
+
+function reportOf({ report: event }: CallItem, calls: ToolCallList, view: PastView): Entry[] {
+  if (event === undefined) return [];
+  const report = calls.finished(event);
+  return [{ seq: event.seq, lines: view.tty ? terminalReport(report, view) : plainReport(report, view) }];
+}
+
+function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
+  switch (note.type) {
+    case 'compacted': {
+      const { upTo } = note.event;
+      return upTo === 0 ? [] : [style.dim(`${plural(upTo, 'older message')} replaced by a summary`)];
     }
-    case 'compacted':
-      return event.upTo === 0
-        ? []
-        : [style.dim(`${plural(event.upTo, 'older message')} replaced by a summary`)];
     case 'notice':
       return [style.dim(noticeWords)];
     case 'finished':
-      return event.status === 'complete' ? [] : [style.dim(`${style.marks.dash} ${endOf(event)}`)];
-    default:
+      return note.event.status === 'complete' ? [] : [style.dim(`${style.marks.dash} ${endOf(note.event)}`)];
+    case 'failed':
+    case 'stop':
+    case 'resumed':
       return [];
+    default:
+      return assertNever(note);
   }
 }
 
@@ -81,7 +107,7 @@ function markdownLines(text: string, { style, columns, tty }: PastView): string[
   return shown.trimEnd().split('\n');
 }
 
-function endOf({ status, limit, error }: Extract<Event, { type: 'finished' }>): string {
+function endOf({ status, limit, error }: FinishedEvent): string {
   if (limit !== undefined) return `stopped at the limit of ${limit}`;
   return error === undefined || status === 'cancelled'
     ? status.replace('_', ' ')

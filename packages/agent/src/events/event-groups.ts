@@ -23,9 +23,9 @@ interface EventGroups {
 export type EventGroup = keyof EventGroups;
 
 /**
- * Closes a `switch` over the types of events: `default: return ignore<'note'>(event)` names the groups that have no case.
- * An event type of neither a case nor these groups is an error of the compiler. At run time it does nothing, because a
- * log can contain event types of a later version.
+ * Closes a `switch` over events: `default: return ignore<'note'>(event)` names the groups that have no case, and
+ * `ignore<never>(event)` none. An event type of neither a case nor these groups is an error of the compiler. Unlike
+ * `assertNever` it does not throw, because a log can contain types of a later version.
  */
 export function ignore<Group extends EventGroup>(_event: { readonly type: EventGroups[Group] }): undefined {
   return undefined;

@@ -30,6 +30,28 @@ export type {
 } from './event.ts';
 export { type EventGroup, ignore } from './event-groups.ts';
 export { fold } from './fold.ts';
+export {
+  type CallItem,
+  type CallStatus,
+  type ConversationItem,
+  type ConversationItems,
+  callStatus,
+  emptyItems,
+  foldItems,
+  itemsOf,
+  type NoteItem,
+  pendingCalls,
+  type ResponseItem,
+  type StoredEvent,
+  type UserItem,
+} from './items.ts';
+export {
+  joinedResponse,
+  type LiveBlock,
+  type LiveResponse,
+  noLiveResponse,
+  type PendingRetry,
+} from './live-response.ts';
 export { type MessageIssue, type RepairedMessages, repairMessages } from './repair-messages.ts';
 export { addUsd, spendingOf } from './spending.ts';
 export { type Approval, emptyState, type OpenCall, type State } from './state.ts';

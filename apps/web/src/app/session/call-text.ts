@@ -1,24 +1,25 @@
+import type { CallItem, CallStatus } from '@cobbler/agent/events';
+import { callStatus } from '@cobbler/agent/events';
+import { assertNever } from '@cobbler/agent/values';
 import { duration } from '../parts/format.ts';
-import type { CallPhase, CallView } from './view.ts';
-import { phaseOf } from './view.ts';
 
 /** Arguments that say what a call is about, the most telling first. */
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'name'];
 
 /** The one argument that matters. */
-export function subjectOf({ part, asked }: CallView): string {
+export function subjectOf({ part, approval }: CallItem): string {
   const given = part.arguments ?? {};
   for (const name of telling) {
     const value = given[name];
     if (typeof value === 'string' && value !== '') return value;
   }
-  if (asked?.subject !== undefined) return asked.subject;
+  if (approval?.subject !== undefined) return approval.subject;
   const first = Object.values(given).find((value) => typeof value === 'string' && value !== '');
   return typeof first === 'string' ? first : '';
 }
 
 /** A mark for where a call stands, readable without colours. */
-export const marks: Readonly<Record<CallPhase, string>> = {
+export const marks: Readonly<Record<CallStatus, string>> = {
   proposed: '·',
   asked: '?',
   running: '●',
@@ -30,15 +31,16 @@ export const marks: Readonly<Record<CallPhase, string>> = {
 };
 
 /** The outcome of a call, in a few words. */
-export function outcomeOf(call: CallView): string {
-  const { report, decided } = call;
-  switch (phaseOf(call)) {
+export function outcomeOf(call: CallItem): string {
+  const { report, decision } = call;
+  const status = callStatus(call);
+  switch (status) {
     case 'asked':
       return 'waits for approval';
     case 'running':
       return 'running';
     case 'denied':
-      return decided?.decision === 'expired' ? 'expired' : 'denied';
+      return decision?.decision === 'expired' ? 'expired' : 'denied';
     case 'not_run':
       return 'not run';
     case 'unknown':
@@ -47,20 +49,22 @@ export function outcomeOf(call: CallView): string {
       return report?.summary ?? 'failed';
     case 'done':
       return report?.summary ?? '';
-    default:
+    case 'proposed':
       return '';
+    default:
+      return assertNever(status);
   }
 }
 
 /** The duration of a finished call; empty for one that never ran. */
-export function timeOf(call: CallView): string {
+export function timeOf(call: CallItem): string {
   const { report } = call;
   if (report === undefined || report.notRun === true || report.denied === true) return '';
   return duration(report.durationMs);
 }
 
 /** The result of a call, as text. */
-export function resultText({ report, result }: CallView): string {
+export function resultText({ report, result }: CallItem): string {
   const content = report?.content ?? result?.content ?? [];
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

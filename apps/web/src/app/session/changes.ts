@@ -1,6 +1,6 @@
+import type { ConversationItem, StoredEvent } from '@cobbler/agent/events';
 import type { FileDiff } from './diff.ts';
 import { readDiff } from './diff.ts';
-import type { ConversationItem, Stored } from './view.ts';
 
 /** A file and every change that was made to it, the oldest first. */
 export interface ChangedFile {
@@ -14,7 +14,7 @@ export interface ChangedFile {
 export function changesIn(items: readonly ConversationItem[]): ChangedFile[] {
   const files = new Map<string, { seq: number; diff: FileDiff }[]>();
   for (const item of items) {
-    if (item.kind !== 'answer') continue;
+    if (item.kind !== 'response') continue;
     for (const { report, part } of item.calls) {
       if (report?.diff === undefined || report.isError || report.notRun === true) continue;
       const named = part.arguments['path'];
@@ -37,10 +37,10 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-const known = new WeakMap<Stored<'tool_result'>, FileDiff[]>();
+const known = new WeakMap<StoredEvent<'tool_result'>, FileDiff[]>();
 
 /** The diff of a result, read once. */
-export function filesIn(report: Stored<'tool_result'>): readonly FileDiff[] {
+export function filesIn(report: StoredEvent<'tool_result'>): readonly FileDiff[] {
   const before = known.get(report);
   if (before !== undefined) return before;
   const files = readDiff(report.diff ?? '');

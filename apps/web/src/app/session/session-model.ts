@@ -1,14 +1,11 @@
 import type { Event, LiveEvent, UserPart } from '@cobbler/agent';
-import type { UnstoredEnd } from '@cobbler/agent/events';
+import type { CallItem, ConversationItems, LiveResponse, UnstoredEnd } from '@cobbler/agent/events';
+import { emptyItems, foldItems, joinedResponse, noLiveResponse, pendingCalls } from '@cobbler/agent/events';
 import { backoff } from '@cobbler/agent/values';
 import { Changed } from '../parts/changed.ts';
 import type { ApiError, MessageContent } from './api.ts';
 import { api, ApiError as Refusal } from './api.ts';
 import { EventConnection } from './event-line.ts';
-import type { LiveActivity } from './live.ts';
-import { foldLive, nothingLive, rejoined, settled } from './live.ts';
-import type { CallView, ConversationView } from './view.ts';
-import { emptyView, foldView, pendingCalls } from './view.ts';
 
 /** The connection state of the page. */
 export type ConnectionState =
@@ -32,8 +29,7 @@ export class SessionModel extends Changed {
   readonly id: string;
   /** The whole log, for those who want to see it as it is. */
   readonly events: Event[] = [];
-  view: ConversationView = emptyView();
-  live: LiveActivity = nothingLive;
+  view: ConversationItems = emptyItems();
   connection: ConnectionState = { state: 'loading' };
   /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
@@ -63,6 +59,11 @@ export class SessionModel extends Changed {
     });
   }
 
+  /** What the run is doing that is not in the log. */
+  get live(): LiveResponse {
+    return this.view.live;
+  }
+
   /** True if a run is active. */
   get isRunning(): boolean {
     return this.#isUnderWay && this.view.runStartedAt !== undefined;
@@ -74,7 +75,7 @@ export class SessionModel extends Changed {
   }
 
   /** The calls that wait for a person. */
-  get pending(): CallView[] {
+  get pending(): CallItem[] {
     return pendingCalls(this.view);
   }
 
@@ -124,10 +125,10 @@ export class SessionModel extends Changed {
   }
 
   /** @throws ApiError */
-  async answer(call: CallView, decision: 'allow' | 'deny', message?: string): Promise<void> {
-    const { asked } = call;
-    if (asked === undefined) return;
-    const { approvalId, hash } = asked;
+  async answer(call: CallItem, decision: 'allow' | 'deny', message?: string): Promise<void> {
+    const { approval } = call;
+    if (approval === undefined) return;
+    const { approvalId, hash } = approval;
     this.given.set(approvalId, decision);
     try {
       await api.answer(this.id, approvalId, {
@@ -181,20 +182,21 @@ export class SessionModel extends Changed {
       if (event.runId !== this.view.state.runId) return true;
       this.#isUnderWay = false;
     }
-    this.live = foldLive(this.live, event);
+    foldItems(this.view, event);
     return true;
   }
 
   /** The partial current response: it replaces the shown one. */
   #caughtUpWith(events: unknown): true {
-    if (Array.isArray(events)) this.live = events.reduce(foldLive, nothingLive);
+    if (!Array.isArray(events)) return true;
+    this.view.live = noLiveResponse;
+    for (const event of events) foldItems(this.view, event);
     return true;
   }
 
   #store(event: Event): void {
     this.events.push(event);
-    foldView(this.view, event);
-    this.live = settled(this.live, event.type);
+    foldItems(this.view, event);
     if (event.type === 'user' && event.runId === this.outgoing?.key) this.outgoing = undefined;
     const isNews = this.connection.state === 'live';
     if (!isNews) return this.#arrived();
@@ -205,7 +207,7 @@ export class SessionModel extends Changed {
   #greeted(frame: Record<string, unknown>): true {
     this.#expected = Number(frame['events'] ?? 0);
     this.#isUnderWay = typeof frame['runId'] === 'string';
-    this.live = rejoined(this.#isUnderWay);
+    this.view.live = joinedResponse(this.#isUnderWay);
     if (this.#lostAt === undefined && this.connection.state !== 'loading') this.#lostAt = this.events.length;
     this.#arrived();
     return true;
@@ -228,8 +230,7 @@ export class SessionModel extends Changed {
   /** The server has another log than the page: it is reloaded from its start. */
   #reset(): true {
     this.events.length = 0;
-    this.view = emptyView();
-    this.live = nothingLive;
+    this.view = emptyItems();
     this.#lostAt = undefined;
     this.connection = { state: 'loading' };
     this.#arrived();

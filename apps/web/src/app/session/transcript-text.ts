@@ -1,11 +1,11 @@
+import type { ConversationItem } from '@cobbler/agent/events';
 import { outcomeOf, resultText, subjectOf } from './call-text.ts';
-import type { ConversationItem } from './view.ts';
 
 /** A conversation as Markdown, to be put elsewhere. */
 export function transcriptOf(title: string, items: readonly ConversationItem[]): string {
   const blocks = items.flatMap((item) => {
     if (item.kind === 'note') return item.what.type === 'finished' ? [`_${item.what.event.status}_`] : [];
-    if (item.kind === 'said') return [`## You\n\n${textsIn(item.message.content)}`];
+    if (item.kind === 'user') return [`## You\n\n${textsIn(item.message.content)}`];
     const calls = item.calls.map((call) => {
       const head = `**${call.part.toolName}** \`${subjectOf(call)}\` ${outcomeOf(call)}`;
       return `${head}\n\n${fenced(resultText(call))}`;

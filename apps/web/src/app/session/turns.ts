@@ -1,7 +1,7 @@
 import type { Usage } from '@cobbler/agent';
 import { addUsage, noUsage } from '@cobbler/agent';
+import type { ConversationItem, StoredEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
-import type { ConversationItem, Stored } from './view.ts';
 
 /** The usage of one response, or one summary. */
 export interface TurnUsage {
@@ -31,7 +31,7 @@ export interface SessionTotals {
 export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
   return items.flatMap((item) => {
     const { seq } = item;
-    if (item.kind === 'answer' && item.event !== undefined && item.event.inherited !== true) {
+    if (item.kind === 'response' && item.event !== undefined && item.event.inherited !== true) {
       const { usage, wasted, usd, durationMs, model } = item.event;
       return [{ seq, name: String(item.turn), model, usage, wasted, durationMs, ...defined({ usd }) }];
     }
@@ -44,7 +44,7 @@ export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
 }
 
 /** The usage of a request without a response. */
-type FailedRequestUsage = Pick<Stored<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
+type FailedRequestUsage = Pick<StoredEvent<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
 
 /** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */
 export function totalsOf(

@@ -88,8 +88,8 @@ function titleOf({ model, list, place }: AppState): string {
   if (model === undefined) return 'New session';
   const listed = list.items.find(({ id }) => id === place.sessionId)?.title ?? '';
   if (listed !== '') return listed;
-  const first = model.view.items.find((item) => item.kind === 'said');
-  const part = first?.kind === 'said' ? first.message.content.find(({ type }) => type === 'text') : undefined;
+  const first = model.view.items.find((item) => item.kind === 'user');
+  const part = first?.kind === 'user' ? first.message.content.find(({ type }) => type === 'text') : undefined;
   return part?.type === 'text' ? part.text.slice(0, 80) : 'Untitled';
 }
 

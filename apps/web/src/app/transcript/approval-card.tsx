@@ -1,25 +1,25 @@
+import type { CallItem } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusMessage } from '../composer/composer.tsx';
 import { duration } from '../parts/format.ts';
 import { useNow } from '../parts/still.tsx';
-import type { CallView } from '../session/view.ts';
 import { DiffText } from './diff-view.tsx';
 import type { Proposal } from './proposal.ts';
 import { proposalOf } from './proposal.ts';
 
 interface ApprovalProps {
-  readonly call: CallView;
+  readonly call: CallItem;
   /** Number of other approvals waiting. */
   readonly others: number;
-  readonly answer: (call: CallView, decision: 'allow' | 'deny', message?: string) => Promise<void>;
+  readonly answer: (call: CallItem, decision: 'allow' | 'deny', message?: string) => Promise<void>;
   /** Continues the run when it is too late to decide. */
   readonly goOn: () => void;
 }
 
 /** Asks a person about one call, and shows exactly what would happen. */
 export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNode | null {
-  const { asked } = call;
+  const { approval: asked } = call;
   const [isSending, setSending] = useState(false);
   const [isDenying, setDenying] = useState(false);
   const id = asked?.approvalId;

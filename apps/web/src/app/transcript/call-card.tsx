@@ -1,3 +1,5 @@
+import type { ApprovalDecidedEvent, CallItem, CallStatus } from '@cobbler/agent/events';
+import { callStatus } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -6,19 +8,17 @@ import { Parts } from '../parts/parts.tsx';
 import { still, useNow } from '../parts/still.tsx';
 import { marks, outcomeOf, resultText, subjectOf, timeOf } from '../session/call-text.ts';
 import { filesIn } from '../session/changes.ts';
-import type { CallPhase, CallView } from '../session/view.ts';
-import { phaseOf } from '../session/view.ts';
 import { DiffCount, DiffText } from './diff-view.tsx';
 
 interface CallProps {
-  readonly call: CallView;
+  readonly call: CallItem;
   /** The line that its tool has printed last. */
   readonly progress: string | undefined;
   /** Calls that the user has opened or closed: this state must outlive their elements. */
   readonly opened: Map<string, boolean>;
 }
 
-const names: Readonly<Record<CallPhase, string>> = {
+const names: Readonly<Record<CallStatus, string>> = {
   proposed: 'proposed',
   asked: 'waits for approval',
   running: 'running',
@@ -32,7 +32,7 @@ const names: Readonly<Record<CallPhase, string>> = {
 /** One call of a tool: a line that opens to all that is known of it. */
 export const CallCard: (props: CallProps) => VNode | null = still(({ call, progress, opened }: CallProps) => {
   const key = `${call.turn}.${call.index}.${call.part.id}`;
-  const phase = phaseOf(call);
+  const phase = callStatus(call);
   const [isOpen, set] = useState(opened.get(key) ?? false);
   const toggle = () => {
     opened.set(key, !isOpen);
@@ -56,7 +56,7 @@ export const CallCard: (props: CallProps) => VNode | null = still(({ call, progr
   );
 }) as (props: CallProps) => VNode | null;
 
-function Outcome({ call, phase }: { readonly call: CallView; readonly phase: CallPhase }): VNode {
+function Outcome({ call, phase }: { readonly call: CallItem; readonly phase: CallStatus }): VNode {
   const diff = call.report?.diff !== undefined && phase === 'done' ? filesIn(call.report) : [];
   const [first] = diff;
   return (
@@ -87,7 +87,7 @@ const reasonLines = 6;
 const telling = /^not ok|^FAIL|\berror\b|\bexpected\b|\bactual\b|\bpanic|exception|[✖✗×]/i;
 
 /** Why a call failed, without opening it: the lines that say so, else the end of what it said. */
-function Reason({ call }: { readonly call: CallView }): VNode | null {
+function Reason({ call }: { readonly call: CallItem }): VNode | null {
   const lines = resultText(call)
     .split('\n')
     .filter((line) => line.trim() !== '' && line !== `[${call.report?.summary}]`);
@@ -103,9 +103,9 @@ function Reason({ call }: { readonly call: CallView }): VNode | null {
   );
 }
 
-function CallDetails({ call }: { readonly call: CallView }): VNode {
-  const { report, part, asked, decided, result } = call;
-  const diff = report?.diff ?? (report === undefined ? asked?.diff : undefined);
+function CallDetails({ call }: { readonly call: CallItem }): VNode {
+  const { report, part, approval, decision, result } = call;
+  const diff = report?.diff ?? (report === undefined ? approval?.diff : undefined);
   const text = resultText(call);
   const pictures = (report?.content ?? result?.content ?? []).filter(({ type }) => type !== 'text');
   return (
@@ -115,7 +115,7 @@ function CallDetails({ call }: { readonly call: CallView }): VNode {
         hidden={diff === undefined ? [] : ['content', 'old_text', 'new_text']}
       />
       {part.problem !== undefined && <p class="bad">Invalid arguments: {part.problem}</p>}
-      {decided !== undefined && <p class="muted">{decision(decided.decision, decided.message)}</p>}
+      {decision !== undefined && <p class="muted">{decisionText(decision)}</p>}
       {diff !== undefined && <DiffText text={diff} />}
       {text !== '' && <LongText name="Result" text={text} lines={30} />}
       <Parts parts={pictures} />
@@ -128,15 +128,16 @@ function CallDetails({ call }: { readonly call: CallView }): VNode {
   );
 }
 
-function decision(what: string, message: string | undefined): string {
-  const words: Readonly<Record<string, string>> = {
-    allow: 'Allowed by a user',
-    deny: 'Denied by a user',
-    expired: 'No decision in time',
-    superseded: 'A message came first',
-  };
-  return `${words[what] ?? what}${message === undefined ? '.' : `: ${message}`}`;
+function decisionText({ decision, message }: ApprovalDecidedEvent): string {
+  return `${decisions[decision]}${message === undefined ? '.' : `: ${message}`}`;
 }
+
+const decisions: Readonly<Record<ApprovalDecidedEvent['decision'], string>> = {
+  allow: 'Allowed by a user',
+  deny: 'Denied by a user',
+  expired: 'No decision in time',
+  superseded: 'A message came first',
+};
 
 interface ArgumentsProps {
   readonly given: Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
+import type { ConversationItem } from '@cobbler/agent/events';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Parts } from '../parts/parts.tsx';
 import type { Outgoing, SessionModel } from '../session/session-model.ts';
-import type { ConversationItem } from '../session/view.ts';
 import { FindBar } from './find-bar.tsx';
 import type { ItemActions } from './item-view.tsx';
 import { ItemView } from './item-view.tsx';
@@ -73,9 +73,9 @@ export function Conversation({ model, actions, target, isFinding, endFinding }: 
         {view.runStartedAt !== undefined && model.isRunning && model.pending.length === 0 && (
           <LiveView live={live} since={view.runStartedAt} />
         )}
-        {view.queued.map((event) => (
-          <p key={event.seq} class="queued">
-            ↳ sent at the next turn: {event.type === 'user' ? wordsIn(event.content) : ''}
+        {view.queued.map(({ seq, message }) => (
+          <p key={seq} class="queued">
+            ↳ sent at the next turn: {wordsIn(message.content)}
           </p>
         ))}
         {outgoing !== undefined && <OutgoingView outgoing={outgoing} />}

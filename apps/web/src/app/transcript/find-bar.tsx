@@ -1,9 +1,9 @@
+import type { ConversationItem } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { counted } from '../parts/format.ts';
 import { Icon } from '../parts/icons.tsx';
 import { resultText, subjectOf } from '../session/call-text.ts';
-import type { ConversationItem } from '../session/view.ts';
 import { textIn } from './item-view.tsx';
 
 interface FindProps {
@@ -75,7 +75,7 @@ export function itemsWith(items: readonly ConversationItem[], words: string): Co
 }
 
 function allTextIn(item: ConversationItem): string {
-  const calls = item.kind === 'answer' ? item.calls : [];
+  const calls = item.kind === 'response' ? item.calls : [];
   const texts = calls.flatMap((call) => [call.part.toolName, subjectOf(call), resultText(call)]);
   return [textIn(item), ...texts].join('\n');
 }

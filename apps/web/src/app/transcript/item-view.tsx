@@ -1,11 +1,12 @@
 import type { AssistantPart } from '@cobbler/agent';
+import type { ConversationItem, ResponseItem, UserItem } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { duration, money, share, tokens } from '../parts/format.ts';
 import { Parts } from '../parts/parts.tsx';
 import { still } from '../parts/still.tsx';
-import type { AnswerItem, ConversationItem, UserItem } from '../session/view.ts';
 import { CallCard } from './call-card.tsx';
 import { NoteView } from './note-view.tsx';
 import { Prose } from './prose.tsx';
@@ -26,16 +27,18 @@ interface ItemProps {
   readonly isTarget: boolean;
 }
 
+const classes = { user: 'said', response: 'answer', note: 'note' } as const;
+
 /** One item of a conversation. */
 export const ItemView: (props: ItemProps) => VNode | null = still(
   ({ item, actions, progress, isLast, isTarget }: ItemProps) => (
     <article
       id={`e${item.seq}`}
-      class={`item ${item.kind}${isTarget ? ' target' : ''}`}
-      aria-label={item.kind === 'said' ? 'You' : item.kind === 'answer' ? 'Answer' : undefined}
+      class={`item ${classes[item.kind]}${isTarget ? ' target' : ''}`}
+      aria-label={item.kind === 'user' ? 'You' : item.kind === 'response' ? 'Answer' : undefined}
     >
-      {item.kind === 'said' && <SaidView item={item} />}
-      {item.kind === 'answer' && <AnswerView item={item} progress={progress} opened={actions.opened} />}
+      {item.kind === 'user' && <SaidView item={item} />}
+      {item.kind === 'response' && <AnswerView item={item} progress={progress} opened={actions.opened} />}
       {item.kind === 'note' && <NoteView item={item} isLast={isLast} resume={actions.resume} />}
       {!(item.kind === 'note' && item.what.type === 'resumed') && <ItemBar item={item} actions={actions} />}
     </article>
@@ -53,7 +56,7 @@ function ItemBar({
   const text = textIn(item);
   return (
     <div class="item-bar">
-      {item.kind === 'answer' && <TurnWords item={item} />}
+      {item.kind === 'response' && <TurnWords item={item} />}
       <a class="quiet" href={actions.link(item.seq)} title={`Link to this place · ${timeWords(item.time)}`}>
         #{item.seq}
       </a>
@@ -74,7 +77,7 @@ function timeWords(time: string): string {
   return new Date(time).toLocaleString();
 }
 
-function TurnWords({ item }: { readonly item: AnswerItem }): VNode | null {
+function TurnWords({ item }: { readonly item: ResponseItem }): VNode | null {
   const { event } = item;
   if (event === undefined) return null;
   const { usage, usd, durationMs } = event;
@@ -93,7 +96,7 @@ function TurnWords({ item }: { readonly item: AnswerItem }): VNode | null {
 /** The words of an item, to be copied or searched. */
 export function textIn(item: ConversationItem): string {
   if (item.kind === 'note') return item.what.type === 'compacted' ? item.what.event.summary : '';
-  const parts = item.kind === 'said' ? item.message.content : item.parts;
+  const parts = item.kind === 'user' ? item.message.content : item.parts;
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n\n');
 }
 
@@ -120,7 +123,7 @@ function SaidView({ item }: { readonly item: UserItem }): VNode {
 }
 
 interface AnswerProps {
-  readonly item: AnswerItem;
+  readonly item: ResponseItem;
   readonly progress: Readonly<Record<string, string>>;
   readonly opened: Map<string, boolean>;
 }
@@ -128,13 +131,21 @@ interface AnswerProps {
 function AnswerView({ item, progress, opened }: AnswerProps): VNode {
   let calls = 0;
   const draw = (part: AssistantPart, index: number) => {
-    if (part.type === 'text') return <Prose key={index} text={part.text} />;
-    if (part.type === 'reasoning')
-      return part.text === '' ? null : <Reasoning key={index} text={part.text} />;
-    if (part.type !== 'tool_call') return null;
-    const call = item.calls[calls];
-    calls += 1;
-    return call && <CallCard key={index} call={call} progress={progress[call.part.id]} opened={opened} />;
+    switch (part.type) {
+      case 'text':
+        return <Prose key={index} text={part.text} />;
+      case 'reasoning':
+        return part.text === '' ? null : <Reasoning key={index} text={part.text} />;
+      case 'tool_call': {
+        const call = item.calls[calls];
+        calls += 1;
+        return call && <CallCard key={index} call={call} progress={progress[call.part.id]} opened={opened} />;
+      }
+      case 'opaque':
+        return null;
+      default:
+        return ignore<never>(part) ?? null;
+    }
   };
   return (
     <>

@@ -1,14 +1,14 @@
+import type { LiveBlock, LiveResponse, PendingRetry } from '@cobbler/agent/events';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { duration } from '../parts/format.ts';
 import { useNow } from '../parts/still.tsx';
-import type { LiveActivity, LiveBlock, Retry } from '../session/live.ts';
 import { Ticking } from './call-card.tsx';
 import { Reasoning } from './item-view.tsx';
 import { GrowingProse } from './prose.tsx';
 
 interface LiveProps {
-  readonly live: LiveActivity;
+  readonly live: LiveResponse;
   /** When the run began, ISO 8601. */
   readonly since: string;
 }
@@ -54,7 +54,7 @@ function Doing({ live, since }: LiveProps): VNode {
 }
 
 /** Counts down to the next attempt, from when this one was shown. */
-function Retrying({ attempt, reason, delayMs, leftMs }: Retry): VNode {
+function Retrying({ attempt, reason, delayMs, leftMs }: PendingRetry): VNode {
   const now = useNow(1_000);
   const [since] = useState(now);
   const waitMs = secondsLeft(since + delayMs - now);

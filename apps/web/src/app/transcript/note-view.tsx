@@ -1,8 +1,9 @@
-import type { ErrorData, ExecutionMetrics } from '@cobbler/agent';
+import type { ErrorData, ErrorKind, ExecutionMetrics, LimitName } from '@cobbler/agent';
+import type { NoteItem, StoredEvent } from '@cobbler/agent/events';
+import { assertNever } from '@cobbler/agent/values';
 import type { VNode } from 'preact';
 import { counted, duration, money, share, tokens } from '../parts/format.ts';
 import { countOf } from '../session/turns.ts';
-import type { NoteItem, Stored } from '../session/view.ts';
 
 interface NoteProps {
   readonly item: NoteItem;
@@ -39,11 +40,13 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
       return null;
     case 'finished':
       return <EndLine event={what.event} isLast={isLast} resume={resume} />;
+    default:
+      return assertNever(what);
   }
 }
 
 interface EndProps {
-  readonly event: Stored<'finished'>;
+  readonly event: StoredEvent<'finished'>;
   readonly isLast: boolean;
   readonly resume: () => void;
 }
@@ -85,15 +88,16 @@ const endings = {
   failed: { mark: '✗', word: 'failed', tone: 'bad' },
 } as const;
 
-function limitWords(limit: string | undefined): string {
-  const words: Readonly<Record<string, string>> = {
-    turns: 'number of turns',
-    toolCalls: 'number of tool calls',
-    tokens: 'tokens',
-    usd: 'money',
-    no_progress: 'repeated calls',
-  };
-  return words[limit ?? ''] ?? limit ?? '';
+const limitNames: Readonly<Record<LimitName, string>> = {
+  turns: 'number of turns',
+  toolCalls: 'number of tool calls',
+  tokens: 'tokens',
+  usd: 'money',
+  no_progress: 'repeated calls',
+};
+
+function limitWords(limit: LimitName | undefined): string {
+  return limit === undefined ? '' : limitNames[limit];
 }
 
 function factsOf(metrics: ExecutionMetrics): string[] {
@@ -119,13 +123,16 @@ function ErrorBox({ error }: { readonly error: ErrorData }): VNode {
   return (
     <div class="error-box" role="alert">
       <p>{error.message}</p>
-      <p class="muted">{advice[error.kind] ?? ''}</p>
+      <p class="muted">{advice[error.kind]}</p>
       {about.length > 0 && <p class="muted small mono">{about.join(' · ')}</p>}
     </div>
   );
 }
 
-const advice: Readonly<Record<string, string>> = {
+const advice: Readonly<Record<ErrorKind, string>> = {
+  agent: '',
+  tool: '',
+  aborted: '',
   auth: 'The key was rejected. Set another one on the server and restart it, or run: cobbler doctor',
   rate_limit: 'The provider limits requests at the moment. Wait, then continue from here.',
   network: 'The server cannot reach the provider. Check its network, then continue from here.',

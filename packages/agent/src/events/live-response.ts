@@ -1,54 +1,55 @@
-import type { LiveEvent } from '@cobbler/agent';
-import type { UnstoredEnd } from '@cobbler/agent/events';
-import { defined } from '@cobbler/agent/values';
+import { defined } from '../values/defined.ts';
+import type { LiveEvent, UnstoredEnd } from './event.ts';
+import { ignore } from './event-groups.ts';
 
-/** A part of an answer that is still being written. */
+/** A part of a response that is still streaming. */
 export interface LiveBlock {
   readonly kind: 'text' | 'reasoning' | 'call';
   readonly index: number;
-  /** For a call: the name of its tool, once known. */
+  /** The text so far. For a call: the name of its tool, once known. */
   readonly text: string;
-  /** The whole of it is known. */
+  /** True if the part is complete. */
   readonly done: boolean;
-  /** Its start was missed: the view says so. */
+  /** True if its start was missed. */
   readonly cut: boolean;
 }
 
-/** A failed request that is made again. */
-export interface Retry {
+/** A failed request that will be sent again. */
+export interface PendingRetry {
   readonly attempt: number;
   readonly reason: string;
   readonly delayMs: number;
-  /** For how long requests are still made after the pause, in milliseconds. */
+  /** Milliseconds after the delay during which requests are still sent. */
   readonly leftMs?: number;
 }
 
-/** Current activity that is not in the log. */
-export interface LiveActivity {
+/** The current activity of a run that is not in the log. */
+export interface LiveResponse {
   readonly blocks: readonly LiveBlock[];
-  /** The line that each tool that runs has printed last, by the id of its call. */
+  /** The last line that each running tool has printed, by the id of its call. */
   readonly progress: Readonly<Record<string, string>>;
   readonly state?: 'thinking' | 'running_tool' | 'waiting';
   readonly message?: string;
-  readonly retry?: Retry;
-  /** True if a new part may have started before the connection. */
+  readonly retry?: PendingRetry;
+  /** True if a part may have started before the reader connected. */
   readonly joinedLate: boolean;
-  /** Why the run ended, where the log does not have its end. */
+  /** Why the run ended, if the log does not contain its end. */
   readonly unstoredEnd?: string;
 }
 
-export const nothingLive: LiveActivity = { blocks: [], progress: {}, joinedLate: false };
+/** No activity. */
+export const noLiveResponse: LiveResponse = { blocks: [], progress: {}, joinedLate: false };
 
-/** The same after a reconnect: partial items arrive again once complete. */
-export function rejoined(isRunning: boolean): LiveActivity {
-  return { ...nothingLive, joinedLate: isRunning };
+/** The activity after a reconnect: complete parts arrive again, the start of a partial one was missed. */
+export function joinedResponse(isRunning: boolean): LiveResponse {
+  return { ...noLiveResponse, joinedLate: isRunning };
 }
 
-/** Adds what is being said. */
-export function foldLive(live: LiveActivity, event: LiveEvent | UnstoredEnd): LiveActivity {
+/** Returns the activity after a live event. */
+export function foldLive(live: LiveResponse, event: LiveEvent | UnstoredEnd): LiveResponse {
   switch (event.type) {
     case 'finished':
-      return { ...nothingLive, unstoredEnd: event.error?.message ?? event.status };
+      return { ...noLiveResponse, unstoredEnd: event.error?.message ?? event.status };
     case 'text_delta':
       return { ...grown(live, event.index, 'text', event.text), state: 'thinking' };
     case 'reasoning_delta':
@@ -64,10 +65,9 @@ export function foldLive(live: LiveActivity, event: LiveEvent | UnstoredEnd): Li
     }
     case 'retry': {
       const { attempt, delayMs, leftMs, error } = event;
-      // What a failed attempt had said does not count.
-      const { retry: _, ...rest } = { ...live, blocks: [] };
-      const left = leftMs === undefined ? {} : { leftMs };
-      return { ...rest, retry: { attempt, delayMs, reason: error.message, ...left } };
+      // The text of a failed attempt does not count.
+      const retry = { attempt, delayMs, reason: error.message, ...defined({ leftMs }) };
+      return { ...live, blocks: [], retry };
     }
     case 'status': {
       const { state, message } = event;
@@ -76,21 +76,24 @@ export function foldLive(live: LiveActivity, event: LiveEvent | UnstoredEnd): Li
     }
     case 'progress':
       return { ...live, progress: { ...live.progress, [event.callId]: event.text } };
-    default:
+    case 'started':
+    case 'cache_break':
       return live;
+    default:
+      return ignore<never>(event) ?? live;
   }
 }
 
-/** The state after a stored event: a response is shown from the log as soon as it is stored. */
-export function settled({ unstoredEnd: _, ...live }: LiveActivity, type: string): LiveActivity {
+/** Returns the activity after a stored event: from then on the log has the response. */
+export function settledResponse({ unstoredEnd: _, ...live }: LiveResponse, type: string): LiveResponse {
   if (type === 'assistant' || type === 'ask_failed') {
     const { retry: __, ...rest } = live;
     return { ...rest, blocks: [], joinedLate: false };
   }
-  return type === 'finished' ? nothingLive : live;
+  return type === 'finished' ? noLiveResponse : live;
 }
 
-function grown(live: LiveActivity, index: number, kind: LiveBlock['kind'], text: string): LiveActivity {
+function grown(live: LiveResponse, index: number, kind: LiveBlock['kind'], text: string): LiveResponse {
   const { retry: _, ...rest } = live;
   const at = live.blocks.findIndex((block) => block.index === index);
   const block = live.blocks[at];
@@ -102,7 +105,7 @@ function grown(live: LiveActivity, index: number, kind: LiveBlock['kind'], text:
   return { ...rest, blocks: live.blocks.with(at, { ...block, text: block.text + text }) };
 }
 
-function whole(live: LiveActivity, block: LiveBlock): LiveActivity {
+function whole(live: LiveResponse, block: LiveBlock): LiveResponse {
   const others = live.blocks.filter(({ index }) => index !== block.index);
   return { ...live, blocks: inOrder([...others, block]), joinedLate: false };
 }
