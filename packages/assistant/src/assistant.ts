@@ -1,6 +1,7 @@
 import type { Json } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { Routine, Steps } from '@cobbler/agent/runner';
+import { assertNever } from '@cobbler/agent/values';
 import { customRandom, urlAlphabet } from 'nanoid';
 import type { ReadUpdate } from './channel/incoming.ts';
 import { remember } from './memory/remember.ts';
@@ -78,6 +79,8 @@ async function perform(
     }
     case 'remember':
       return await rememberChat(dependencies, work, steps);
+    default:
+      return assertNever(work);
   }
 }
 

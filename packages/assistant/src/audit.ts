@@ -1,5 +1,7 @@
 import type { Event, Pricing, Tool } from '@cobbler/agent';
 import { costOf } from '@cobbler/agent';
+import type { CallItem, StoredEvent } from '@cobbler/agent/events';
+import { itemsOf } from '@cobbler/agent/events';
 import { defined, isoTime } from '@cobbler/agent/values';
 import type { EventStore } from './storage/event-store.ts';
 
@@ -84,34 +86,36 @@ function turnIn(sessionId: string): TurnName | undefined {
 }
 
 function entriesOf(events: readonly Event[], turn: TurnName, options: AuditOptions): AuditEntry[] {
-  const decisions = decisionsIn(events, turn);
-  const entries: AuditEntry[] = [];
-  for (const event of events) {
-    const head = { time: event.time, ...turn };
-    if (event.type === 'assistant') entries.push(modelCall(event, head, options));
-    if (event.type === 'ask_failed') {
-      const { error, durationMs, usd } = event;
-      const cost = usd === undefined ? {} : { usd };
-      entries.push({ kind: 'model', ...head, status: 'failed', durationMs, error: error.kind, ...cost });
-    }
-    if (event.type === 'tool_result') entries.push(toolCall(event, head, { decisions, options }));
-  }
-  return [...entries, ...unfinished(events, turn, { decisions, options })];
+  const { items, failures } = itemsOf(events);
+  const responses = items.filter((item) => item.kind === 'response');
+  const placed = [
+    ...failures.map(({ seq, time, durationMs, error, usd }): Placed => {
+      const failure = { status: 'failed', durationMs, error: error.kind, ...defined({ usd }) };
+      return [seq, { kind: 'model', time, ...turn, ...failure }];
+    }),
+    ...responses.flatMap(({ event }): Placed[] =>
+      event === undefined ? [] : [[event.seq, modelCall(event, turn, options)]],
+    ),
+    ...responses.flatMap(({ calls }) => calls).flatMap((call) => toolCall(call, turn, options)),
+  ];
+  return placed.sort(([one], [other]) => one - other).map(([, entry]) => entry);
 }
 
-type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
+/** An entry and the position of its event. */
+type Placed = readonly [number, AuditEntry];
 
 function modelCall(
-  event: EventOf<'assistant'>,
-  head: AuditEntryBase,
+  event: StoredEvent<'assistant'>,
+  turn: TurnName,
   { pricing }: AuditOptions,
 ): AuditedModelCall {
-  const { provider, model, usage, stopReason, durationMs } = event;
+  const { time, provider, model, usage, stopReason, durationMs } = event;
   const price = pricing?.(provider, model, usage.inputTokens);
   const usd = event.usd ?? (price === undefined ? undefined : costOf(usage, price));
   return {
     kind: 'model',
-    ...head,
+    time,
+    ...turn,
     status: stopReason,
     provider,
     model,
@@ -122,78 +126,28 @@ function modelCall(
   };
 }
 
-type Decided = Pick<AuditedCall, 'decidedBy' | 'decision'>;
-
-/** By the place of the call. In a private chat the person who was asked is the chat. */
-function decisionsIn(events: readonly Event[], { chatId }: TurnName): Map<string, Decided> {
-  const asked = new Map<string, string>();
-  const decisions = new Map<string, Decided>();
-  for (const event of events) {
-    if (event.type === 'approval_requested') asked.set(event.approvalId, placeOf(event));
-    if (event.type !== 'approval_decided') continue;
-    const place = asked.get(event.approvalId);
-    const { decision } = event;
-    const byPerson = decision === 'allow' || decision === 'deny';
-    if (place !== undefined) decisions.set(place, { decision, ...(byPerson && { decidedBy: chatId }) });
-  }
-  return decisions;
-}
-
-interface AuditContext {
-  readonly decisions: ReadonlyMap<string, Decided>;
-  readonly options: AuditOptions;
-}
-
-function toolCall(
-  event: EventOf<'tool_result'>,
-  head: AuditEntryBase,
-  { decisions, options }: AuditContext,
-): AuditedCall {
-  const decided = decisions.get(placeOf(event));
-  return {
-    kind: 'tool',
-    ...head,
-    tool: event.toolName,
-    ...effectOf(event.toolName, options),
-    status: statusOf(event, decided),
-    ...decided,
-    durationMs: event.durationMs,
-  };
+/** A call that no tool was started for has no entry. A started call with an unknown outcome comes last. */
+function toolCall(call: CallItem, turn: TurnName, { tools = [] }: AuditOptions): Placed[] {
+  const { part, report, startedAt } = call;
+  const time = report?.time ?? startedAt;
+  if (time === undefined) return [];
+  const decision = call.decision?.decision;
+  // In a private chat the user who was asked is the chat.
+  const decidedBy = decision === 'allow' || decision === 'deny' ? turn.chatId : undefined;
+  const effect = tools.find((tool) => tool.name === part.toolName)?.effect;
+  const known = { ...defined({ effect }), status: statusOf(report, decision) };
+  const rest = defined({ decision, decidedBy, durationMs: report?.durationMs });
+  const entry: AuditedCall = { kind: 'tool', time, ...turn, tool: part.toolName, ...known, ...rest };
+  return [[report?.seq ?? Number.MAX_SAFE_INTEGER, entry]];
 }
 
 function statusOf(
-  { denied, notRun, isError }: EventOf<'tool_result'>,
-  decided: Decided | undefined,
+  report: StoredEvent<'tool_result'> | undefined,
+  decision: AuditedCall['decision'],
 ): AuditedCall['status'] {
-  if (decided?.decision === 'expired') return 'expired';
-  if (denied === true) return 'denied';
-  if (notRun === true) return 'not_run';
-  return isError ? 'failed' : 'done';
-}
-
-/** Started calls with an unknown outcome. */
-function unfinished(
-  events: readonly Event[],
-  turn: TurnName,
-  { decisions, options }: AuditContext,
-): readonly AuditedCall[] {
-  const answered = new Set(events.flatMap((event) => (event.type === 'tool_result' ? [placeOf(event)] : [])));
-  const open = new Map<string, AuditedCall>();
-  for (const event of events) {
-    if (event.type !== 'tool_started' || answered.has(placeOf(event))) continue;
-    const { time, toolName: tool } = event;
-    const effect = effectOf(tool, options);
-    const decided = decisions.get(placeOf(event));
-    open.set(placeOf(event), { kind: 'tool', time, ...turn, tool, ...effect, status: 'unknown', ...decided });
-  }
-  return [...open.values()];
-}
-
-function effectOf(name: string, { tools = [] }: AuditOptions): Pick<AuditedCall, 'effect'> {
-  const effect = tools.find((tool) => tool.name === name)?.effect;
-  return effect === undefined ? {} : { effect };
-}
-
-function placeOf({ turn, index, runId }: { turn: number; index: number; runId: string }): string {
-  return `${runId}/${turn}/${index}`;
+  if (report === undefined) return 'unknown';
+  if (decision === 'expired') return 'expired';
+  if (report.denied === true) return 'denied';
+  if (report.notRun === true) return 'not_run';
+  return report.isError ? 'failed' : 'done';
 }

@@ -9,6 +9,7 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import type { ApprovalDecision, Event, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { ruledCall } from '../config/permission-rule.ts';
@@ -117,9 +118,17 @@ export class AcpSession {
 
   #hear(event: RunEvent): void {
     this.#tell(event, false);
-    if (event.type === 'approval_requested') void this.#ask(event);
-    if (event.type === 'approval_decided') this.#questions.get(event.approvalId)?.abort();
-    if (event.type === 'finished') for (const question of this.#questions.values()) question.abort();
+    switch (event.type) {
+      case 'approval_requested':
+        return void this.#ask(event);
+      case 'approval_decided':
+        return this.#questions.get(event.approvalId)?.abort();
+      case 'finished':
+        for (const question of this.#questions.values()) question.abort();
+        return;
+      default:
+        return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
+    }
   }
 
   #tell(event: RunEvent, replays: boolean): void {

@@ -1,6 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Message, RunEvent, UserPart } from '@cobbler/agent';
 import type { AssistantEvent, HistoryEvent, ToolResultEvent } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
 
@@ -72,7 +73,7 @@ export function sessionUpdates(told: SentUpdate, event: RunEvent, view: UpdateVi
     case 'finished':
       return finished(told, event.status === 'waiting');
     default:
-      return { told, updates: [] };
+      return ignore<'call' | 'note' | 'stream' | 'activity'>(event) ?? { told, updates: [] };
   }
 }
 
@@ -83,16 +84,25 @@ function answered(told: SentUpdate, event: AssistantEvent, view: UpdateView): Te
   let { text, thought } = told;
   let index = 0;
   for (const part of event.content) {
-    if (part.type === 'text') {
-      updates.push(...chunks('agent_message_chunk', part.text.slice(text), told));
-      text = Math.max(0, text - part.text.length);
-    } else if (part.type === 'reasoning') {
-      updates.push(...chunks('agent_thought_chunk', part.text.slice(thought), told));
-      thought = Math.max(0, thought - part.text.length);
-    } else if (part.type === 'tool_call') {
-      const toolCallId = callId({ turn, index: index++ });
-      open.push(toolCallId);
-      updates.push({ sessionUpdate: 'tool_call', toolCallId, status: 'pending', ...callFacts(part, view) });
+    switch (part.type) {
+      case 'text':
+        updates.push(...chunks('agent_message_chunk', part.text.slice(text), told));
+        text = Math.max(0, text - part.text.length);
+        break;
+      case 'reasoning':
+        updates.push(...chunks('agent_thought_chunk', part.text.slice(thought), told));
+        thought = Math.max(0, thought - part.text.length);
+        break;
+      case 'tool_call': {
+        const toolCallId = callId({ turn, index: index++ });
+        open.push(toolCallId);
+        updates.push({ sessionUpdate: 'tool_call', toolCallId, status: 'pending', ...callFacts(part, view) });
+        break;
+      }
+      case 'opaque':
+        break;
+      default:
+        ignore<never>(part);
     }
   }
   const usd = told.usd === null || event.usd === undefined ? null : told.usd + event.usd;

@@ -42,10 +42,19 @@ export interface Finished {
 
 /** The label below an incomplete response. */
 export function markOf(status: RunStatus): string | undefined {
-  if (status === 'cancelled') return 'cancelled';
-  if (status === 'timeout') return 'out of time';
-  return status === 'complete' ? undefined : 'cut off';
+  return marks[status];
 }
+
+const marks: Readonly<Record<RunStatus, string | undefined>> = {
+  complete: undefined,
+  cancelled: 'cancelled',
+  timeout: 'out of time',
+  max_tokens: 'cut off',
+  refusal: 'cut off',
+  limit: 'cut off',
+  waiting: 'cut off',
+  failed: 'cut off',
+};
 
 /** The end of every run: the summary; what failed and how to fix it; what was denied and how to allow it. */
 export function closingLines(finished: Finished, style: Style, columns: number): string[] {

@@ -84,16 +84,27 @@ export class AgUiStream {
   }
 
   #ended({ status, error, limit }: RunEnd): AgUiEvent {
-    if (status === 'failed' || status === 'timeout') {
-      const message = error?.message ?? 'The run reached its time limit.';
-      return { type: 'RUN_ERROR', message, code: error?.code ?? error?.kind ?? status };
-    }
     const finished = { type: 'RUN_FINISHED', ...this.#run };
-    if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };
-    // When a waiting run is streamed again, the client receives only the open questions.
-    if (status === 'waiting' && this.#asked.size > 0) return this.#interrupted();
-    const told = { status, ...defined({ limit }) };
-    return { ...finished, outcome: { type: 'success' }, result: told };
+    const success = { ...finished, outcome: { type: 'success' }, result: { status, ...defined({ limit }) } };
+    switch (status) {
+      case 'failed':
+      case 'timeout': {
+        const message = error?.message ?? 'The run reached its time limit.';
+        return { type: 'RUN_ERROR', message, code: error?.code ?? error?.kind ?? status };
+      }
+      case 'cancelled':
+        return { ...finished, outcome: { type: 'cancelled' } };
+      case 'waiting':
+        // When a waiting run is streamed again, the client receives only the open questions.
+        return this.#asked.size > 0 ? this.#interrupted() : success;
+      case 'complete':
+      case 'max_tokens':
+      case 'refusal':
+      case 'limit':
+        return success;
+      default:
+        return assertNever(status);
+    }
   }
 
   #interrupted(): AgUiEvent {

@@ -1,6 +1,7 @@
 import type { Event, Run, RunEvent, SessionStore } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, State } from '@cobbler/agent/events';
+import { ignore } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import { Problem } from '../requests/problem.ts';
 import type { Accepted } from './live-session.ts';
@@ -93,10 +94,20 @@ export class ApprovalService {
 
   /** Follows what happens in the sessions. */
   hear(sessionId: string, event: RunEvent): void {
-    if (event.type === 'approval_requested') this.#pending.set(event.approvalId, pendingOf(sessionId, event));
-    if (event.type === 'approval_decided') this.#pending.delete(event.approvalId);
-    // A run that ended without its end being stored still waits, as the log has it.
-    if (event.type === 'finished' && event.status !== 'waiting' && isStored(event)) this.forget(sessionId);
+    switch (event.type) {
+      case 'approval_requested':
+        this.#pending.set(event.approvalId, pendingOf(sessionId, event));
+        return;
+      case 'approval_decided':
+        this.#pending.delete(event.approvalId);
+        return;
+      case 'finished':
+        // A run that ended without its end being stored still waits, as the log has it.
+        if (event.status !== 'waiting' && isStored(event)) this.forget(sessionId);
+        return;
+      default:
+        return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
+    }
   }
 
   /** Forgets what a session waited for. */

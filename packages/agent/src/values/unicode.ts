@@ -53,9 +53,18 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
   return mended(parts, (part) => {
-    if (part.type === 'tool_call') return callPart(part);
-    if (part.type === 'text' || (part.type === 'reasoning' && part.seal === undefined)) return textPart(part);
-    return part;
+    switch (part.type) {
+      case 'tool_call':
+        return callPart(part);
+      case 'text':
+        return textPart(part);
+      case 'reasoning':
+        return part.seal === undefined ? textPart(part) : part;
+      case 'opaque':
+        return part;
+      default:
+        return part satisfies never;
+    }
   });
 }
 

@@ -8,6 +8,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import type { AssistantPart, DocumentPart, ImagePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
+import { ignore } from '@cobbler/agent/events';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
 import { decodeText, isText } from '../values/media.ts';
 import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
@@ -132,6 +133,8 @@ function writeAssistantPart(
       const written: LanguageModelV4ToolCallPart = { type: 'tool-call', toolCallId, toolName, input };
       return withOptions(written, optionsIn(part.seal?.data, 'call'));
     }
+    default:
+      return ignore<never>(part);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { FaultKind, ResponseSink } from '@cobbler/agent/provider';
+import { assertNever } from '@cobbler/agent/values';
 
 /** One thing that an answer says, in the kit's words: a call of {@link ResponseSink} kept for later. */
 export type SinkCall =
@@ -33,5 +34,7 @@ export function utter(word: SinkCall, out: ResponseSink): void {
       return out.end(word.reason, word.raw);
     case 'fail':
       return out.fail(word);
+    default:
+      return assertNever(word);
   }
 }

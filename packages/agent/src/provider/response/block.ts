@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../interfaces/agent.ts';
+import { assertNever } from '../../values/assert-never.ts';
 import { defined } from '../../values/defined.ts';
 import { summarize } from '../../values/errors.ts';
 import type { Json } from '../../values/json.ts';
@@ -71,6 +72,8 @@ export class ResponseBlock {
         return seal === undefined ? undefined : { type: 'opaque', seal };
       case 'call':
         return { type: 'tool_call', ...this.call(problem), ...defined({ seal }) };
+      default:
+        return assertNever(this.kind);
     }
   }
 }
