@@ -65,8 +65,8 @@ const agUi = planted('front-ends/ag-ui-stream', 'ag-ui', [
     why: 'what was answered is asked again when the run waits once more',
   },
   {
-    find: "if (status === 'cancelled') return { ...finished, outcome: { type: 'cancelled' } };",
-    replace: '',
+    find: "return { ...finished, outcome: { type: 'cancelled' } };",
+    replace: "return { ...finished, outcome: { type: 'success' } };",
     why: 'a cancelled run looks like one that was completed',
   },
   {
