@@ -45,7 +45,11 @@ describe('what is published', () => {
     });
     const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
     const names = imports.flatMap(({ path, external }) => (external ? path : []));
-    expect([...new Set(names)].sort()).toEqual(['@cobbler/agent', '@cobbler/agent/provider']);
+    expect([...new Set(names)].sort()).toEqual([
+      '@cobbler/agent',
+      '@cobbler/agent/provider',
+      '@cobbler/agent/values',
+    ]);
   });
 
   test('loads the vendor’s client at the first request, and only the part of it that is used', () => {
