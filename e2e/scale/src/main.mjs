@@ -52,7 +52,7 @@ const parts = {
   contract: async () => {
     const codes = [];
     for (const name of ['store-postgres', 'runner-restate'])
-      codes.push(await tests(`packages/${name}`, { COBBLER_SCALE: '1' }));
+      codes.push(await tests(`packages/${name}`, { COBBLER_SCALE: '1', COBBLER_TEST_LEVEL: 'full' }));
     return Math.max(...codes);
   },
   serve: () => withCommand((bin) => tests('e2e/scale', { COBBLER_BIN: bin })),

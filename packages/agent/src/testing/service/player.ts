@@ -1,0 +1,136 @@
+import { chunksOf } from './chunking.ts';
+import type { Ending, MockReply, RawReply, ResponseReply } from './play.ts';
+import type { ProviderTesting, Step, WireError } from './provider-testing.ts';
+import { responseSteps } from './script.ts';
+
+/** What a play needs to become an answer on a wire. */
+export interface ReplyContext {
+  readonly testing: ProviderTesting;
+  /** The key of the request: a service that refuses it may name it. */
+  readonly secret: string;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Performs a play as an HTTP answer. A broken connection is a rejection before the head and an error of the
+ * body after it, which {@link serveLoopback} turns into a socket that is destroyed.
+ */
+export async function serveReply(
+  play: MockReply,
+  { testing, secret, signal }: ReplyContext,
+): Promise<Response> {
+  switch (play.type) {
+    case 'answer':
+      return new Response(bodyOf(answerChunks(play, testing), play.ending ?? 'end'), {
+        headers: { ...headOf(testing), ...play.headers },
+      });
+    case 'fault':
+      return errorResponse(testing.error(play.fault, secret), play.headers);
+    case 'raw':
+      return new Response(mayHaveBody(play) ? bodyOf(rawChunks(play), play.ending ?? 'end') : null, {
+        status: play.status,
+        headers: { ...play.headers },
+      });
+    case 'live':
+      return new Response(play.stream.body, { status: play.status ?? 200, headers: headOf(testing) });
+    case 'silent':
+      await aborted(signal);
+      throw new Error('The client left before there was an answer.');
+    case 'hang_up':
+      throw new Error('The connection breaks before there is an answer.');
+  }
+}
+
+/** An HTTP failure as a response. */
+export function errorResponse(error: WireError, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(error.body, { status: error.status, headers: { ...error.headers, ...headers } });
+}
+
+/** The frames of an answer, in order: what stands on the wire before it is cut into chunks. */
+export function framesOf(play: ResponseReply, testing: ProviderTesting): string[] {
+  const told = tellPayloads(play, testing);
+  const edited = play.edit === undefined ? told : play.edit(told);
+  const payloads = play.noise === true ? withNoise(edited, testing) : edited;
+  const frames = payloads.map((payload) => testing.frame(payload));
+  if (play.torn !== undefined) frames.push(...tornFrame(play.torn, play, testing));
+  return play.rewrite === undefined ? frames : frames.map(play.rewrite);
+}
+
+/** The frames of single steps, for an answer that is told by hand. */
+export function stepFrames(steps: readonly Step[], play: ResponseReply, testing: ProviderTesting): string {
+  const payloads = steps.flatMap((step) => testing.line(step, play.answer));
+  return payloads.map((payload) => testing.frame(payload)).join('');
+}
+
+function tellPayloads(play: ResponseReply, testing: ProviderTesting): readonly unknown[] {
+  const steps = play.steps ?? responseSteps(play.answer);
+  return [
+    ...testing.begin(play.answer),
+    ...steps.flatMap((step) => testing.line(step, play.answer)),
+    ...(play.fault === undefined ? [] : testing.fail(play.fault)),
+  ];
+}
+
+/** Half of a frame is the JSON cut in its middle, whatever the framing puts around it. */
+function tornFrame(step: Step, play: ResponseReply, testing: ProviderTesting): string[] {
+  const [payload] = testing.line(step, play.answer);
+  if (payload === undefined) return [];
+  const frame = testing.frame(payload);
+  return [frame.slice(0, Math.ceil(frame.length / 2))];
+}
+
+function withNoise(payloads: readonly unknown[], testing: ProviderTesting): unknown[] {
+  const noise = testing.noise();
+  let next = 0;
+  const some = () => (noise.length === 0 ? [] : [noise[next++ % noise.length]]);
+  return [...payloads.flatMap((payload) => [...some(), payload]), ...some()];
+}
+
+function headOf(testing: ProviderTesting): Record<string, string> {
+  return { ...testing.head?.headers, 'content-type': testing.contentType };
+}
+
+function answerChunks(play: ResponseReply, testing: ProviderTesting): Uint8Array[] {
+  return chunksOf(framesOf(play, testing), play.chunks ?? 'payload');
+}
+
+/** Some statuses forbid a body, even an empty one. */
+function mayHaveBody({ status, body }: RawReply): boolean {
+  return body !== undefined || (status !== 204 && status !== 205 && status !== 304);
+}
+
+function* rawChunks(play: RawReply): Iterable<Uint8Array> {
+  const encoder = new TextEncoder();
+  const body = typeof play.body === 'string' ? [play.body] : (play.body ?? []);
+  for (const chunk of body) {
+    // An empty chunk would end an HTTP body before its time.
+    if (chunk.length > 0) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+  }
+}
+
+/**
+ * One chunk per pull and no queue: an error given to a stream throws away what is still queued, and every
+ * byte before a break has to arrive.
+ */
+function bodyOf(chunks: Iterable<Uint8Array>, ending: Ending): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.iterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const next = iterator.next();
+        if (next.done !== true) controller.enqueue(next.value);
+        else if (ending === 'end') controller.close();
+        else if (ending === 'reset') controller.error(new Error('The connection breaks here.'));
+        else return new Promise<void>(() => {});
+        return undefined;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
