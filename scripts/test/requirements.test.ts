@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -32,6 +32,15 @@ test('every requirement and promise has a test, and the pages are up to date', (
   expect(problemsOf(root, texts, citations)).toEqual([]);
   for (const [at, text] of texts.entries())
     expect(withTests(text, citations), `npm run generate -- requirements changes ${pages[at]}`).toBe(text);
+});
+
+test('each requirement is broken by a planted change (npm run verify -- mutants)', () => {
+  const broken = new Set<string>();
+  for (const file of globSync('{packages,apps}/*/test/{mutants,mutants/*}.ts', { cwd: root }))
+    for (const [, numbers = ''] of readFileSync(join(root, file), 'utf8').matchAll(/breaks: \[([^\]]*)\]/g))
+      for (const [number] of numbers.matchAll(/S\d\.\d+/g)) broken.add(number);
+  const numbers = texts.flatMap(rowsOf).map(({ number }) => number);
+  expect(numbers.filter((number) => number.startsWith('S') && !broken.has(number))).toEqual([]);
 });
 
 test('the five specifications have 102 requirements, numbered without gaps', () => {

@@ -124,7 +124,7 @@ describe('cobbler --record and --replay', () => {
     writeFileSync(cassette, lines);
     const end = await invoke(['--replay', cassette, '-q'], { env: nothing, cwd: temporaryFolder() });
     expect(end.code).toBe(1);
-    expect(end.stderr).toContain('cobbler: The replay is over, but the cassette goes on with request 5.');
+    expect(end.stderr).toContain('cobbler: The replay has ended, but the cassette continues with request 5.');
   });
 
   test('a cassette that was cut off is refused with its name, wherever it ends', patience, async () => {
@@ -247,7 +247,7 @@ describe('options that make no sense', () => {
       '--no-context-files cannot be used with --replay: the cassette contains the settings of the run.',
     ],
     [['--replay', '/no/such'], '/no/such does not exist.'],
-    [['--replay', '/etc/hostname'], 'The cassette cannot be used: line 1: it is no JSON object.'],
+    [['--replay', '/etc/hostname'], 'The cassette cannot be used: line 1: it is not a JSON object.'],
     [['x', '--record', '/no/such/file'], 'Cannot write /no/such/file: its directory does not exist.'],
   ] as const)('%s', patience, async ([args, message], { expect }) => {
     const end = await invoke(args, { env: { ANTHROPIC_API_KEY: testKey }, cwd: temporaryFolder() });

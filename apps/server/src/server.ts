@@ -14,7 +14,7 @@ import { route } from './http/route.ts';
 import { Cookies } from './requests/cookie.ts';
 import type { ServerLimits } from './requests/limits.ts';
 import { defaultLimits } from './requests/limits.ts';
-import { eventRoutes, seedRoutes } from './routes/event-routes.ts';
+import { eventRoutes, plainRoutes } from './routes/event-routes.ts';
 import { openApi } from './routes/open-api.ts';
 import { approvalRoutes, operationRoutes, tokenRoutes } from './routes/other-routes.ts';
 import { pageRoutes } from './routes/page-routes.ts';
@@ -186,7 +186,7 @@ export function allRoutes(services: Services, version: string): Route[] {
     ...approvalRoutes(services),
     ...tokenRoutes(services),
     ...operationRoutes(services),
-    ...seedRoutes(services),
+    ...plainRoutes(services),
   ];
   const described: Route[] = [
     route({

@@ -5,7 +5,7 @@ import { connectHarness } from '@cobbler/agent/remote';
 import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { seedFrames } from '../src/sessions/frame.ts';
+import { plainFrames } from '../src/sessions/frame.ts';
 import type { Cut } from './cutting-proxy.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 import { ServerProcess } from './process.ts';
@@ -91,7 +91,7 @@ describe('every stored event comes once, whatever happens to the connection [P16
       await idle('default');
     }
     const log = await store.read('default');
-    const expected = log.flatMap((event) => seedFrames(event)).map((frame) => frame.toString().trimEnd());
+    const expected = log.flatMap((event) => plainFrames(event)).map((frame) => frame.toString().trimEnd());
     await expect
       .poll(() => reader.frames.length, { timeout: 60_000 })
       .toBeGreaterThanOrEqual(expected.length);
@@ -141,7 +141,7 @@ describe('every stored event comes once, whatever happens to the connection [P16
   });
 });
 
-/** Reads the stream of the seed's route and comes back after every cut with the id of the last whole frame. */
+/** Reads the plain stream and comes back after every cut with the id of the last whole frame. */
 class SeedReader {
   readonly frames: string[] = [];
   readonly #url: string;

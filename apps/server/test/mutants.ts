@@ -334,8 +334,8 @@ const requirements: readonly Mutant[] = [
   },
   {
     file: 'src/requests/limits.ts',
-    find: 'seedHeartbeatMs: 30_000,',
-    replace: 'seedHeartbeatMs: 60_000,',
+    find: 'plainHeartbeatMs: 30_000,',
+    replace: 'plainHeartbeatMs: 60_000,',
     why: 'a heartbeat comes half as often',
     breaks: ['S4.16'],
     by: 'test/requirements-s4.test.ts',

@@ -85,8 +85,8 @@ describe('GET /events [S4.15]', () => {
   });
 
   test('a comment is sent every 30 s by default as a heartbeat [S4.16]', async () => {
-    expect(defaultLimits.seedHeartbeatMs).toBe(30_000);
-    const { watch } = await rig({ limits: { seedHeartbeatMs: 20 } });
+    expect(defaultLimits.plainHeartbeatMs).toBe(30_000);
+    const { watch } = await rig({ limits: { plainHeartbeatMs: 20 } });
     const events = await watch('/events');
     await expect.poll(() => events.comments.length).toBeGreaterThan(1);
     expect(events.comments[0]).toBe(': heartbeat');

@@ -32,7 +32,7 @@ let points = 0;
 let kills = 0;
 let unknown = 0;
 for (let seed = from; seed < from + runs; seed += 1) {
-  const figures = await drillCrashes({ seed, ...(again !== undefined && { again }) });
+  const figures = await drillCrashes(again === undefined ? { seed } : { seed, again });
   points += figures.points;
   kills += figures.kills;
   unknown += figures.unknown;

@@ -24,7 +24,7 @@ export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {
 export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'handler' | 'system'>;
 
 /**
- * A conversation with Claude, with the defaults of seed S4. Tools run one after another, and the first one
+ * A conversation with Claude, with the defaults of requirement S4.1. Tools run one after another, and the first one
  * that fails stops its batch.
  * @throws AgentError `invalid` for a missing key (code `no_key`) or a configuration that cannot work.
  */

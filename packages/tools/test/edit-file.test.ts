@@ -185,7 +185,7 @@ describe('edit_file', () => {
       return await write(...args);
     };
     const { text } = await call(editFile(workspace), { path: 'a.txt', old_text: 'old', new_text: 'new' });
-    expect(text).toBe('"a.txt" was changed by somebody else meanwhile. Read it again.');
+    expect(text).toBe('"a.txt" was changed by another program in the meantime. Read it again.');
     expect(box.read('a.txt')).toBe('by hand\n');
   });
 });

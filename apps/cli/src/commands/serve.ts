@@ -27,7 +27,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
-/** The session of the seed's routes, which has the seed's ways: tools one by one, the first failure stops. */
+/** The session of the plain routes: its tools run one by one, and the first failure stops the rest. */
 const seedSession = 'default';
 
 /** `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */

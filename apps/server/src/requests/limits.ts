@@ -20,7 +20,7 @@ export interface ServerLimits {
   /** Between two signs of life on the versioned stream. */
   readonly heartbeatMs: number;
   /** The same on the stream of `GET /events`. */
-  readonly seedHeartbeatMs: number;
+  readonly plainHeartbeatMs: number;
   /** Interval at which watched sessions are checked for events of other processes. */
   readonly othersMs: number;
   /** For how long the answer of `GET /readyz` is used again. */
@@ -41,7 +41,7 @@ export const defaultLimits: ServerLimits = Object.freeze({
   requestMs: 20_000,
   drainMs: 30_000,
   heartbeatMs: 15_000,
-  seedHeartbeatMs: 30_000,
+  plainHeartbeatMs: 30_000,
   othersMs: 1_000,
   readyMs: 2_000,
   probeMs: 5_000,

@@ -48,13 +48,13 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
   ];
 }
 
-/** The routes of seed S4, on the session `default`. */
-export function seedRoutes({ desk, store, streams }: Services): Route[] {
+/** The plain routes, on the session `default` (requirements S4.15 to S4.17). */
+export function plainRoutes({ desk, store, streams }: Services): Route[] {
   return [
     route({
       method: 'GET',
       path: '/events',
-      name: 'seedEvents',
+      name: 'plainEvents',
       summary: 'Streams new messages and tool calls of the session `default`.',
       scope: 'read',
       headers: {
@@ -70,14 +70,14 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
         const position: Position =
           id === undefined ? { seq: (await store.info(session.id))?.events ?? 0, frames: 0 } : positionOf(id);
         const known = await isThere(position.seq, read);
-        await streams.open(call, session, { form: 'seed', ...position, live: false }, { known, events: 0 });
+        await streams.open(call, session, { form: 'plain', ...position, live: false }, { known, events: 0 });
         return undefined;
       },
     }),
     route({
       method: 'POST',
       path: '/prompt',
-      name: 'seedPrompt',
+      name: 'plainPrompt',
       summary: 'Sends a message to the session `default`.',
       scope: 'prompt',
       body: promptBody,
@@ -95,7 +95,7 @@ export function seedRoutes({ desk, store, streams }: Services): Route[] {
     route({
       method: 'POST',
       path: '/cancel',
-      name: 'seedCancel',
+      name: 'plainCancel',
       summary: 'Stops the run of the session `default`.',
       scope: 'prompt',
       body: z.unknown(),

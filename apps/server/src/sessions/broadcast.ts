@@ -1,7 +1,7 @@
 import type { Event, LiveEvent, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import type { UnstoredEnd } from '@cobbler/agent/events';
-import { liveFrame, seedFrames, seedStatus, storedFrame } from './frame.ts';
+import { liveFrame, plainFrames, plainStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength, turn } from './log-pages.ts';
 
@@ -24,17 +24,17 @@ export interface Sink {
 
 /** The format of a stream's events, and its start position. */
 export interface StreamPosition {
-  readonly form: 'versioned' | 'seed';
+  readonly form: 'versioned' | 'plain';
   /** The last event the reader has; everything after it follows. */
   readonly seq: number;
-  /** With form `seed`: how many frames of the event after that it has. */
+  /** With form `plain`: how many frames of the event after that it has. */
   readonly frames?: number;
   /** True if text is streamed while it arrives. */
   readonly live: boolean;
 }
 
 /** The filter of events for a client. */
-type StreamKind = 'live' | 'stored' | 'seed';
+type StreamKind = 'live' | 'stored' | 'plain';
 
 interface StreamReader {
   readonly kind: StreamKind;
@@ -44,7 +44,7 @@ interface StreamReader {
   readonly since: number;
 }
 
-/** An event that is to be written, and the status that it leads to on the seed's stream. */
+/** An event that is to be written, and the status that it leads to on the plain stream. */
 interface PublishedEvent {
   readonly event: RunEvent;
   readonly status: Buffer | undefined;
@@ -108,7 +108,7 @@ export class Broadcast {
     } else if (event.type === 'finished' && event.runId === this.#lastRun) {
       this.#ending = event;
     }
-    const status = seedStatus(event);
+    const status = plainStatus(event);
     this.#status = status ?? this.#status;
     if (this.#readers.size === 0 || event.type === 'started') return;
     // What comes in one go is written in one go: a write to each of many readers costs more than its bytes.
@@ -163,9 +163,9 @@ export class Broadcast {
         await turn();
       }
       this.#hasRead(seq);
-      if (place.form === 'seed' && this.#status !== undefined) stream.write(this.#status);
-      if (place.form !== 'seed' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
-      const kind = place.form === 'seed' ? 'seed' : place.live ? 'live' : 'stored';
+      if (place.form === 'plain' && this.#status !== undefined) stream.write(this.#status);
+      if (place.form !== 'plain' && this.#ending !== undefined) stream.write(liveFrame(this.#ending));
+      const kind = place.form === 'plain' ? 'plain' : place.live ? 'live' : 'stored';
       // A response whose end was already sent, but not yet published, is not current.
       if (kind === 'live' && ended <= (this.#lastSeq ?? 0)) tellSoFar(stream, this.#soFar());
       this.#readers.set(stream, { kind, through: seq, since: this.#shown });
@@ -226,7 +226,7 @@ export class Broadcast {
       bytes: {
         live: lazily(() => bytesOf(shown, 'live')),
         stored: lazily(() => bytesOf(shown, 'stored')),
-        seed: lazily(() => bytesOf(shown, 'seed')),
+        plain: lazily(() => bytesOf(shown, 'plain')),
       },
       readers: this.#readers.entries(),
     };
@@ -288,17 +288,17 @@ async function told(
 }
 
 function framesOf(event: Event, { form }: StreamPosition, skip: number): Buffer[] {
-  return form === 'versioned' ? [storedFrame(event)] : seedFrames(event, skip);
+  return form === 'versioned' ? [storedFrame(event)] : plainFrames(event, skip);
 }
 
 function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
-  return [...(isStored(event) ? seedFrames(event) : []), ...(status === undefined ? [] : [status])];
+  return [...(isStored(event) ? plainFrames(event) : []), ...(status === undefined ? [] : [status])];
 }
 
 /** All frames of one kind, one after another. */
 function bytesOf(shown: readonly PublishedEvent[], kind: StreamKind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
-    if (kind === 'seed') return seedFramesOf(event, status);
+    if (kind === 'plain') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];
     // An end that no store has also goes to clients without streamed text.
     return kind === 'live' || event.type === 'finished' ? [liveFrame(event)] : [];

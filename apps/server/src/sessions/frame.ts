@@ -19,8 +19,8 @@ export function liveText(data: unknown): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** One frame of the seed's stream. Times are Unix seconds. */
-type SeedData = Readonly<Record<string, unknown>> & { readonly type: string };
+/** One frame of the plain stream. Times are Unix seconds. */
+type PlainData = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /**
  * An event of the log as frames of `GET /events`, with ids `seq.index`: what an answer holds comes once it is
@@ -28,9 +28,9 @@ type SeedData = Readonly<Record<string, unknown>> & { readonly type: string };
  *
  * @param from leaves out the frames before this index.
  */
-export function seedFrames(event: Event, from = 0): Buffer[] {
+export function plainFrames(event: Event, from = 0): Buffer[] {
   const timestamp = Math.floor(Date.parse(event.time) / 1000);
-  return seedData(event)
+  return plainData(event)
     .map((data, index) =>
       Buffer.from(`id: ${event.seq}.${index}\ndata: ${JSON.stringify({ ...data, timestamp })}\n\n`),
     )
@@ -38,19 +38,19 @@ export function seedFrames(event: Event, from = 0): Buffer[] {
 }
 
 /** The status frame of the stream of the session `default`, if the event changes the status. */
-export function seedStatus(event: RunEvent): Buffer | undefined {
+export function plainStatus(event: RunEvent): Buffer | undefined {
   if (event.type === 'status') return statusFrame(event.state, event.message);
   if (event.type !== 'finished') return undefined;
   if (event.status === 'failed') return statusFrame('error', event.error?.message);
   return statusFrame(event.status === 'waiting' ? 'waiting' : 'idle');
 }
 
-/** A status of the seed's stream. */
+/** A status of the plain stream. */
 export function statusFrame(state: string, message = ''): Buffer {
   return liveFrame({ type: 'status', state, message });
 }
 
-function seedData(event: Event): SeedData[] {
+function plainData(event: Event): PlainData[] {
   switch (event.type) {
     case 'user':
       return [{ type: 'user', content: textIn(event.content) }];
@@ -67,7 +67,7 @@ function seedData(event: Event): SeedData[] {
   }
 }
 
-function partData(part: AssistantPart): SeedData[] {
+function partData(part: AssistantPart): PlainData[] {
   if (part.type === 'tool_call') {
     return [{ type: 'tool_call', id: part.id, name: part.toolName, input: part.arguments }];
   }

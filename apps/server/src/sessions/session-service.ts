@@ -99,7 +99,7 @@ export class SessionService {
     return { id, isNew };
   }
 
-  /** The session of the seed's routes, made when it is first asked for. */
+  /** The session of the plain routes, created at the first request. */
   async always(id: string): Promise<LiveSession> {
     await this.create(id);
     return await this.#joined(this.#open(id));

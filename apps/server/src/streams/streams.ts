@@ -40,7 +40,7 @@ export class Streams {
   readonly #tokens: Pick<TokenStore, 'list' | 'now'>;
   readonly #byForm = {
     versioned: new Set<EventStream>(),
-    seed: new Set<EventStream>(),
+    plain: new Set<EventStream>(),
     front: new Set<EventStream>(),
   };
   readonly #timers: readonly NodeJS.Timeout[];
@@ -58,7 +58,7 @@ export class Streams {
         this.#beat('versioned');
         this.#beat('front');
       }, limits.heartbeatMs).unref(),
-      setInterval(() => this.#beat('seed'), limits.seedHeartbeatMs).unref(),
+      setInterval(() => this.#beat('plain'), limits.plainHeartbeatMs).unref(),
       setInterval(() => this.endInvalid(), checkMs).unref(),
     ];
     meters.gauge('cobbler_sse_clients', 'Event streams.', () => this.size);
@@ -138,7 +138,7 @@ export class Streams {
 
   /** The first frames of a stream, before those of the log. */
   #firstFrames(session: LiveSession, place: StreamPosition, { known, events }: LogFacts): string {
-    if (place.form === 'seed') return '\n';
+    if (place.form === 'plain') return '\n';
     const hello = liveText(this.#hello(session, place, events));
     return known ? hello : hello + liveText({ type: 'reset' });
   }

@@ -65,7 +65,7 @@ function isFields(value: Json): value is { [name: string]: Json } {
   return isObject(value);
 }
 
-/** Inherited fields are nobody's: an argument may be called `constructor`. */
+/** Inherited fields do not count: an argument may be called `constructor`. */
 function own(value: { readonly [name: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }

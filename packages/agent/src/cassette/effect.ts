@@ -9,7 +9,7 @@ export interface Effect<Value> {
   /** What it came to, as data. */
   write(value: unknown): JsonObject;
   read(data: JsonObject): Value;
-  /** Whether anybody still waits for it. */
+  /** Whether the run still waits for it. */
   awaited?(): boolean;
 }
 

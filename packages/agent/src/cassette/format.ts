@@ -62,7 +62,7 @@ export function readCassette(text: string): Cassette {
     const fields = parse(line);
     if (fields === undefined && index === lines.length - 1) break;
     try {
-      if (fields === undefined) throw new Error('it is no JSON object');
+      if (fields === undefined) throw new Error('it is not a JSON object');
       reader.add(fields);
     } catch (error) {
       throw unusable(`line ${index + 1}: ${summarize(error).message}`);

@@ -33,14 +33,14 @@ export function outLine({ name, content }: RecordedRequest, earlier?: RecordedRe
 
 /**
  * What the run asked for, everything that was left out put back.
- * @throws Error when the line cannot be understood, in words for whoever reads the file.
+ * @throws Error when the line cannot be understood, in words for the reader of the file.
  */
 export function askedOf(line: JsonObject, earlier: ReadonlyMap<string, JsonObject>): JsonObject {
   const what = fieldsOf(line, 'what');
   const since = line['since'];
   if (since === undefined) return what;
   const before = earlier.get(String(since));
-  if (before === undefined) throw new Error(`it refers to ${String(since)}, which does not stand before it`);
+  if (before === undefined) throw new Error(`it refers to ${String(since)}, which is not before it`);
   const whole: JsonObject = {};
   for (const name of itemsOf(line['same'])) whole[String(name)] = before[String(name)] ?? null;
   Object.assign(whole, what);
@@ -68,5 +68,5 @@ function itemsOf(value: Json | undefined): readonly Json[] {
 function fieldsOf(line: JsonObject, name: string): JsonObject {
   const value = line[name];
   if (isObject(value)) return value as JsonObject;
-  throw new Error(`its "${name}" is no object`);
+  throw new Error(`its "${name}" is not an object`);
 }

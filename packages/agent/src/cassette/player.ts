@@ -122,7 +122,7 @@ class PlayingDeck implements Deck {
     if (this.#miss !== undefined) throw this.#miss;
     const left = this.#cassette.arrivals.slice(this.#next).find(({ name }) => !this.#isIdle(name));
     const name = this.#unasked[0]?.name ?? left?.name;
-    if (name !== undefined) throw miss(`The replay is over, but the cassette goes on with ${name}.`);
+    if (name !== undefined) throw miss(`The replay has ended, but the cassette continues with ${name}.`);
   }
 
   id(): string {
@@ -296,7 +296,7 @@ class PlayingDeck implements Deck {
     const forWhat = waiting.length === 0 ? 'time to pass' : waiting.join(', ');
     return arrival === undefined
       ? miss(`The cassette is over while the run still waits for ${forWhat}.`)
-      : miss(`The cassette goes on with ${arrival.name}, but the run waits for ${forWhat}.`);
+      : miss(`The cassette continues with ${arrival.name}, but the run waits for ${forWhat}.`);
   }
 }
 

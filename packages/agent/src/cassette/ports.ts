@@ -12,7 +12,7 @@ export interface PortPlan {
   take(data: JsonObject): void;
   /** Somebody waits for this port: what they get when a replay cannot go on. Absent: nobody waits. */
   fail?(error: AgentError): void;
-  /** False once nobody waits any more although the port is open, as for a tool that was told to stop. */
+  /** False when the run no longer waits although the port is open, as for a tool that was told to stop. */
   awaited?(): boolean;
   /** Starts what the things come from. A replay leaves it out, unless the port is `live`. */
   start?(put: Put, redaction: Redaction): void;
@@ -24,7 +24,7 @@ export interface PortPlan {
 
 /** An open place where things come in. */
 export interface Port {
-  /** Hands over something that comes from whoever opened the port. */
+  /** Passes on a value from the code that opened the port. */
   readonly put: Put;
   /** Nothing more is wanted. */
   close(): void;
@@ -33,7 +33,7 @@ export interface Port {
 /**
  * What a taped run has of the world: things come in through ports, one at a time, and the clock stands still
  * in between. A recording deck writes down what comes in, a playing deck lets the same come in again in the
- * same order. Whoever uses a deck cannot tell which of the two it is.
+ * same order. Its users cannot tell which of the two it is.
  */
 export interface Deck {
   /** Wall clock when the tape began, in milliseconds since 1970. */

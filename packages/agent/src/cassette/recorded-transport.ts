@@ -6,7 +6,7 @@ import type { Deck, Port, Put } from './ports.ts';
 import type { Redaction } from './redaction.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
-/** Headers of answers that say whose account it is, or let somebody in. */
+/** Response headers that identify the account or grant access. */
 const withheld = /cookie|authoriz|authenticat|organization|project|account/i;
 
 /**

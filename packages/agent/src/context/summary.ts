@@ -73,7 +73,7 @@ function summaryRequest(messages: readonly Message[], agent: Agent, maxTokens: n
     ],
     tools: [],
     system: instructions,
-    // Nobody asks about this text again.
+    // This text is not requested again.
     config: { maxTokens, effort: 'low', cache: false },
   };
 }

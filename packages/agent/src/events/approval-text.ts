@@ -1,6 +1,6 @@
 import type { ApprovalRequestedEvent } from './event.ts';
 
-/** What is shown of a call before somebody may allow it. */
+/** What is shown of a call before the user may allow it. */
 export type ShownCall = Pick<
   ApprovalRequestedEvent,
   'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'
@@ -53,7 +53,7 @@ export function approvalText(call: ShownCall): string {
   return [...lines, ...diff].join('\n');
 }
 
-/** A line of a text. Blanks at its end would be seen by nobody, and are left out by some places that show it. */
+/** A line of a text. Blanks at its end are invisible, and some terminals leave them out. */
 function barred(line: string): string {
   const seen = line.replace(/[ \t]+$/, (blanks) =>
     blanks.replaceAll(' ', '\\u{20}').replaceAll('\t', '\\u{9}'),

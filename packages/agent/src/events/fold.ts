@@ -340,7 +340,7 @@ function unrunResult(state: State, call: OpenCall, why: string = notRunText(stat
   };
 }
 
-/** What the model is told about a call that began and whose end nobody saw. */
+/** What the model is told about a call that started and whose end was not recorded. */
 export const outcomeUnknown: string =
   'This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.';
 

@@ -61,7 +61,7 @@ function read(values: readonly unknown[], note: Note): Entry[] {
   const entries: Entry[] = [];
   for (const [at, value] of values.entries()) {
     if (!isObject(value) || typeof value['type'] !== 'string') {
-      note(at, 'is no event');
+      note(at, 'is not an event');
       continue;
     }
     if (typeof value['v'] === 'number' && value['v'] !== 1) {
@@ -81,7 +81,7 @@ function read(values: readonly unknown[], note: Note): Entry[] {
     else
       note(
         at,
-        `is no good ${value['type']} event: ${checked.error.issues.slice(0, 3).map(wordsOf).join('; ')}`,
+        `is not a valid ${value['type']} event: ${checked.error.issues.slice(0, 3).map(wordsOf).join('; ')}`,
       );
   }
   return entries;
@@ -114,7 +114,7 @@ function ofOneSession(entries: readonly Entry[], note: Note): Entry[] {
   return entries.filter(({ at, event }) => {
     if (sessionOf(event) === session) {
       if (event.id !== `${session}-${event.seq}`)
-        note(at, `has place ${event.seq}, but its id is ${JSON.stringify(event.id)}`);
+        note(at, `has position ${event.seq}, but its id is ${JSON.stringify(event.id)}`);
       return true;
     }
     note(at, `belongs to another session than most: its id is ${JSON.stringify(event.id)}`);
@@ -126,7 +126,7 @@ function ofOneSession(entries: readonly Entry[], note: Note): Entry[] {
 function ordered(entries: readonly Entry[], note: Note): Entry[] {
   let furthest = 0;
   for (const { at, event } of entries) {
-    if (event.seq < furthest) note(at, `has place ${event.seq} but stands behind place ${furthest}`);
+    if (event.seq < furthest) note(at, `has position ${event.seq} but follows position ${furthest}`);
     furthest = Math.max(furthest, event.seq);
   }
   const result: Entry[] = [];
@@ -134,10 +134,10 @@ function ordered(entries: readonly Entry[], note: Note): Entry[] {
     const { seq } = entry.event;
     const before = result.at(-1)?.event;
     const last = before?.seq ?? 0;
-    if (seq < 1) note(entry.at, `has place ${seq}, where the first is 1`);
+    if (seq < 1) note(entry.at, `has position ${seq}, where the first is 1`);
     if (before !== undefined && last === seq) {
       const same = sameJson(before, entry.event);
-      note(entry.at, same ? `stands there twice (place ${seq})` : `has place ${seq}, as another event has`);
+      note(entry.at, same ? `is repeated (position ${seq})` : `has position ${seq}, like another event`);
       continue;
     }
     if (seq > last + 1) note(entry.at, `follows a gap: ${missing(last + 1, seq - 1)}`);
@@ -147,7 +147,7 @@ function ordered(entries: readonly Entry[], note: Note): Entry[] {
 }
 
 function missing(first: number, last: number): string {
-  return first === last ? `place ${first} is missing` : `places ${first} to ${last} are missing`;
+  return first === last ? `position ${first} is missing` : `positions ${first} to ${last} are missing`;
 }
 
 /** The events that make sense one after the other. */

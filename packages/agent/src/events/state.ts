@@ -7,7 +7,7 @@ import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../v
 import type { ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
 import type { Batch } from './repetition.ts';
 
-/** What a person decided about a call, or that nobody has yet. */
+/** What the user decided about a call, or that no decision was made yet. */
 export interface Approval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: 'allow' | 'deny' | 'expired' | 'superseded';

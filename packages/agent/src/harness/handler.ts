@@ -13,7 +13,7 @@ export type HarnessStatus = 'thinking' | 'running_tool' | 'waiting' | 'idle' | '
  * answer told so far are void and will be told again.
  */
 export interface HarnessHandler {
-  /** Somebody said something; parts that are no text are left out of it. */
+  /** The user sent a message; only its text is passed. */
   onUser?(content: string): void;
   /** A text block of the model, whole. */
   onText?(text: string): void;

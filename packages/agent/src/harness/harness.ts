@@ -72,7 +72,7 @@ export interface Harness {
 
 /** What a harness of one's own needs. Only the agent has no default. */
 export interface HarnessOptions extends ExecutorOptions {
-  /** Default: nobody hears anything but whoever watches a run. */
+  /** Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
   /** A session of the store to go on with, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
@@ -83,7 +83,7 @@ export interface HarnessOptions extends ExecutorOptions {
 }
 
 /**
- * A conversation with the model over the local loop. Its defaults are those of seed S4: ten turns, tools one
+ * A conversation with the model over the local loop. Its defaults (requirement S4.1): ten turns, tools one
  * after another, and the first tool that fails stops its batch.
  * @throws AgentError `invalid` for tools or limits that cannot work.
  */
@@ -195,7 +195,7 @@ class LocalHarness implements Harness {
     };
     try {
       run = start(ids.id, (event) => {
-        // Whoever has seen the end may say the next thing at once.
+        // A client that has seen the end may send the next prompt at once.
         if (event.type === 'finished') over();
         this.#tell(event);
       });

@@ -132,7 +132,7 @@ export interface RequestContext {
   readonly emit?: (event: AgentEvent) => void;
   /**
    * Asked before another attempt, with what the failed ones have used all in all. False gives up with the
-   * last error: whoever pays may not be able to pay once more.
+   * last error: the budget may not cover another attempt.
    */
   readonly mayRetry?: (wasted: Usage) => boolean;
 }

@@ -32,7 +32,7 @@ export function isBlobId(id: string): boolean {
 /** @throws AgentError `invalid` for a text that is no id. */
 export function checkBlobId(id: string): void {
   if (isBlobId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is no id for a blob: it takes 1 to 64 of a-z, 0-9, - and _.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a blob id: it takes 1 to 64 of a-z, 0-9, - and _.`;
   throw new AgentError({ kind: 'invalid', code: 'blob_id', message });
 }
 

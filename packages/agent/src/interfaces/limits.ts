@@ -108,7 +108,7 @@ export type Countable = 'turns' | 'toolCalls';
  *
  * B1 spent + reserved never exceeds a limit by more than what one settled call used above its own reservation;
  * B2 a call is booked once, with what it really used, its failed attempts included;
- * B3 what nobody knows the price of is never taken for free.
+ * B3 a request of unknown price never counts as free.
  */
 export class Budget {
   readonly #limits: Required<Pick<Limits, 'tokens' | 'usd' | Countable>>;
@@ -124,7 +124,7 @@ export class Budget {
     this.#limits = { tokens, usd, turns, toolCalls };
   }
 
-  /** Tokens spent so far, by everybody who draws on this budget. */
+  /** Tokens spent so far, by all users of this budget. */
   get tokens(): number {
     return this.#tokens;
   }

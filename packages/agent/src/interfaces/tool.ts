@@ -133,7 +133,7 @@ export function defineTool<Args = Record<string, unknown>>(definition: ToolDefin
   return tool;
 }
 
-/** The tool of seed S4: a string in, a string out, its schema under another name. */
+/** A tool that returns a string, with its schema under another name (requirement S4.3). */
 export interface FlatTool {
   readonly name: string;
   readonly description: string;
@@ -141,13 +141,13 @@ export interface FlatTool {
   execute(input: Record<string, unknown>, context: { signal: AbortSignal }): Promise<string>;
 }
 
-/** Takes a seed S4 tool. */
-export function fromFlatTool(seed: FlatTool): Tool {
+/** Returns a flat tool as a tool. */
+export function fromFlatTool(flat: FlatTool): Tool {
   return defineTool({
-    name: seed.name,
-    description: seed.description,
-    parameters: seed.inputSchema,
-    execute: (args, context) => seed.execute(args, context),
+    name: flat.name,
+    description: flat.description,
+    parameters: flat.inputSchema,
+    execute: (args, context) => flat.execute(args, context),
   });
 }
 
@@ -177,14 +177,14 @@ export function checkTool(tool: Tool): void {
   }
   const fault = schemaFault(tool.parameters);
   if (fault !== undefined) {
-    const message = `The parameters of tool ${tool.name} are no usable JSON Schema: ${fault}. Correct that place.`;
+    const message = `The parameters of tool ${tool.name} are not a usable JSON Schema: ${fault}. Correct that place.`;
     throw new AgentError({ kind: 'invalid', code: 'tool_schema', message });
   }
   if (typeof tool.execute !== 'function') {
-    const message = `Tool ${tool.name} cannot be run: its execute is no function.`;
+    const message = `Tool ${tool.name} cannot be run: its execute is not a function.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
-  // A word that nobody knows would decide whether the tool may run twice.
+  // An unknown word would decide whether the tool may run twice.
   if (tool.effect !== undefined && !effects.has(tool.effect)) {
     const message = `The effect of tool ${tool.name} must be one of ${[...effects].join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });

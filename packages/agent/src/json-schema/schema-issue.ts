@@ -106,7 +106,7 @@ function decoded(escapes: string): string {
 
 function formFault(schema: unknown, path: string, depth: number): string | undefined {
   if (typeof schema === 'boolean') return undefined;
-  if (!isObject(schema)) return `${path} is ${shown(schema)}, which is no schema`;
+  if (!isObject(schema)) return `${path} is ${shown(schema)}, which is not a schema`;
   if (depth > maxDepth) return `it is nested more than ${maxDepth} deep`;
   for (const [key, value] of Object.entries(schema)) {
     const at = `${path}/${key}`;
@@ -122,12 +122,12 @@ function faultBelow(key: string, value: unknown, at: string, depth: number): str
   if (lists.has(key) && Array.isArray(value))
     return first(value.entries(), ([index, one]) => formFault(one, `${at}/${index}`, depth + 1));
   if (single.has(key)) return formFault(value, at, depth + 1);
-  if (lists.has(key)) return `${at} is ${shown(value)}, which is no list of schemas`;
+  if (lists.has(key)) return `${at} is ${shown(value)}, which is not a list of schemas`;
   if (!tables.has(key)) return undefined;
-  if (!isObject(value)) return `${at} is ${shown(value)}, which is no table of schemas`;
+  if (!isObject(value)) return `${at} is ${shown(value)}, which is not an object of schemas`;
   return first(Object.entries(value), ([name, one]) => {
     if (key === 'patternProperties' && !isPattern(name))
-      return `${at} has ${shown(name)}, which is no regular expression`;
+      return `${at} has ${shown(name)}, which is not a regular expression`;
     if (key === 'dependencies' && isTexts(one)) return undefined;
     return formFault(one, `${at}/${name}`, depth + 1);
   });

@@ -17,7 +17,7 @@ export class Approvals {
     this.#asked.set(approvalId, this.#monotonic());
   }
 
-  /** False when somebody has answered already. */
+  /** False when a decision was already taken. */
   take(approvalId: string): boolean {
     if (this.#taken.has(approvalId)) return false;
     this.#taken.add(approvalId);
@@ -29,19 +29,19 @@ export class Approvals {
     return this.#monotonic() - (this.#asked.get(approvalId) ?? this.#began);
   }
 
-  /** Notes that the decision is recorded, and wakes whoever waits for it. */
+  /** Notes that the decision is recorded, and wakes its waiters. */
   decide(approvalId: string): void {
     this.#decided.add(approvalId);
     this.#waiting.get(approvalId)?.();
   }
 
-  /** Resolves when the decision is recorded, or nobody shall wait any longer. */
+  /** Resolves when the decision is recorded, or waiting has ended. */
   decided(approvalId: string, signal: AbortSignal): Promise<void> {
     if (this.#decided.has(approvalId) || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.set(approvalId, resolve));
   }
 
-  /** Nobody shall wait any longer. */
+  /** Ends all waiting. */
   release(): void {
     for (const wake of this.#waiting.values()) wake();
     this.#waiting.clear();

@@ -92,7 +92,7 @@ async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
     const known = [...run.tools.keys()].join(', ') || 'none';
     return refusal(open, `There is no tool named ${JSON.stringify(part.toolName)}. Available: ${known}.`);
   }
-  // Whoever looks at arguments may change what he is given; the conversation keeps them as they came.
+  // A validator may change its argument; the conversation keeps the original.
   const valid = await validateArguments(tool, copyOf(part.arguments));
   if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);
   const job: Job = {
@@ -190,7 +190,7 @@ function refusal(call: OpenCall, message: string, how: { denied?: boolean; start
   return { type: 'answer', call, event };
 }
 
-/** Records what people are asked and waits for them. False: nobody is there, or the run must stop. */
+/** Records what people are asked and waits for them. False: no user is present, or the run must stop. */
 async function askPeople(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const asking = plans.filter((plan) => plan.type === 'ask');
   const fresh = asking.filter((plan) => plan.call.approval === undefined);

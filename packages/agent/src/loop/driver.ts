@@ -8,6 +8,7 @@ import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish, Policy } from './action.ts';
+import { policyOf } from './action.ts';
 import type { ApprovalDecision } from './approval-decision.ts';
 import { Approvals } from './approvals.ts';
 import { callTools } from './call-tools.ts';
@@ -17,7 +18,6 @@ import { Feed } from './feed.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
 import type { RunConfig } from './options.ts';
-import { policyOf } from './policy.ts';
 import { requestModel } from './request-model.ts';
 import { lastText, outcomeOf } from './result.ts';
 import type { Advance, RunResult } from './run.ts';
@@ -123,7 +123,7 @@ class Driver<Output> {
       },
     );
     const { failure } = this.#log;
-    // What was recorded is recorded: to come again is safe, unless somebody else has the session now.
+    // What was recorded is recorded: to come again is safe, unless another process has the session now.
     if (failure !== undefined)
       throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
     if (this.#leftFor !== undefined) throw this.#leftFor;

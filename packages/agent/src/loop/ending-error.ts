@@ -8,7 +8,7 @@ export function endingError(reason: StopReason): ErrorData {
   return errors[reason] ?? unknown;
 }
 
-/** Which limit an error is about. An answer that is too large is over one that nobody has set. */
+/** Which limit an error is about. A response that is too large exceeds a limit that no option sets. */
 export function limitOf({ code }: ErrorData): LimitName | undefined {
   return isLimitName(code) ? code : undefined;
 }

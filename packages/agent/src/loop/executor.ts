@@ -100,7 +100,7 @@ export class Executor {
    * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
    * run; any other reason leaves it as a crash would.
    * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the
-   * store failed, `fenced` when somebody else has gone on with the session; the signal's reason when the run was left.
+   * store failed, `fenced` when another process has continued the session; the signal's reason when the run was left.
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
     const open = openAction(options, this.#now);

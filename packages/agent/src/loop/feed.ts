@@ -29,7 +29,7 @@ export class Feed {
     this.#show(event);
   }
 
-  /** Shows a stored event, or the end that no store has, to everybody, later readers included. */
+  /** Shows a stored event, or the end that no store has, to all readers, later ones included. */
   publish(event: Event | UnstoredEnd): void {
     this.#past.push(event);
     this.#show(event);

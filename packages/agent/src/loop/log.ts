@@ -147,7 +147,7 @@ export class Log {
     this.#closed = true;
   }
 
-  /** Nobody waits any longer: a good end that the store has not taken by now is none. */
+  /** Waiting has ended: an end that the store has not accepted by now is a failure. */
   leave(): void {
     const last = this.#queue.at(-1) ?? this.#inFlight.at(-1);
     if (last?.type !== 'finished' || endsAnyway.has(last.status)) return;

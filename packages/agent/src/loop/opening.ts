@@ -49,7 +49,7 @@ export function openAction(
     if (!hasBegun) return (begin ?? goOn)(state);
     if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
     const again = goOn(state);
-    // Only an answer, or a question that nobody answered in time, wakes a run that waits.
+    // Only a decision, or an approval that expired, wakes a run that waits.
     return state.finished.status === 'waiting' && again.length > 1 ? again : [];
   };
 }
@@ -74,7 +74,7 @@ function superseded(state: State): EventBody[] {
   return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }
 
-/** What nobody can answer any more. */
+/** Approvals that have expired. */
 function expired(state: State, now: number): EventBody[] {
   const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   return over.map(({ approvalId }) => decidedBy('expired', approvalId));
@@ -84,7 +84,7 @@ function requestsOf(state: State): ApprovalRequestedEvent[] {
   return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
 }
 
-/** Whether a tool began and whoever ran it is gone: for as long as we hold the session nobody else does. */
+/** Whether a tool started and its process is gone: while this process holds the session, no other does. */
 function isInterrupted(state: State): boolean {
   return unanswered(state).some((call) => call.started && !call.orphaned);
 }

@@ -28,7 +28,7 @@ export interface ExecutorOptions {
   readonly toolScheduling?: 'parallel' | 'sequential';
   /** Default `allowAll`: the tools are the caller's own. */
   readonly gate?: Gate;
-  /** Whether somebody who watches the run answers its approvals. Without, an `ask` ends it as `waiting`. */
+  /** Whether a user who watches the run answers its approvals. Without, an `ask` ends it as `waiting`. */
   readonly attended?: boolean;
   /** How long an approval may be answered, in milliseconds; then it counts as denied. Default: for ever. */
   readonly approvalMs?: number;

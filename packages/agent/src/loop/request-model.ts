@@ -148,7 +148,7 @@ function answer(
       cancelGrace();
       stopWatching();
     };
-    // It begins now or never: a moment later somebody may have stopped the run.
+    // It begins now or never: a moment later the run may have been stopped.
     new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(
       (response) => {
         end();
@@ -264,7 +264,7 @@ function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved
   const inputTokens = asked.inputTokens();
   const price = priceOf(run, agent, agent.model, inputTokens);
   if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);
-  // Nobody knows yet what the provider's cache will make of the input.
+  // How much of the input the provider's cache will serve is not known yet.
   const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
   const usdLeft = budget.usdLeft - inputUsd;
   const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;

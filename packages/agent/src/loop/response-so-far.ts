@@ -1,4 +1,5 @@
 import type { LiveEvent, RunEvent } from '../events/event.ts';
+import { ignore } from '../events/event-groups.ts';
 import type { AssistantPart } from '../values/message.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 
@@ -60,7 +61,7 @@ export class AnswerSoFar {
         this.#status = undefined;
         return;
       default:
-        return;
+        return ignore<'input' | 'call' | 'note' | 'stream' | 'activity'>(event);
     }
   }
 

@@ -45,7 +45,7 @@ export interface RunControl {
 }
 
 /**
- * A run under way. It was started when it was made and goes on whether or not anybody watches: leaving a
+ * A run under way. It was started when it was made and continues without readers: leaving a
  * `for await` early changes nothing. `await run` gives its result; a function that returns a Run should
  * not be async, because awaiting unwraps it.
  */

@@ -64,7 +64,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** What stops one tool. */
 class ToolStop extends LazyAbortSignal {
-  /** Nobody waits for the tool any more, so that it has nothing to tell. */
+  /** The run no longer waits for the tool, so its progress is dropped. */
   isOver = false;
 }
 

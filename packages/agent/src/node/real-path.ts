@@ -10,7 +10,7 @@ import type { Anchor } from './held-directory.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { hasLink, ProtectedPaths, realAsFar } from './protected-paths.ts';
 
-/** A regular file of the workspace, open for reading. Whoever gets it closes it. */
+/** A regular file of the workspace, open for reading. The caller closes it. */
 export interface OpenFile {
   readonly handle: FileHandle;
   readonly stat: Stats;
@@ -120,7 +120,7 @@ export class Workspace {
     return held.real;
   }
 
-  /** Opens an existing directory. Whoever gets it closes it. */
+  /** Opens an existing directory. The caller closes it. */
   async openDirectory(path: string): Promise<HeldDirectory> {
     const { base, missing } = await this.#find(path);
     if (missing.length > 0) throw notFound(path);
@@ -391,7 +391,10 @@ function isDirectory(path: string): AgentError {
 }
 
 function changed(path: string): AgentError {
-  return problem('changed', `${quotePath(path)} was changed by somebody else meanwhile. Read it again.`);
+  return problem(
+    'changed',
+    `${quotePath(path)} was changed by another program in the meantime. Read it again.`,
+  );
 }
 
 function problem(code: string, message: string): AgentError {

@@ -18,7 +18,7 @@ import { MalformedPayload } from './wire/payload.ts';
 import type { RawResponse } from './wire/transport.ts';
 import type { Framer } from './wire/wire.ts';
 
-/** After its end an answer may still bring usage; nobody waits longer than this for it, in milliseconds. */
+/** After its end an answer may still bring usage; it is awaited no longer than this, in milliseconds. */
 const afterEndMs = 1_000;
 
 /** A service that reports an error and then hangs is not waited for longer, in milliseconds. */

@@ -13,7 +13,7 @@ import { exchange } from './exchange.ts';
 export interface ModelCall extends Attempt {
   readonly model: string;
   readonly retry: RetryPolicy;
-  /** Whether whoever pays can pay for another attempt. */
+  /** Whether the budget covers another attempt. */
   readonly mayRetry: RequestContext['mayRetry'];
 }
 

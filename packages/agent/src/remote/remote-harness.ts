@@ -34,7 +34,7 @@ export interface RemoteOptions {
   readonly token: string;
   /** A session of the server to go on with, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** Hears what happens in the session from now on, whoever began it. */
+  /** Hears what happens in the session from now on, whichever client started it. */
   readonly handler?: HarnessHandler | null;
   /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
@@ -82,7 +82,7 @@ class RemoteHarness implements Harness {
   readonly #tell: (event: RunEvent) => void;
   #state: State = emptyState();
   #line: EventLine | undefined;
-  /** Events up to this one happened before anybody listened. */
+  /** Events up to this one happened before the first listener. */
   #past: number | undefined;
   /** Up to this one they have to come before the line counts as up. */
   #missing: number | undefined;
@@ -283,7 +283,7 @@ class RemoteHarness implements Harness {
       return;
     }
     if (!run.hasBegun) run.begin(this.#tell);
-    // Whoever has seen the end may say the next thing at once.
+    // A client that has seen the end may send the next prompt at once.
     if (event.type === 'finished') this.#forget(run);
     this.#show(event, run);
     if (event.type === 'finished') run.end(event, this.#state);
@@ -322,7 +322,7 @@ class RemoteHarness implements Harness {
     if (this.#current !== run || run.isOver) return false;
     if (this.#isStopping) return true;
     this.#isStopping = true;
-    // Nobody knows whether the server will ever hear it.
+    // It may never reach the server.
     this.#stopPatience();
     const stopMs = this.#options.stopMs ?? 5_000;
     this.#stopPatience = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
@@ -373,7 +373,7 @@ class RemoteHarness implements Harness {
     if (this.#isStopping) return;
     this.#stopPatience();
     const ms = this.#options.patienceMs ?? 300_000;
-    const message = `Nothing was heard of the run for ${ms} ms.`;
+    const message = `The server sent nothing about the run for ${ms} ms.`;
     this.#stopPatience = this.#runtime.timer(ms, () =>
       this.#giveUp(run, new AgentError({ kind: 'network', code: 'unreachable', message })),
     );

@@ -1,9 +1,9 @@
 import { AgentError } from '../values/errors.ts';
 
-/** A run that this runner works on, for as long as nobody took it over. */
+/** A run that this runner works on, until another runner takes it over. */
 export interface ClaimedRun {
   readonly runId: string;
-  /** Larger than that of everybody who had the run before: what is written with an older one is refused. */
+  /** Larger than that of every earlier owner: what is written with an older one is refused. */
   readonly epoch: number;
   readonly version: string;
   /** JSON. */
@@ -67,7 +67,7 @@ export interface Journal {
   readonly lookMs?: number;
   /** Records a run, and claims it when nothing with its key is before it. */
   start(run: NewRun, rejectBusy: boolean): Promise<Started>;
-  /** Claims some runs that nobody works on and that are first of their key; none when there are none. */
+  /** Claims some free runs that are first of their key; none when there are none. */
   claimFree(): Promise<readonly ClaimedRun[]>;
   /** Gives a run back unfinished. */
   release(run: ClaimedRun): Promise<void>;

@@ -9,7 +9,7 @@ import { LiveRun } from './run-execution.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
 import { checkRunId, runBusy, runCancelled, runNotFound, runnerClosed, waitAborted } from './step.ts';
 
-/** Every how many looks it is looked also when nobody has written: a process that dies writes nothing. */
+/** Every how many looks the journal is read even when nothing was written: a process that dies writes nothing. */
 const thoroughEvery = 5;
 
 export interface JournaledRunnerOptions {
@@ -28,7 +28,7 @@ export class JournaledRunner implements Runner {
   readonly #options: JournaledRunnerOptions;
   readonly #journal: Journal;
   readonly #live = new Map<string, LiveRun>();
-  /** Runs that the journal failed on, and that have to be given back before anybody can take them up. */
+  /** Runs that the journal failed on, and that have to be given back before another runner can take them over. */
   readonly #strays = new Set<ClaimedRun>();
   /** Called when a run may be over. */
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -142,7 +142,7 @@ export class JournaledRunner implements Runner {
     if (next !== undefined) this.#begin(next);
   }
 
-  /** The journal did not take what a run wrote: somebody else has the run, or it is taken up again later. */
+  /** The journal did not take what a run wrote: another runner has the run, or it is resumed later. */
   #lose(claimed: ClaimedRun, error: AgentError): void {
     if (this.#closed !== undefined) return;
     if (error.code !== 'fenced') this.#strays.add(claimed);
@@ -161,7 +161,7 @@ export class JournaledRunner implements Runner {
     live?.stop(reason);
   }
 
-  /** Takes up whatever nobody works on. What goes wrong here is tried again at the next look. */
+  /** Takes over free runs. A failure is retried at the next look. */
   async #takeFree(): Promise<void> {
     try {
       for (const stray of this.#strays) {
@@ -174,7 +174,7 @@ export class JournaledRunner implements Runner {
         if (runs.length === 0 || this.#closed !== undefined) return;
       }
     } catch {
-      // Whoever starts, signals or asks hears of it.
+      // The caller that starts, signals or asks gets the error.
     }
   }
 
@@ -210,7 +210,7 @@ export class JournaledRunner implements Runner {
     for (const look of this.#watchers.get(runId) ?? []) look();
   }
 
-  /** Resolves when there may be news of a run, or somebody gives up waiting for them. */
+  /** Resolves when there may be news of a run, or a caller gives up waiting. */
   #news(runId: string, signal: AbortSignal | undefined): Promise<void> {
     const watchers = this.#watchers.get(runId) ?? new Set();
     this.#watchers.set(runId, watchers);
@@ -232,7 +232,7 @@ export class JournaledRunner implements Runner {
 }
 
 function wrongVersion({ runId, version }: ClaimedRun, own: string): RunEndState {
-  const message = `Run ${runId} was begun by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot take up. Start it again under another id.`;
+  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its routine, and version ${JSON.stringify(own)} cannot continue it. Start it again under another id.`;
   const error = new AgentError({ kind: 'invalid', code: 'routine_version', message });
   return { state: 'failed', text: JSON.stringify(error) };
 }

@@ -146,7 +146,7 @@ export class LiveRun implements Steps {
 
   async #until(at: number, signal: AbortSignal = this.signal): Promise<void> {
     const { runtime } = this.#options;
-    // By the wall clock, as it goes on while nobody works on the run. A timer may fire a little early.
+    // By the wall clock, which continues while no process works on the run. A timer may fire a little early.
     for (let left = at - runtime.now(); left > 0; left = at - runtime.now())
       await pause(runtime, Math.min(Math.max(left, 1), maxTimer), signal);
     this.signal.throwIfAborted();

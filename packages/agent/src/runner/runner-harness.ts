@@ -36,7 +36,7 @@ export interface RunnerHarnessOptions {
   readonly executor: Executor;
   /** A session of the store to go on with, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** Default: nobody hears anything but whoever watches a run. */
+  /** Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
   /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
@@ -240,7 +240,7 @@ class FollowingHarness implements RunnerHarness {
     for (const event of events) {
       followed.seq = event.seq;
       if (event.runId !== followed.runId) continue;
-      // Whoever hears of the end may say the next thing at once.
+      // A client that receives the end may send the next prompt at once.
       if (event.type === 'finished') this.#over(followed);
       this.#show(followed, event);
       if (event.type === 'finished') return true;
@@ -263,7 +263,7 @@ class FollowingHarness implements RunnerHarness {
     }
   }
 
-  /** A run that was cancelled between two actions, or before the first, has nobody to write down that it was. */
+  /** A run that was cancelled between two actions, or before the first, has no process that records it. */
   async #writeEnd({ runId, work }: Followed): Promise<void> {
     const { content, answers } = work;
     await this.#options.executor.advance({

@@ -83,7 +83,7 @@ export function runNotFound(runId: string): AgentError {
 /** How waiting for a run ends whose signal fired: with the signal's reason, if that is an error `aborted`. */
 export function waitAborted(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
-  const message = `Nobody waits for run ${runId} any more; it goes on.`;
+  const message = `The wait for run ${runId} ended; the run continues.`;
   return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }
 

@@ -46,7 +46,7 @@ type RunProgress = { over: boolean; waiting: Json[] };
 
 const defaultSettings: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 1_200_000 };
 
-/** Whoever is asked may be out of reach for some minutes. */
+/** The user may be out of reach for some minutes. */
 const asking: StepSettings = { retry: { retries: 8, firstMs: 1000 }, timeoutMs: 60_000 };
 
 /** The name under which the decision about an approval is signalled. */

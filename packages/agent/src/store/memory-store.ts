@@ -139,7 +139,7 @@ function hasEnded({ events }: StoredSession): boolean {
   return events.at(-1)?.type === 'finished';
 }
 
-/** Counted when somebody asks: most sessions in memory are never listed. */
+/** Counted on request: most sessions in memory are never listed. */
 function infoOf(session: StoredSession): SessionInfo {
   const tally = emptyStats();
   for (const event of session.events) addToStats(tally, event);

@@ -77,7 +77,7 @@ function parsed(line: string, number: number): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw damaged({ at: 0, what: 'is no JSON: it may be cut off' }, number, 0);
+    throw damaged({ at: 0, what: 'is not JSON: it may be cut off' }, number, 0);
   }
 }
 

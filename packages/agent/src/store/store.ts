@@ -13,7 +13,7 @@ export interface Writer {
    * must not happen twice. Otherwise it is enough that the end of the process cannot.
    */
   readonly durable?: boolean;
-  /** Gives the session back with these events: whoever wants it may claim it. A `finished` event does so too. */
+  /** Gives the session back with these events: any process may claim it then. A `finished` event does so too. */
   readonly release?: boolean;
 }
 
@@ -119,7 +119,7 @@ export function isSessionId(id: string): boolean {
 /** @throws AgentError `invalid`, code `session_id`, for a text that is no id. */
 export function checkSessionId(id: string): void {
   if (isSessionId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is no id for a session: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a session id: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
   throw new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 
@@ -164,7 +164,7 @@ export function sequenceGap(sessionId: string, seq: number): AgentError {
 
 /** The refusal of a cursor that no list gave. */
 export function badCursor(cursor: string): AgentError {
-  const message = `${JSON.stringify(cursor.slice(0, 80))} is no place in the list of sessions.`;
+  const message = `${JSON.stringify(cursor.slice(0, 80))} is not a position in the list of sessions.`;
   return new AgentError({ kind: 'invalid', code: 'cursor', message });
 }
 

@@ -64,7 +64,7 @@ function arrayDifference(actual: readonly unknown[], expected: readonly unknown[
   return undefined;
 }
 
-/** Inherited fields are nobody's: an argument may be called `constructor`. */
+/** Inherited fields do not count: an argument may be called `constructor`. */
 function own(value: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from './service/seeded-random.ts';
 
 /** A runtime whose time stands still until a test moves it, and whose chance and ids are always the same. */
 export interface FakeRuntime extends Runtime {

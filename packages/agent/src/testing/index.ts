@@ -11,50 +11,12 @@ export { maxOutputBytes } from '../values/truncate.ts';
 export { isNoUsage } from '../values/usage.ts';
 export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';
 export { checkRun, type Watched } from './check-run.ts';
-export { type Chunking, chunksOf } from './chunking.ts';
 export type { ContractCase } from './contract-case.ts';
 export { ofType, outline, resultsOf, resultTexts } from './conversation.ts';
 export { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from './fake-runtime.ts';
-export { handlerTransport } from './handler-transport.ts';
-export {
-  errorText,
-  type FailedRequest,
-  type FoundPart,
-  type FoundRequest,
-  type MockWire,
-  mockWire,
-} from './inverse.ts';
-export { type Loopback, serveLoopback } from './loopback.ts';
-export {
-  answersStatus,
-  type DisconnectReply,
-  type Ending,
-  type FaultReply,
-  failsWith,
-  type LiveReply,
-  LiveStream,
-  type MockReply,
-  type RawReply,
-  type ResponseReply,
-  replies,
-  type SilentReply,
-} from './play.ts';
-export { errorResponse, framesOf, type ReplyContext, serveReply, stepFrames } from './player.ts';
 export { type ProbeRun, type ProbeTools, probeTools } from './probe-tools.ts';
-export type * from './provider-testing.ts';
 export { RunFixture, type Spoil } from './run-fixture.ts';
 export { type Scenario, type Staged, scenarios } from './scenarios.ts';
-export {
-  blockSteps,
-  callBlock,
-  responseSteps,
-  responseStepsUntil,
-  scriptModel,
-  scriptResponse,
-  scriptUsage,
-  splitText,
-  textOfBlock,
-} from './script.ts';
 export { scriptTesting } from './script-testing.ts';
 export { type ScriptWireConfig, scriptCapabilities, scriptProvider, scriptWire } from './script-wire.ts';
 export {
@@ -78,9 +40,45 @@ export {
   scriptedUsage,
   textResponse,
 } from './scripted-model.ts';
-export { type SeededRandom, seededRandom } from './seeded-random.ts';
-export { answered, ended, eventsOf, said, wholeRun, worked, write } from './stored-events.ts';
-export { assertValidHistory } from './valid-history.ts';
+export { type Chunking, chunksOf } from './service/chunking.ts';
+export { handlerTransport } from './service/handler-transport.ts';
+export {
+  errorText,
+  type FailedRequest,
+  type FoundPart,
+  type FoundRequest,
+  type MockWire,
+  mockWire,
+} from './service/inverse.ts';
+export { type Loopback, serveLoopback } from './service/loopback.ts';
+export {
+  answersStatus,
+  type DisconnectReply,
+  type Ending,
+  type FaultReply,
+  failsWith,
+  type LiveReply,
+  LiveStream,
+  type MockReply,
+  type RawReply,
+  type ResponseReply,
+  replies,
+  type SilentReply,
+} from './service/play.ts';
+export { errorResponse, framesOf, type ReplyContext, serveReply, stepFrames } from './service/player.ts';
+export type * from './service/provider-testing.ts';
+export {
+  blockSteps,
+  callBlock,
+  responseSteps,
+  responseStepsUntil,
+  scriptModel,
+  scriptResponse,
+  scriptUsage,
+  splitText,
+  textOfBlock,
+} from './service/script.ts';
+export { type SeededRandom, seededRandom } from './service/seeded-random.ts';
 export {
   type Exchange,
   type Handler,
@@ -88,4 +86,6 @@ export {
   type WireServer,
   type WireServerOptions,
   wireServer,
-} from './wire-server.ts';
+} from './service/wire-server.ts';
+export { answered, ended, eventsOf, said, wholeRun, worked, write } from './stored-events.ts';
+export { assertValidHistory } from './valid-history.ts';

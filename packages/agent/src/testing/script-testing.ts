@@ -1,9 +1,9 @@
 import type { Turn } from '../provider/wire/wire.ts';
 import type { AssistantPart } from '../values/message.ts';
-import type { FoundPart } from './inverse.ts';
-import { mockWire } from './inverse.ts';
-import type { ProviderTesting, ReadRequest } from './provider-testing.ts';
 import { scriptProvider } from './script-wire.ts';
+import type { FoundPart } from './service/inverse.ts';
+import { mockWire } from './service/inverse.ts';
+import type { ProviderTesting, ReadRequest } from './service/provider-testing.ts';
 
 /** The inverse of the scripted wire: the simplest there can be, and the pattern for others. */
 export const scriptTesting: ProviderTesting = mockWire<Body>({

@@ -9,14 +9,14 @@ import { AgentError, summarize } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Usage } from '../values/usage.ts';
-import { handlerTransport } from './handler-transport.ts';
-import type { MockReply } from './play.ts';
-import { failsWith, replies } from './play.ts';
-import { serveReply } from './player.ts';
-import type { ScriptBlock, ScriptFault } from './provider-testing.ts';
-import { callBlock, responseSteps, scriptResponse } from './script.ts';
 import { scriptTesting } from './script-testing.ts';
 import { scriptCapabilities, scriptProvider, scriptWire } from './script-wire.ts';
+import { handlerTransport } from './service/handler-transport.ts';
+import type { MockReply } from './service/play.ts';
+import { failsWith, replies } from './service/play.ts';
+import { serveReply } from './service/player.ts';
+import type { ScriptBlock, ScriptFault } from './service/provider-testing.ts';
+import { callBlock, responseSteps, scriptResponse } from './service/script.ts';
 
 /** One answer in a script. What is absent is left out of the answer; an empty object is an empty answer. */
 export interface ScriptedAnswer {

@@ -16,7 +16,7 @@ export function assertValidHistory(messages: readonly Message[]): void {
     if (message === undefined) throw flaw(at, 'is missing');
     checkMessage(message, at);
     if (message.role === 'tool_result')
-      throw flaw(at, `answers ${show(message.toolCallId)}, which nobody called`);
+      throw flaw(at, `answers ${show(message.toolCallId)}, which no call has`);
     at += 1;
     if (message.role === 'assistant') at = checkResults(messages, at, message);
   }
@@ -39,19 +39,18 @@ function checkResults(messages: readonly Message[], from: number, answer: Assist
 }
 
 function checkResult(result: ToolResultMessage, at: number): void {
-  if (result.notRun === true && result.isError !== true) throw flaw(at, 'was not run and is no error');
+  if (result.notRun === true && result.isError !== true) throw flaw(at, 'was not run and is not an error');
 }
 
 function checkMessage(message: Message, at: number): void {
-  if (!['user', 'assistant', 'tool_result'].includes(message.role))
-    throw flaw(at, 'has a role that nobody knows');
+  if (!['user', 'assistant', 'tool_result'].includes(message.role)) throw flaw(at, 'has an unknown role');
   if (!Array.isArray(message.content) || message.content.length === 0) throw flaw(at, 'is empty');
   for (const part of message.content) {
     const allowed = message.role === 'assistant' ? answerParts : saidParts;
     if (!allowed.has(part.type)) throw flaw(at, `has a part of type ${show(part.type)}`);
     if (part.type === 'text' && part.text === '') throw flaw(at, 'has an empty text');
     if (part.type === 'tool_call' && (typeof part.arguments !== 'object' || part.arguments === null)) {
-      throw flaw(at, 'has a call whose arguments are no object');
+      throw flaw(at, 'has a call whose arguments are not an object');
     }
   }
   if (hasHalfPair(message)) throw flaw(at, 'holds half of a surrogate pair');

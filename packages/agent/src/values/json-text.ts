@@ -4,7 +4,7 @@ import { AgentError } from './errors.ts';
 export const maxResultBytes: number = 1_048_576;
 
 /**
- * A value as JSON text, for whoever reads it later or elsewhere. Fields that are undefined are left out, as JSON
+ * A value as JSON text, for later readers and other processes. Fields that are undefined are left out, as JSON
  * does; everything else that would come back as something else is refused.
  * @param what names the value in messages, such as `the result of step "t1/model"`.
  * @throws AgentError `invalid`, code `not_json` or `too_large`.

@@ -1,5 +1,5 @@
 /**
- * Tells one piece of work to stop. An AbortSignal is made when somebody looks at it: making one and listening to it
+ * Tells one piece of work to stop. An AbortSignal is created at the first access: making one and listening to it
  * costs more than most of what it could stop, and each piece of work that waits would hold one.
  */
 export class LazyAbortSignal {

@@ -24,10 +24,10 @@ export type {
   UserPart,
 } from './stored-values.ts';
 
-/** Who a message is from. The set is the one of seed requirement S0.17. */
+/** Who a message is from (requirement S0.17). */
 export type Role = 'user' | 'assistant' | 'tool_result';
 
-/** The seed's flat message: text only, and ids that tie results to calls. */
+/** A flat message: text only, and ids that tie results to calls. */
 export interface FlatMessage {
   role: Role;
   content: string;
@@ -52,7 +52,7 @@ export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
 }
 
-/** Projects messages to the seed's flat form. Pictures, documents and reasoning are left out. */
+/** Converts messages to the flat form, without files and reasoning. */
 export function toFlat(messages: readonly Message[]): FlatMessage[] {
   return messages.map((message) => {
     const flat: FlatMessage = { role: message.role, content: textOf(message) };
@@ -71,7 +71,7 @@ export function toFlat(messages: readonly Message[]): FlatMessage[] {
   });
 }
 
-/** Reads the seed's flat form. The inverse of {@link toFlat} for text, calls and results. */
+/** Reads the flat form. The inverse of {@link toFlat} for text, calls and results. */
 export function fromFlat(flat: readonly FlatMessage[]): Message[] {
   return flat.map((message) => {
     const text: TextPart[] = message.content === '' ? [] : [{ type: 'text', text: message.content }];

@@ -30,7 +30,7 @@ export const systemRuntime: Runtime = {
   random: () => Math.random(),
   id() {
     const id = crypto.randomUUID();
-    // Node puts it together of twenty pieces, which stay in memory with it until somebody looks into it.
+    // Node puts it together of twenty pieces, which stay in memory with it until it is read.
     id.isWellFormed();
     return id;
   },

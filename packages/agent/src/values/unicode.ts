@@ -68,7 +68,7 @@ export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly Assi
   });
 }
 
-/** What a provider may give at most (promise 11); deeper arguments could overflow the stack of whoever reads them. */
+/** What a provider may give at most (promise 11); deeper arguments could overflow the stack of a reader. */
 const maxArgumentDepth = 64;
 
 function callPart(part: ToolCallPart): ToolCallPart {

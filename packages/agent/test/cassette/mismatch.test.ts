@@ -82,7 +82,7 @@ describe('a miss is loud', () => {
         .filter((line) => !line.includes('"in":"request 3"'))
         .join('\n'),
     );
-    expect(message).toMatch(/^The cassette goes on with tool 3, but the run waits for request 3\.$/);
+    expect(message).toMatch(/^The cassette continues with tool 3, but the run waits for request 3\.$/);
   });
 
   test('one request more than recorded', async () => {
@@ -112,7 +112,7 @@ describe('a miss is loud', () => {
     const { result, tape } = await replay({ ...scene, options: { limits: { turns: 1 } } }, cassette);
     expect(result.status).toBe('limit');
     expect(tape.miss).toBeUndefined();
-    expect(() => tape.check()).toThrow('The replay is over, but the cassette goes on with request 3.');
+    expect(() => tape.check()).toThrow('The replay has ended, but the cassette continues with request 3.');
   });
 
   test('a program that cancels where nobody did', async () => {
@@ -153,11 +153,11 @@ describe('a cassette that cannot be used', () => {
     ['{"type":"user"}\n', 'line 1: a cassette begins with a line that says {"cassette":1,…}'],
     ['{"cassette":2}\n', 'line 1: it is of version 2, not 1: record it anew'],
     ['{"cassette":1}\n', 'line 1: "startedAt" is missing'],
-    [`${head}\nnonsense\n${head}\n`, 'line 2: it is no JSON object'],
-    [`${head}\n{"out":"request 1"}\n`, 'line 2: its "what" is no object'],
+    [`${head}\nnonsense\n${head}\n`, 'line 2: it is not a JSON object'],
+    [`${head}\n{"out":"request 1"}\n`, 'line 2: its "what" is not an object'],
     [
       `${head}\n{"out":"request 2","since":"request 1","same":[],"first":{},"what":{}}\n`,
-      'line 2: it refers to request 1, which does not stand before it',
+      'line 2: it refers to request 1, which is not before it',
     ],
     [`${head}\n{"in":"request 1","end":true}\n`, 'line 2: "at" is missing'],
   ])('%j', (text, why) => {

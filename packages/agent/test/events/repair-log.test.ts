@@ -156,16 +156,16 @@ describe('what is told of a log', () => {
 
   it('what is no event, and which field is wrong', () => {
     expect(told([...log.slice(0, 6), undefined, 'x', { type: 'user' }, end])).toEqual([
-      '6 is no event',
-      '7 is no event',
-      expect.stringMatching(/^8 is no good user event: .*seq/),
+      '6 is not an event',
+      '7 is not an event',
+      expect.stringMatching(/^8 is not a valid user event: .*seq/),
     ]);
   });
 
   it('order, doubles and gaps', () => {
     expect(told([user, start, answer, ...log.slice(3), end])).toEqual([
-      '2 has place 2 but stands behind place 3',
-      '7 stands there twice (place 7)',
+      '2 has position 2 but follows position 3',
+      '7 is repeated (position 7)',
     ]);
     expect(
       told([
@@ -177,14 +177,16 @@ describe('what is told of a log', () => {
         { ...last, seq: 9, id: 's-9' },
         { ...end, seq: 10, id: 's-10' },
       ]),
-    ).toEqual(['5 follows a gap: places 6 to 8 are missing']);
+    ).toEqual(['5 follows a gap: positions 6 to 8 are missing']);
   });
 
   it('a strange session, and an id that does not fit', () => {
     expect(told([...log.slice(0, 6), { ...log[2], id: 'other-3' }, end])).toContain(
       '6 belongs to another session than most: its id is "other-3"',
     );
-    expect(told([...log.slice(0, 6), { ...end, id: 's-9' }])).toEqual(['6 has place 7, but its id is "s-9"']);
+    expect(told([...log.slice(0, 6), { ...end, id: 's-9' }])).toEqual([
+      '6 has position 7, but its id is "s-9"',
+    ]);
   });
 
   it('a result without a call, and what comes after the end', () => {

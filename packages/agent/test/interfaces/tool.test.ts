@@ -147,7 +147,7 @@ describe('checkTool', () => {
 
   it.each([
     [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
-    [{ execute: 3 }, 'its execute is no function'],
+    [{ execute: 3 }, 'its execute is not a function'],
   ])('refuses %j: what a tool may do is not guessed [P9]', (wrong, words) => {
     expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
   });

@@ -196,9 +196,9 @@ describe('a schema that is made to keep the process busy', () => {
     ['very many repetitions', object({ a: { pattern: '(.{1,900}){1,900}' } }), /no matcher of bounded time/],
     ['a reference to itself', { type: 'object', $ref: '#' }, /has no end/],
     ['a type that is none', object({ a: { type: 'strin' } }), /#\/properties\/a\/type is "strin"/],
-    ['a pattern that is none', object({ a: { pattern: '(' } }), /is "\(", which is no regular expression/],
-    ['properties that are none', object({ a: 7 }), /#\/properties\/a is 7, which is no schema/],
-    ['a list that is none', object({ a: { allOf: {} } }), /which is no list of schemas/],
+    ['a pattern that is none', object({ a: { pattern: '(' } }), /is "\(", which is not a regular expression/],
+    ['properties that are none', object({ a: 7 }), /#\/properties\/a is 7, which is not a schema/],
+    ['a list that is none', object({ a: { allOf: {} } }), /which is not a list of schemas/],
     ['a limit that is none', object({ a: { minimum: true } }), /minimum is true, which is no number/],
   ])('of another program is unusable with %s [P9]', async (_name, schema, why) => {
     expect(await schemaProblem(schema)).toMatch(why);
@@ -208,7 +208,7 @@ describe('a schema that is made to keep the process busy', () => {
     const define = (rule: JsonObject) => () =>
       defineTool({ name: 'one', description: '', parameters: object({ a: rule }), execute: () => '' });
     expect(define({ type: 'strin' })).toThrow(
-      'The parameters of tool one are no usable JSON Schema: #/properties/a/type is "strin", which is no type of JSON Schema.',
+      'The parameters of tool one are not a usable JSON Schema: #/properties/a/type is "strin", which is no type of JSON Schema.',
     );
     expect(define({ pattern: '(?<=a)b' })).not.toThrow();
   });

@@ -176,7 +176,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/interfaces/tool.ts',
-    find: '    parameters: seed.inputSchema,\n',
+    find: '    parameters: flat.inputSchema,\n',
     replace: "    parameters: { type: 'object' },\n",
     why: 'the schema of a flat tool is lost',
     breaks: ['S4.3'],

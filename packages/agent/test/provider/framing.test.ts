@@ -3,7 +3,7 @@ import { NdjsonFramer, SseFramer } from '../../src/provider/wire/framing.ts';
 import { maxFrameBytes } from '../../src/provider/wire/line-text.ts';
 import { MalformedPayload } from '../../src/provider/wire/payload.ts';
 import type { Framer } from '../../src/provider/wire/wire.ts';
-import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 
 const encoder = new TextEncoder();
 

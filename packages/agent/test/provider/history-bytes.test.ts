@@ -3,7 +3,7 @@ import type { TurnBytes } from '../../src/provider/request/conversation-bytes.ts
 import { HistoryBytes } from '../../src/provider/request/history-bytes.ts';
 import { normalizeHistory } from '../../src/provider/request/normalize-history.ts';
 import type { Turn } from '../../src/provider/wire/wire.ts';
-import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 import type { AssistantMessage, Message, ToolResultMessage } from '../../src/values/message.ts';
 import { userMessage } from '../../src/values/message.ts';
 import { plainWire } from '../support/plain-wire.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, StopReason } from '../../src/interfaces/agent.ts';
 import { Assembly } from '../../src/provider/response/assembler.ts';
-import type { SeededRandom } from '../../src/testing/seeded-random.ts';
-import { seededRandom } from '../../src/testing/seeded-random.ts';
+import type { SeededRandom } from '../../src/testing/service/seeded-random.ts';
+import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Answer, Exchange } from '../support/fake-server.ts';
 import { refuses } from '../support/fake-server.ts';

@@ -1,4 +1,4 @@
-/** A message of a chat as it is kept: the table of seed requirement S3.10. */
+/** A message of a chat as it is kept: the table of requirement S3.10. */
 export interface ChatMessage {
   /** A nanoid. Saving a message again under the same id changes nothing. */
   readonly id: string;

@@ -27,7 +27,7 @@ const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 
 
 /**
  * One turn, on every machine the same: the message is saved, what matters is recalled, the model works with its
- * tools, the reply is sent, the reply is saved. Each is a step; seed requirements S3.1 to S3.13.
+ * tools, the reply is sent, the reply is saved. Each is a step; requirements S3.1 to S3.13.
  */
 export async function turn(
   dependencies: AssistantDependencies,

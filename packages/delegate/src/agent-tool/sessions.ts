@@ -8,7 +8,7 @@ import { callFacts, placeIn } from '../backend/proxy-tools.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { RegisteredSession, SessionRegistry } from './session-registry.ts';
 
-/** A session as the model sees it; the names are those of seed S2. */
+/** A session as the model sees it; requirement S2.3 has the names. */
 export interface SessionReport {
   readonly session_id: string;
   readonly backend: string;

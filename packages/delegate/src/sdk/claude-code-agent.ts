@@ -303,7 +303,7 @@ export class ClaudeCodeAgent implements SessionAgent {
 /** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;
 
-/** A conversation that is gone says so; one that did nothing at all and failed is taken for it, as the seed has it. */
+/** A conversation that is gone says so; one that did nothing at all and failed counts as one (requirement S1.10). */
 function isStale({ end }: TurnResult): boolean {
   return !end.ok && (end.stale === true || (end.turns === 0 && end.error?.status === undefined));
 }
@@ -338,7 +338,7 @@ function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message });
 }
 
-/** Words by which seed S1 knows a failure that may pass, for failures without a status. */
+/** Words of a transient failure without a status (requirement S1.11). */
 const words = /500|529|api_error|overloaded|rate_limit/i;
 
 /** The message to users when such a failure persists. A fixed text. */

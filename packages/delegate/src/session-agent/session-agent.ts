@@ -56,7 +56,7 @@ export interface AgentResponse {
 }
 
 /**
- * An agent that works on prompts in sessions of its own, as seed S1 has it. A plain object with these three methods
+ * An agent that works on prompts in sessions of its own (requirement S1.1). A plain object with these three methods
  * is one.
  */
 export interface SessionAgent {

@@ -46,7 +46,7 @@ describe('a list that no provider would take', () => {
       'looks-back': 'its schema is invalid: its pattern "(a+)\\\\1" has no matcher of bounded time',
       'goes-round': 'its schema is invalid: to check anything against it has no end',
       'no-type': 'its schema is invalid: #/properties/a/type is "strin", which is no type of JSON Schema',
-      'no-pattern': 'its schema is invalid: #/properties/a/pattern is "(", which is no regular expression',
+      'no-pattern': 'its schema is invalid: #/properties/a/pattern is "(", which is not a regular expression',
       nowhere: 'its schema is invalid: it refers to "#/$defs/none", which is not there',
       wide: 'its schema exceeds 32 KiB',
       deep: 'its schema is nested more than 32 levels deep',

@@ -76,8 +76,8 @@ export const mcpMutants: readonly Mutant[] = [
   },
   {
     file: connection,
-    find: 'const pause = this.#failures < 2 ? 0 : firstPauseMs * 2 ** Math.min(this.#failures - 2, 10);',
-    replace: 'const pause = 0;',
+    find: 'this.#failures < 2 ? 0 : backoff({ baseMs: firstPauseMs, maxMs: maxPauseMs }, this.#failures - 2);',
+    replace: '0;',
     why: 'a server that ends again and again is begun again at once',
     breaks: [],
     by: misbehaving,

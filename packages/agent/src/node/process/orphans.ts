@@ -79,7 +79,7 @@ function membersOf({ mark, child }: RecordedProcess, seen: Map<number, number>):
   const variable = `${markName}=${mark}`;
   const isMarked = ({ pid }: ProcessEntry) => startedWith(pid, variable);
   const holder = table.find(({ pid }) => pid === child?.pid);
-  // The number may belong to somebody else by now; as long as its group lives it cannot.
+  // The number may belong to another process by now; as long as its group lives it cannot.
   const isOurs = child !== undefined && (holder === undefined || holder.started === child.started);
   const known = isOurs ? new Map([...seen, [child.pid, child.started] as const]) : seen;
   const members = processTree(table, { root: isOurs ? child.pid : -1, known, isMarked });

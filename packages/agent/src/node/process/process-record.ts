@@ -86,7 +86,7 @@ export class ProcessRecords {
 
 let records: ProcessRecords | undefined;
 
-/** Where children are put on record, when somebody said so. */
+/** Where children are recorded, if a program asked for it. */
 export function currentRecords(): ProcessRecords | undefined {
   return records;
 }

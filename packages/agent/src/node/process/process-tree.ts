@@ -73,7 +73,7 @@ export interface SupervisedProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Ends the whole tree; `ended` then says `aborted`. */
   stop(): void;
-  /** Writes to a standard input that was left open. Does nothing when nobody reads it any more. */
+  /** Writes to a standard input that was left open. Does nothing when the program no longer reads it. */
   write(text: string): void;
   /** Closes a standard input that was left open. */
   endInput(): void;
@@ -100,7 +100,7 @@ const realSystem: ProcessSystem = {
  * Starts a program in a session and process group of its own and looks after everything it starts. However
  * it ends (by itself, by time, by `signal`), what is left of its tree is then ended too: SIGTERM, time to
  * tidy up, SIGKILL, to the group and to descendants that have left it. A descendant that has cleared its
- * environment, left group and session and lost its parent before anybody looked escapes. When this process
+ * environment, left group and session and lost its parent before the first look escapes. When this process
  * exits, trees that still run are killed.
  */
 export function superviseProcess(options: ProcessOptions): SupervisedProcess {
@@ -284,7 +284,7 @@ class ProcessTree {
     // The group in one step reaches members that were forked since the look.
     if (members.some((entry) => entry.group === root)) this.#kill(-root, signal);
     for (const { pid, group } of members) {
-      // Nobody gets SIGTERM twice; a member that leaves the group right now must not miss SIGKILL.
+      // No process gets SIGTERM twice; a member that leaves the group right now must not miss SIGKILL.
       if (group !== root || signal === 'SIGKILL') this.#kill(pid, signal);
     }
   }
@@ -293,7 +293,7 @@ class ProcessTree {
     try {
       this.#system.kill(pid, signal);
     } catch {
-      // It has ended since the look, or belongs to somebody else now.
+      // It has ended since the look, or the number belongs to another process now.
     }
   }
 

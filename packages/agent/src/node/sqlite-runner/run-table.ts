@@ -45,7 +45,7 @@ export class RunTable {
     return 'added';
   }
 
-  /** Claims a run for an owner if nobody has it and it is first of its queue. */
+  /** Claims a run for an owner if it is free and first in its queue. */
   claim(runId: string, lock: string): ClaimedRun | undefined {
     const row = this.#sql.row<OpenRow>(`${selectFree} AND r.id = ?`, runId);
     return row && this.#claimed(row, lock);
@@ -57,7 +57,7 @@ export class RunTable {
     return row && this.#claimed(row, lock);
   }
 
-  /** Some of those that nobody has. What dead processes had is free again. */
+  /** Some of the free runs. Those of dead processes are free again. */
   claimFree(lock: string): readonly ClaimedRun[] {
     for (const { owner } of this.#sql.rows<{ owner: string }>(selectOwners, lock))
       if (buried(this.#file, owner)) this.releaseAll(owner);
@@ -139,7 +139,7 @@ export class RunTable {
     return { runId: id, epoch, version, input };
   }
 
-  /** The number of a run, for whoever may write to it. In the transaction of the write, so that nothing comes between. */
+  /** The number of a run, for a process that may write to it. In the transaction of the write, so that nothing comes between. */
   #own({ runId, epoch }: ClaimedRun): number {
     const row = this.#sql.row<{ number: number }>(selectOwn, runId, epoch);
     if (row === undefined) throw fencedRun(runId);

@@ -139,7 +139,7 @@ export class SqliteJournal implements Journal {
   async close(): Promise<void> {
     const last = this.#write(() => this.#owner && this.#table.releaseAll(this.#owner.row.lock), false);
     this.#isClosing = true;
-    // What waits is written first. What cannot be has been told to whoever waits for it.
+    // What waits is written first. A failure has already been reported to its caller.
     await last.catch(() => undefined);
     this.#db.close();
     this.#owner?.close();
@@ -150,7 +150,7 @@ export class SqliteJournal implements Journal {
     return { isOver: true, ...defined({ next }) };
   }
 
-  /** This process as others know it. To be called within a transaction: so nobody else looks at lock files now. */
+  /** This process as others know it. To be called within a transaction: so no other process looks at lock files now. */
   #lock(): string {
     if (this.#owner === undefined) {
       const { file } = this.#options;
@@ -173,7 +173,7 @@ export class SqliteJournal implements Journal {
     const oldest = Math.floor(runtime.now() - retention.maxAgeMs);
     this.#write(() => this.#table.prune(oldest, retention.maxRuns), false).then(
       (hasMore) => hasMore && !this.#isClosing && this.#prune(),
-      // Old runs stay until the next time; nobody has to hear of it.
+      // Old runs stay until the next time; no report is needed.
       () => undefined,
     );
   }

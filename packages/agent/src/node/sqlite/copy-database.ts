@@ -11,7 +11,7 @@ export interface DatabaseFacts {
   readonly format: number;
 }
 
-/** How long a copy waits for whoever keeps the database to himself, in milliseconds. */
+/** How long a copy waits for a process that has locked the database, in milliseconds. */
 const copyWaitMs = 10_000;
 
 /**

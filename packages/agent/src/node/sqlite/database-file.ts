@@ -120,7 +120,7 @@ function markOf(file: string): string {
 }
 
 function mark(file: string, { contents }: FileKind): void {
-  const text = `The ${contents} in the file beside this one were begun on ${new Date().toISOString()}.
+  const text = `The ${contents} in the file beside this one were created on ${new Date().toISOString()}.
 If that file is gone or empty, ${contents} were lost. Remove this file to begin anew.
 `;
   try {

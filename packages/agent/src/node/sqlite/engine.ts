@@ -6,7 +6,7 @@ let engine: Sqlite | undefined;
 
 /**
  * Node's SQLite, loaded when the first store is opened. Older versions of Node warn that it is experimental: that
- * is meant for whoever writes a program, not for those who run it, so this one warning is not shown.
+ * is meant for authors of programs, not for their users, so this one warning is not shown.
  */
 export function sqlite(): Sqlite {
   engine ??= loaded();

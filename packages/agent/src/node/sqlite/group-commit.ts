@@ -37,7 +37,7 @@ interface CommitJob {
  * for each; only a writer that is known to be alone does not wait for others. Invariants:
  *
  * G1 jobs are done in the order in which they were given, each once or not at all;
- * G2 nobody is told before the transaction is committed, and with one durable job it is committed to the disk;
+ * G2 no caller gets an answer before the transaction is committed, and with one durable job it is committed to the disk;
  * G3 a job that throws an AgentError has changed nothing and harms no other; when anything else goes wrong the
  *    whole transaction is taken back and every job is tried alone, so that one that cannot be done fails alone;
  * G4 another process that writes is waited for without holding up the event loop, and not for ever.
@@ -52,7 +52,7 @@ export class GroupCommit {
   #jobs: CommitJob[] = [];
   #isScheduled = false;
   #isDurable = false;
-  /** When the jobs at hand count as failed, by the monotonic clock; none while nobody else is writing. */
+  /** When the jobs at hand count as failed, by the monotonic clock; none while no other process is writing. */
   #deadline: number | undefined;
   #tries = 0;
 

@@ -31,7 +31,7 @@ export class Owner {
       return new Owner(file);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // Another process was just looking whether somebody holds it.
+      // Another process was just checking whether it is held.
       return new Owner(file);
     }
   }
@@ -56,7 +56,7 @@ export class Owner {
   }
 }
 
-/** What nobody refers to any more is closed with the garbage, and its lock would be given back before its time. */
+/** An unreferenced file is closed by the garbage collector, and its lock would be given back before its time. */
 const living: Set<Owner> = new Set();
 
 /** Whether the process behind a lock file is alive. */
@@ -69,7 +69,7 @@ export function isAlive(file: string, lock: string): boolean {
 export function buried(file: string, lock: string): boolean {
   const path = pathOf(file, lock);
   if (path === undefined || !existsSync(path)) return true;
-  // While it is locked here nobody else can take it for his own.
+  // While it is locked here no other process can claim it.
   return isFree(path, () => rmSync(path, { force: true }));
 }
 
@@ -85,7 +85,7 @@ function pathOf(file: string, lock: string): string | undefined {
   return basename(lock) === lock && lock.includes(infix) ? join(dirname(file), lock) : undefined;
 }
 
-/** Does something while nobody can lock a file. False: somebody holds it. */
+/** Runs a function while no process can lock the file. False: it is held. */
 function isFree(path: string, work: () => void): boolean {
   try {
     const held = locked(path);

@@ -70,7 +70,7 @@ export class SessionLog {
     this.#standings.clear();
   }
 
-  /** To be called at the beginning of a transaction when somebody else has written since the last one. */
+  /** To be called at the beginning of a transaction when another process has written since the last one. */
   doubt(): void {
     this.#foreignWrites += 1;
   }

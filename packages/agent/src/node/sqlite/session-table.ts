@@ -23,7 +23,7 @@ export class SessionTable {
     this.#file = file;
   }
 
-  /** Takes a session over from whoever is dead, or from this process itself. @throws AgentError `in_use`. */
+  /** Takes a session over from a dead process, or from this process itself. @throws AgentError `in_use`. */
   claim(sessionId: string, { parent }: Origin, owner: OwnerRow, now: number): number {
     const found = this.#row(sessionId);
     if (found !== undefined) this.#free(found, owner.lock);
@@ -165,7 +165,7 @@ export class SessionTable {
     return sessionInfo(head, this.#tally(id, row.key), isRunning ? 'running' : 'interrupted');
   }
 
-  /** One session that is damaged must not keep the others from being listed; whoever reads it is told. */
+  /** One session that is damaged must not keep the others from being listed; its readers get an error. */
   #tally(sessionId: string, key: number): SessionStats {
     try {
       return this.#log.tally(sessionId, key);

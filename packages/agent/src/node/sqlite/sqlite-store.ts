@@ -96,7 +96,7 @@ class SqliteStore implements SessionStore {
       this.#log.append(sessionId, { events, texts }, writer, this.#now());
     };
     if (!this.#db.isOpen) throw closed(this.#file);
-    // Nobody to share a transaction with: waiting for others costs more than it could save.
+    // No other session to share a transaction with: waiting costs more than it could save.
     if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
     return this.#commit.add(run, writer.durable);
   }
@@ -123,7 +123,7 @@ class SqliteStore implements SessionStore {
     const texts = this.#snapshots.due(state);
     if (texts === undefined) return;
     const failed = () => this.#snapshots.failed(messages);
-    // Without it opening only takes longer, so nobody has to hear of it.
+    // Without it opening only takes longer, so no report is needed.
     this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
       (kept) => kept || failed(),
       failed,
@@ -168,7 +168,7 @@ class SqliteStore implements SessionStore {
   async close(): Promise<void> {
     if (!this.#db.isOpen) return;
     const owner = this.#owner;
-    // What waits is written first. What cannot be has been told to whoever waits for it.
+    // What waits is written first. A failure has already been reported to its caller.
     await this.#write(() => owner && this.#table.release(owner.row.lock)).catch(() => undefined);
     if (!this.#db.isOpen) return;
     // The last to close a database moves what is in its log to the file.

@@ -19,7 +19,7 @@ export class ErrorBodyReader {
   #isCut = false;
 
   /**
-   * Resolves when the body ends, breaks off or is longer than anybody needs; what then still comes is left
+   * Resolves when the body ends, breaks off or is longer than needed; what then still comes is left
    * unread. Never rejects.
    */
   async read(response: RawResponse): Promise<void> {

@@ -39,7 +39,7 @@ function rawResponse(response: Response): RawResponse {
       }
     },
     close() {
-      // Cancelling a body that has failed already fails again; nobody is interested any more.
+      // Cancelling a body that has failed already fails again; the error is no longer of interest.
       reader?.cancel().catch(() => {});
     },
   };

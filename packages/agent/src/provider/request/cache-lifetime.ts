@@ -18,8 +18,8 @@ export interface RequestTiming {
 
 /**
  * The most that requests which begin alike may cost together, as a multiple of plain input. The first one of all
- * costs what the cheapest lifetime asks for writing, because nobody can know whether a second one will come. A
- * longer lifetime has to be saved up for: whoever buys it at once and is not asked again has paid for nothing.
+ * costs what the cheapest lifetime asks for writing, because a second one may never come. A
+ * longer lifetime has to be saved up for: bought at once and never used, it is wasted.
  */
 export const maxPaid = 1.35;
 
@@ -51,7 +51,7 @@ export function beat(
  * or none when writing would cost more than it is likely to save.
  *
  * A token that is kept is read by every request until a pause outlasts its lifetime; then it has to be written
- * again. How many requests follow nobody knows; it is expected that as many follow as there were.
+ * again. How many requests follow is unknown; it is expected that as many follow as there were.
  */
 export function lifetimeFor(
   rhythm: RequestTiming,

@@ -10,7 +10,7 @@ import type { ViewFor } from './normalize-history.ts';
 /** How many ways to go on from one first message are kept. More forks than that are serialised again. */
 const maxTracks = 4;
 
-/** How many conversations are kept although nobody may hold their messages any more. */
+/** How many conversations are kept although their messages may be unreferenced. */
 const maxRecent = 8;
 
 /** The turns of a request, and the request of the same conversation before it. */

@@ -88,7 +88,7 @@ export function turnAt(
     : { turn: { side: 'user', parts: userParts(said, open, messages.at(-1), view) }, upTo, open: [] };
 }
 
-/** @throws AgentError `invalid` when the history ends with a call that nobody answered. */
+/** @throws AgentError `invalid` when the history ends with a call without a result. */
 export function checkAnswered(open: readonly UnansweredCall[]): void {
   const [call] = open;
   if (call === undefined) return;

@@ -82,7 +82,7 @@ export class Assembly implements ResponseSink {
     this.#emit = emit;
   }
 
-  /** How often the wire has spoken: whoever compares two values sees progress. */
+  /** How often the wire has spoken: two different values mean progress. */
   get steps(): number {
     return this.#steps;
   }
@@ -264,7 +264,7 @@ export class Assembly implements ResponseSink {
     this.#steps += 1;
     if (this.#over) return false;
     // Wires hand on what they read.
-    if (typeof delta !== 'string') throw new TypeError('a piece of the answer is no text');
+    if (typeof delta !== 'string') throw new TypeError('a piece of the answer is not text');
     this.#size += delta.length;
     if (this.#size <= maxAnswerSize) return true;
     this.#break({

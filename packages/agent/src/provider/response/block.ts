@@ -33,7 +33,7 @@ export class ResponseBlock {
     this.kind = kind;
   }
 
-  /** Adds to the arguments. Beyond the limit only the fact is kept: nobody will read the rest. */
+  /** Adds to the arguments. Beyond the limit only the fact is kept: the rest is never read. */
   addInput(fragment: string): void {
     if (this.text.length <= maxArgumentBytes) this.text += fragment;
   }

@@ -59,7 +59,7 @@ function wrongType(refused: RejectedResponse): AgentError {
     code: 'content_type',
     status: response.status,
     provider: wire.provider,
-    message: `${address.host} answered with ${type} instead of ${framing.contentTypes[0]}, so something else than the model's service is there or stands in between. Check the base URL. It begins: ${begin}`,
+    message: `${address.host} answered with ${type} instead of ${framing.contentTypes[0]}, so the address is not the model's service, or a proxy answered instead. Check the base URL. It begins: ${begin}`,
   });
 }
 
@@ -77,6 +77,6 @@ function redirect(refused: RejectedResponse): AgentError {
 }
 
 function bodyText({ address, body }: RejectedResponse): string {
-  // Cleaned before anybody can shorten it: half a key could not be found any more.
+  // Cleaned before it is shortened: half a key could not be found any more.
   return body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text);
 }

@@ -102,7 +102,7 @@ export function connectionError(provider: string, host: string, doing: string, t
   const reason = (cause.code === undefined ? undefined : causes[cause.code]) ?? cause.message;
   const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(cause.code ?? '');
   const advice = isDistrust
-    ? ' If your network looks into TLS, name the certificate of whoever does in NODE_EXTRA_CA_CERTS.'
+    ? ' If your network inspects TLS, set NODE_EXTRA_CA_CERTS to the certificate of the inspecting proxy.'
     : '';
   return new AgentError({
     kind: 'network',

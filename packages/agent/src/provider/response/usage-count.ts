@@ -12,7 +12,7 @@ const counted: readonly Counted[] = [
   'reasoningTokens',
 ];
 
-/** A rule of thumb for text whose tokens nobody counted: UTF-16 units, or bytes, of one token. */
+/** A rule of thumb for text whose tokens were not counted: UTF-16 units, or bytes, of one token. */
 const unitsPerToken = 4;
 
 /** The token counts of one answer. Counts are absolute: a later one replaces an earlier one. */
@@ -35,7 +35,7 @@ export class TokenCounts {
   /**
    * The usage of an answer that broke off after `size` UTF-16 units, to a request of so many bytes. Services
    * give a first count of output before there is any, so the output is the larger of what was reported and
-   * what must have been used. Some count the input only at the end; whoever has begun to answer has read it.
+   * what must have been used. Some count the input only at the end; a service that has begun to respond has read it.
    */
   withArrived(size: number, sentBytes: number): Usage {
     const reported = this.total();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Event, EventBody } from '../../../src/events/event.ts';
 import { sqliteStore } from '../../../src/node/index.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
-import type { SeededRandom } from '../../../src/testing/seeded-random.ts';
+import type { SeededRandom } from '../../../src/testing/service/seeded-random.ts';
 import { eventsOf, said, wholeRun, worked } from '../../../src/testing/stored-events.ts';
 import { AgentError } from '../../../src/values/errors.ts';
 import { newFile, testFolder } from './rig.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { salvageStore, sqliteStore, verifyStore } from '../../../src/node/index.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
-import { seededRandom } from '../../../src/testing/seeded-random.ts';
+import { seededRandom } from '../../../src/testing/service/seeded-random.ts';
 import type { Undamaged } from './damage-rig.ts';
 import {
   fileOf,

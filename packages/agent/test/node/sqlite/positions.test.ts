@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { scalar } from '../../../src/node/sqlite/engine.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
-import { seededRandom } from '../../../src/testing/seeded-random.ts';
+import { seededRandom } from '../../../src/testing/service/seeded-random.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { newFile, open } from './rig.ts';
 

@@ -191,7 +191,7 @@ test('a run of a version that is not known fails and says so, without a step bei
   await until(async () => (await newer.status('b')).state === 'failed');
   const { code, message } = await refusal(() => newer.result('a'));
   expect(code).toBe('routine_version');
-  expect(message).toContain('begun by version "1"');
+  expect(message).toContain('started by version "1"');
   expect(ran).toEqual(['old first']);
 });
 

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { mutants } from './mutants.ts';
+
+test('there are at least 15 mutants, each with a reason of its own', () => {
+  expect(mutants.length).toBeGreaterThanOrEqual(15);
+  expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
+});
+
+test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  expect(source.split(find)).toHaveLength(2);
+  expect(replace).not.toBe(find);
+});
