@@ -40,7 +40,7 @@ const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, s
   type: [(value) => [value].flat().every((name) => types.has(name)), 'no type of JSON Schema'],
   required: [isTexts, 'no list of names'],
   enum: [Array.isArray, 'no list'],
-  pattern: [isPattern, 'no regular expression'],
+  pattern: [isPattern, 'not a regular expression'],
   $ref: [isText, 'no reference'],
   multipleOf: [(value) => isNumber(value) && Number(value) > 0, 'no number above 0'],
   ...Object.fromEntries(
