@@ -51,7 +51,7 @@ function lineOf(part: Turn['parts'][number]) {
   return part.type === 'text' ? part.text : '';
 }
 
-const can = { images: false, documents: false, reasoning: false, sampling: false } as const;
+const can = { files: [], reasoning: false, sampling: false } as const;
 const capabilities = { ...can, cacheUsage: false, parallelCalls: true, output: 'none' } as const;
 const agent = createAgent(pigeon, { model: 'carrier-2', capabilities, retry: { baseMs: 10 } });
 const weather = {

@@ -44,7 +44,7 @@ describe('the prompt', () => {
   test('a picture piped in with words is attached as one', async () => {
     const io = { ...fakeIo(), stdin: { tty: false, read: async () => bytes('\x89PNG\r\n\x1a\n....') } };
     const [part] = await readPrompt(['what is this?'], [], io);
-    expect(part).toMatchObject({ type: 'image', mediaType: 'image/png' });
+    expect(part).toMatchObject({ type: 'file', mediaType: 'image/png' });
   });
 
   test('a pipe that does not end is waited for, and said so', async () => {
@@ -63,10 +63,10 @@ describe('the prompt', () => {
 
 describe('attachments', () => {
   test.each([
-    ['\xff\xd8\xff\xe0', { type: 'image', mediaType: 'image/jpeg' }],
-    ['GIF89a', { type: 'image', mediaType: 'image/gif' }],
-    ['RIFF1234WEBPVP8 ', { type: 'image', mediaType: 'image/webp' }],
-    ['%PDF-1.7', { type: 'document', mediaType: 'application/pdf', name: 'a.txt' }],
+    ['\xff\xd8\xff\xe0', { type: 'file', mediaType: 'image/jpeg' }],
+    ['GIF89a', { type: 'file', mediaType: 'image/gif' }],
+    ['RIFF1234WEBPVP8 ', { type: 'file', mediaType: 'image/webp' }],
+    ['%PDF-1.7', { type: 'file', mediaType: 'application/pdf', name: 'a.txt' }],
   ])('are known by their content: %j', (content, part) => {
     expect(partOf(bytes(content), 'some/a.txt')).toMatchObject(part);
   });

@@ -31,8 +31,7 @@ export function sceneAgent(play: Play): Agent {
     provider: 'scene',
     model: 'scene-model',
     capabilities: {
-      images: true,
-      documents: true,
+      files: ['*/*'],
       reasoning: true,
       parallelCalls: true,
       output: 'native',

@@ -125,7 +125,7 @@ export function randomStory(random: SeededRandom, length: number): Event[] {
   const turn = () => Math.floor(random.next() * 6);
   const index = () => Math.floor(random.next() * 3);
   const userPart = (): UserPart =>
-    pick<UserPart>({ type: 'text', text: words() }, { type: 'image', mediaType: 'image/png', data: 'AA==' });
+    pick<UserPart>({ type: 'text', text: words() }, { type: 'file', mediaType: 'image/png', data: 'AA==' });
   const part = (): AssistantPart =>
     pick<() => AssistantPart>(
       () => text(words()),

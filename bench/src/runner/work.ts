@@ -62,8 +62,7 @@ function quickModel(turns: number): Agent {
     provider: 'bench',
     model: 'bench-model',
     capabilities: {
-      images: false,
-      documents: false,
+      files: [],
       reasoning: false,
       parallelCalls: true,
       output: 'none',

@@ -17,7 +17,7 @@ export async function startCobbler(folder: string): Promise<Subject> {
     provider: 'measured',
     model: 'measured',
     capabilities: {
-      ...{ images: false, documents: false, reasoning: false, parallelCalls: true, output: 'none' },
+      ...{ files: [], reasoning: false, parallelCalls: true, output: 'none' },
       ...{ sampling: false, cacheUsage: false },
     },
     run(request, context = {}) {

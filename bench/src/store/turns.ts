@@ -76,8 +76,7 @@ function agentOf(script: Script): Agent {
     provider: 'script',
     model,
     capabilities: {
-      images: false,
-      documents: false,
+      files: [],
       reasoning: false,
       parallelCalls: true,
       output: 'none',

@@ -60,8 +60,7 @@ export type { Json, JsonObject } from './values/json.ts';
 export type {
   AssistantMessage,
   AssistantPart,
-  DocumentPart,
-  ImagePart,
+  FilePart,
   Message,
   ProviderDataPart,
   ReasoningPart,

@@ -86,12 +86,12 @@ describe('the agent contract', () => {
   });
 
   it('switches a case off by a declared lack alone, with its reason', () => {
-    const lacks = { images: 'It cannot see a thing.' };
+    const lacks = { sampling: 'It has no temperature.' };
     const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
       (member) => member.off !== undefined,
     );
     expect(off.length).toBeGreaterThan(0);
-    expect(new Set(off.map((member) => member.off))).toEqual(new Set(['It cannot see a thing.']));
+    expect(new Set(off.map((member) => member.off))).toEqual(new Set(['It has no temperature.']));
     expect(agentContract(subject()).filter((member) => member.off !== undefined)).toEqual([]);
   });
 
@@ -133,7 +133,14 @@ describe('the agent contract', () => {
   });
 
   it('fails a wire that lacks more than five things', async () => {
-    const names: UnsupportedFeature[] = ['seal', 'images', 'documents', 'sampling', 'pause', 'interleaving'];
+    const names: UnsupportedFeature[] = [
+      'seal',
+      'model-name',
+      'cache-usage',
+      'sampling',
+      'pause',
+      'interleaving',
+    ];
     const lacks = Object.fromEntries(names.map((name) => [name, 'It was never built.']));
     const cases = agentContract(subject({}, { ...scriptTesting, lacks }));
     expect((await runContract(only(cases, 'lacks'))).failures[0]?.message).toContain(

@@ -160,7 +160,7 @@ describe('a conversation with Claude Code', () => {
   it('accepts text only', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
-    const picture = { type: 'image', mediaType: 'image/png', data: 'aGk=' } as const;
+    const picture = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;
     expect((await harness.prompt([picture]).result).error).toMatchObject({ kind: 'invalid', code: 'media' });
     await expect(harness.fork()).rejects.toMatchObject({ code: 'no_fork' });
     await harness.close();

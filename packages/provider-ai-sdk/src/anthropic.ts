@@ -5,12 +5,12 @@
  */
 
 import { createAnthropic } from '@ai-sdk/anthropic';
-import type { DocumentPart, ImagePart } from '@cobbler/agent';
+import type { FilePart } from '@cobbler/agent';
 import type { FactoryConfig } from '@cobbler/agent/provider';
+import { fileKind } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
-import { refusedMedia } from './values/media.ts';
 
 const service: ServiceDescription = {
   name: 'Anthropic',
@@ -45,9 +45,8 @@ export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiS
 const maxImageBytes = 5 * 1024 * 1024;
 const maxDocumentBytes = 30_000_000;
 
-function refusedByAnthropic(part: ImagePart | DocumentPart): string | undefined {
-  if (part.type === 'image' && part.data.length > maxImageBytes) return 'images over 5 MB of base64';
-  if (part.type === 'document' && part.data.length > maxDocumentBytes)
-    return 'documents over 30 MB of base64';
-  return refusedMedia(part);
+function refusedByAnthropic({ mediaType, data }: FilePart): string | undefined {
+  if (fileKind(mediaType) === 'image')
+    return data.length > maxImageBytes ? 'images over 5 MB of base64' : undefined;
+  return data.length > maxDocumentBytes ? 'documents over 30 MB of base64' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { Agent, Capabilities, DocumentPart, ImagePart, Runtime } from '@cobbler/agent';
+import type { Agent, Capabilities, FilePart, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
 import { createAgent, platformTransport } from '@cobbler/agent/provider';
@@ -7,7 +7,7 @@ import { defined } from '@cobbler/agent/values';
 import type { ModelSource } from './http/model-source.ts';
 import { modelOf, opener } from './http/model-source.ts';
 import type { ResultFiles } from './request/prompt.ts';
-import { refusedMedia } from './values/media.ts';
+import { acceptedFiles } from './values/media.ts';
 import { aiSdkWire } from './wire.ts';
 
 /** A language model of the AI SDK and how it is asked. */
@@ -29,7 +29,7 @@ export interface AiSdkOptions {
    * Returns why the model does not accept this image or document, such as `images over 5 MB`; undefined if it does.
    * Default: JPEG, PNG, GIF, WebP, PDF and text are accepted.
    */
-  readonly refuses?: (part: ImagePart | DocumentPart) => string | undefined;
+  readonly refuses?: (file: FilePart) => string | undefined;
   /** Where files of tools' results go: `behind` for services whose results are text alone. Default `inside`. */
   readonly resultFiles?: ResultFiles;
   /** True if the name of an output schema is sent as its title, for services without a field for it. */
@@ -57,8 +57,7 @@ export interface AiSdkOptions {
 }
 
 const capabilities: Capabilities = {
-  images: true,
-  documents: true,
+  files: acceptedFiles,
   reasoning: true,
   parallelCalls: true,
   output: 'native',
@@ -86,7 +85,7 @@ export function createAiSdk(options: AiSdkOptions): Agent {
     providerOptions: options.providerOptions,
     titledShapes: options.titledShapes ?? false,
     resultFiles: options.resultFiles ?? 'inside',
-    refuses: options.refuses ?? refusedMedia,
+    ...defined({ refuses: options.refuses }),
   });
   return createAgent(wire, {
     model,

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { DocumentPart, ImagePart, JsonObject } from '@cobbler/agent';
+import type { FilePart, JsonObject } from '@cobbler/agent';
 import type { Envelope, Transport, Wire, WireRequest } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { OpenModel } from './http/model-source.ts';
@@ -21,7 +21,7 @@ export interface AiSdkWireSettings extends EnvelopeSettings {
   readonly baseURL: string;
   readonly secrets: readonly string[];
   readonly resultFiles: ResultFiles;
-  readonly refuses: (part: ImagePart | DocumentPart) => string | undefined;
+  readonly refuses?: (file: FilePart) => string | undefined;
 }
 
 /** A language model of the AI SDK, always streaming. */
@@ -33,7 +33,7 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
     endpoint: { url: baseURL, headers: {}, secrets },
     envelope: (request) => writeEnvelope(request, settings),
     turn: (turn) => writeTurn(turn, resultFiles),
-    refuses,
+    ...defined({ refuses }),
     event: (payload, out) => utter(payload as SinkCall, out),
     fault: readFault,
     requestIdHeader,

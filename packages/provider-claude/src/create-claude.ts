@@ -14,7 +14,7 @@ import { askClient } from './endpoint.ts';
 import type { Thinking } from './envelope.ts';
 import { claudeCache, defaultMaxTokens, writeEnvelope } from './envelope.ts';
 import { readFault } from './fault.ts';
-import { refusedMedia } from './media.ts';
+import { acceptedFiles, refusedFile } from './media.ts';
 import { claudeModel, defaultModel, modelId, thinkingTraits } from './models.ts';
 import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
@@ -52,8 +52,7 @@ export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent 
   return createAgent(claudeWire({ endpoint: () => askClient({ apiKey, baseURL }), thinking }), {
     model,
     capabilities: {
-      images: true,
-      documents: true,
+      files: acceptedFiles,
       reasoning: thinking !== 'disabled' && thinkingTraits(model).adaptive,
       parallelCalls: true,
       output: 'native',
@@ -128,7 +127,7 @@ export function claudeWire(settings: ClaudeWireSettings): Wire {
     turn: writeTurn,
     event: readEvent,
     fault: readFault,
-    refuses: refusedMedia,
+    refuses: refusedFile,
     cache: claudeCache,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'retry-after'],
     requestIdHeader: 'request-id',

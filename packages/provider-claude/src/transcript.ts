@@ -3,7 +3,7 @@ import type { Transcript, TranscriptFormat } from '@cobbler/agent/provider';
 import { TranscriptBuilder, writeTurns } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
 import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
-import { refusedMedia } from './media.ts';
+import { acceptedFiles, refusedFile } from './media.ts';
 import { writeTurn } from './turn.ts';
 
 /** Conversations of the Messages API: a request's body, or its `messages` alone. */
@@ -37,7 +37,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
 
 /** Reads messages one by one and lists what the service would reject (its rules are in testing/rules.ts). */
 class ClaudeTranscript {
-  readonly #built = new TranscriptBuilder({ joins: true, refuses: refusedMedia });
+  readonly #built = new TranscriptBuilder({ joins: true, files: acceptedFiles, refuses: refusedFile });
   readonly #ids = new Set<string>();
   #isFirst = true;
 
@@ -131,10 +131,9 @@ class ClaudeTranscript {
     const source = fieldsOf(block['source']);
     const mediaType = textOf(source['media_type']);
     const data = textOf(source['data']);
-    if (block['type'] === 'image' && source['type'] === 'base64') return { type: 'image', mediaType, data };
     const name = typeof block['title'] === 'string' ? { name: block['title'] } : {};
-    if (source['type'] === 'base64') return { type: 'document', mediaType, data, ...name };
-    if (source['type'] === 'text') return { type: 'document', mediaType, data: base64(data), ...name };
+    if (source['type'] === 'base64') return { type: 'file', mediaType, data, ...name };
+    if (source['type'] === 'text') return { type: 'file', mediaType, data: base64(data), ...name };
     const kind = String(block['type']);
     this.#built.loss(
       place,

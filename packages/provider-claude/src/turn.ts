@@ -7,11 +7,11 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { AssistantPart, DocumentPart, Json, ToolResultPart } from '@cobbler/agent';
+import type { AssistantPart, FilePart, Json, ToolResultPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
+import { assertNever, defined, fileKind, fileText } from '@cobbler/agent/values';
 import { isFields } from './fields.ts';
-import { isText } from './media.ts';
 
 /**
  * One turn as one message. `content` is its last field and never empty, so that a cache mark can be
@@ -40,35 +40,36 @@ function writeResult(part: ResultPart): ToolResultBlockParam {
 }
 
 function contentBlocks(part: ToolResultPart): (TextBlockParam | ImageBlockParam | DocumentBlockParam)[] {
-  if (part.type === 'text') return [{ type: 'text', text: part.text }];
-  if (part.type === 'document') return [writeDocument(part)];
-  const media_type = part.mediaType as Base64ImageSource['media_type'];
-  return [{ type: 'image', source: { type: 'base64', media_type, data: part.data } }];
+  return [part.type === 'text' ? { type: 'text', text: part.text } : writeFile(part)];
 }
 
-function writeDocument(part: DocumentPart): DocumentBlockParam {
-  const block: DocumentBlockParam = { type: 'document', source: documentSource(part) };
-  if (part.name !== undefined) block.title = part.name;
-  return block;
-}
-
-/** PDF as it is, text as text; the service takes no other kind. */
-function documentSource(part: DocumentPart): DocumentBlockParam['source'] {
-  const { mediaType, data } = part;
-  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
-  if (isText(mediaType)) {
-    return { type: 'text', media_type: 'text/plain', data: decodeText(data) };
+/** Images and PDF as they are, text as text; the service accepts no other kind. */
+function writeFile(file: FilePart): ImageBlockParam | DocumentBlockParam {
+  const { mediaType, data } = file;
+  const kind = fileKind(mediaType);
+  switch (kind) {
+    case 'image': {
+      const media_type = mediaType as Base64ImageSource['media_type'];
+      return { type: 'image', source: { type: 'base64', media_type, data } };
+    }
+    case 'pdf':
+      return document(file, { type: 'base64', media_type: 'application/pdf', data });
+    case 'text':
+      return document(file, { type: 'text', media_type: 'text/plain', data: fileText(file) });
+    case 'other':
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'document_type',
+        provider: 'claude',
+        message: `Claude accepts documents as PDF or text, not as ${mediaType}. Convert it, or send its text.`,
+      });
+    default:
+      return assertNever(kind);
   }
-  throw new AgentError({
-    kind: 'invalid',
-    code: 'document_type',
-    provider: 'claude',
-    message: `Claude accepts documents as PDF or text, not as ${mediaType}. Convert it, or send its text.`,
-  });
 }
 
-function decodeText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+function document({ name }: FilePart, source: DocumentBlockParam['source']): DocumentBlockParam {
+  return { type: 'document', source, ...defined({ title: name }) };
 }
 
 function assistantBlocks(part: AssistantPart): ContentBlockParam[] {

@@ -3,6 +3,7 @@ import type { TransportRequest } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import * as exported from '../src/index.ts';
 import { createClaude } from '../src/index.ts';
+import { acceptedFiles } from '../src/media.ts';
 
 const apiKey = 'sk-ant-test-0123456789';
 
@@ -96,8 +97,7 @@ describe('settings', () => {
 
   test('what the model can do is declared, and its window when it is known', () => {
     expect(createClaude({ apiKey, env: {} }).capabilities).toEqual({
-      images: true,
-      documents: true,
+      files: acceptedFiles,
       reasoning: true,
       parallelCalls: true,
       output: 'native',

@@ -1,40 +1,38 @@
+import { hasMediaType } from '@cobbler/agent/values';
 import { describe, expect, test } from 'vitest';
-import { refusedMedia } from '../src/media.ts';
+import { acceptedFiles, refusedFile } from '../src/media.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 
-const png = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
-const pdf = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=' } as const;
+const png = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+const pdf = { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=' } as const;
 const limit = 5 * 1024 * 1024;
 
 describe('what Claude would refuse with every request to come [P12]', () => {
-  test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])(
-    'is no picture of type %s',
-    (mediaType) => {
-      expect(refusedMedia({ ...png, mediaType })).toBeUndefined();
-    },
-  );
-
-  test.each(['application/pdf', 'text/plain', 'text/csv', 'application/json'])(
-    'is no document of type %s',
-    (mediaType) => {
-      expect(refusedMedia({ ...pdf, mediaType })).toBeUndefined();
-    },
-  );
-
-  test('is a picture or document of another type', () => {
-    expect(refusedMedia({ ...png, mediaType: 'image/svg+xml' })).toMatch(/images of type image\/svg\+xml/);
-    expect(refusedMedia({ ...pdf, mediaType: 'application/zip' })).toMatch(
-      /documents of type application\/zip/,
-    );
+  test.each([
+    'image/jpeg',
+    'image/png',
+    'image/gif',
+    'image/webp',
+    'application/pdf',
+    'text/plain',
+    'text/csv',
+    'application/json',
+  ])('is no file of type %s', (mediaType) => {
+    expect(hasMediaType(acceptedFiles, mediaType)).toBe(true);
+    expect(refusedFile({ ...pdf, mediaType })).toBeUndefined();
   });
 
-  test('is a picture over 5 MB of base64, to the byte', () => {
-    expect(refusedMedia({ ...png, data: 'A'.repeat(limit) })).toBeUndefined();
-    expect(refusedMedia({ ...png, data: 'A'.repeat(limit + 1) })).toMatch(/over 5 MB/);
+  test.each(['image/svg+xml', 'application/zip', 'audio/wav'])('is a file of type %s', (mediaType) => {
+    expect(hasMediaType(acceptedFiles, mediaType)).toBe(false);
+  });
+
+  test('is an image over 5 MB of base64, to the byte', () => {
+    expect(refusedFile({ ...png, data: 'A'.repeat(limit) })).toBeUndefined();
+    expect(refusedFile({ ...png, data: 'A'.repeat(limit + 1) })).toMatch(/over 5 MB/);
   });
 
   test('is a document that leaves no room in a request', () => {
-    expect(refusedMedia({ ...pdf, data: 'A'.repeat(30_000_001) })).toMatch(/over 30 MB/);
+    expect(refusedFile({ ...pdf, data: 'A'.repeat(30_000_001) })).toMatch(/over 30 MB/);
   });
 
   test('the mock refuses what the service refuses', () => {

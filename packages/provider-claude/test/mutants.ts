@@ -151,9 +151,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: turn,
-    find: "source: { type: 'base64', media_type, data: part.data }",
-    replace: "source: { type: 'base64', media_type: 'image/jpeg', data: part.data }",
-    why: 'every picture is declared as JPEG',
+    find: "source: { type: 'base64', media_type, data }",
+    replace: "source: { type: 'base64', media_type: 'image/jpeg', data }",
+    why: 'every image is declared as JPEG',
     breaks: [],
     by: 'claude: capabilities',
   },

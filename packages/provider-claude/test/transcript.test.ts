@@ -10,7 +10,7 @@ type Message = { readonly role: string; readonly content: readonly { readonly ty
 
 /** A conversation as the provider writes it. */
 function written(seed: number): Message[] {
-  const { messages } = randomHistory(seededRandom(seed), {});
+  const { messages } = randomHistory(seededRandom(seed), {}, ['image/png', 'application/pdf']);
   const { messages: whole } = repairTranscript({ messages, places: [], problems: [], losses: [] });
   return format.write([], whole) as unknown as Message[];
 }
@@ -176,17 +176,19 @@ describe('what is told of one', () => {
     expect(JSON.stringify(mended(odd))).toContain('server_tool_use');
   });
 
-  test('pictures that the service does not take, which leave a note in results too [P12]', () => {
+  test('images that the service does not accept, which leave a note in results too [P12]', () => {
     const bmp = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'Qk0=' } };
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Look.' }, bmp] },
       calls('a'),
       { role: 'user', content: [result('a', [bmp])] },
     ];
-    const what = 'has what the service does not take: images of type image/bmp, only JPEG, PNG, GIF and WebP';
-    expect(told(...messages)).toEqual([`messages[0] ${what}`, `messages[2] ${what}`]);
+    const what = /has what the service does not accept: files of type image\/bmp, only image\/jpeg/;
+    expect(told(...messages)).toEqual(
+      [0, 2].map((at) => expect.stringMatching(new RegExp(`messages.${at}. ${what.source}`))),
+    );
     expect(refused(mended(messages))).toBeUndefined();
-    expect(JSON.stringify(mended(messages)).match(/was left out/g)).toHaveLength(2);
+    expect(JSON.stringify(mended(messages)).match(/was omitted/g)).toHaveLength(2);
   });
 
   test('results in front of text are kept though they stood behind it', () => {

@@ -25,7 +25,7 @@ describe('the user’s side', () => {
           isError: false,
           content: [
             { type: 'text', text: 'taken' },
-            { type: 'image', mediaType: 'image/png', data: pixel },
+            { type: 'file', mediaType: 'image/png', data: pixel },
           ],
         },
         { type: 'tool_result', callId: 'toolu_2', toolName: 'put', isError: true, content: [] },
@@ -50,8 +50,8 @@ describe('the user’s side', () => {
     const content = contentOf({
       side: 'user',
       parts: [
-        { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'bill.pdf' },
-        { type: 'document', mediaType: 'text/csv', data: 'w6QsYg==' },
+        { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'bill.pdf' },
+        { type: 'file', mediaType: 'text/csv', data: 'w6QsYg==' },
       ],
     });
     expect(content).toEqual([
@@ -65,7 +65,7 @@ describe('the user’s side', () => {
   });
 
   test('a document that Claude cannot read is refused before anything is sent', () => {
-    const parts = [{ type: 'document', mediaType: 'application/zip', data: '' }] as const;
+    const parts = [{ type: 'file', mediaType: 'application/zip', data: '' }] as const;
     expect(() => writeTurn({ side: 'user', parts })).toThrow(/PDF or text, not as application\/zip/);
   });
 });
@@ -111,8 +111,8 @@ test('a cache mark spliced into a user’s turn stands in its last block, whatev
   const { lifetimes, markBack = 0 } = cache ?? claudeCache;
   const turns: Turn[] = [
     { side: 'user', parts: [{ type: 'text', text: 'ends with }]}' }] },
-    { side: 'user', parts: [{ type: 'image', mediaType: 'image/png', data: pixel }] },
-    { side: 'user', parts: [{ type: 'document', mediaType: 'application/pdf', data: '', name: '"}' }] },
+    { side: 'user', parts: [{ type: 'file', mediaType: 'image/png', data: pixel }] },
+    { side: 'user', parts: [{ type: 'file', mediaType: 'application/pdf', data: '', name: '"}' }] },
     {
       side: 'user',
       parts: [{ type: 'tool_result', callId: 'a', toolName: 'b', isError: false, content: [] }],

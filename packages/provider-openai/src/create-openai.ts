@@ -4,6 +4,7 @@ import { createAgent } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import { addressOf } from './endpoint.ts';
+import { acceptedFiles } from './media.ts';
 import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts';
 import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
@@ -39,7 +40,7 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
   const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
   return createAgent(wire, {
     model,
-    capabilities: capabilitiesOf(model),
+    capabilities: { ...capabilitiesOf(model), files: address.official ? acceptedFiles : ['*/*'] },
     timeouts: {
       ...(!address.official && { headersMs: patientHeadersMs }),
       ...defined({ totalMs: config.requestTimeout }),
@@ -55,11 +56,9 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
  * Capabilities of the model, derived from its name. A compatible server may support less; it then rejects the request
  * itself, with a more precise message.
  */
-function capabilitiesOf(model: string): Capabilities {
+function capabilitiesOf(model: string): Omit<Capabilities, 'files'> {
   const window = contextTokens(model);
   return {
-    images: true,
-    documents: true,
     reasoning: reasons(model),
     parallelCalls: true,
     output: 'native',

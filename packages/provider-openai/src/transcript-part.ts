@@ -52,9 +52,7 @@ function readFile(
     return { type: 'text', text: `(${type}: ${name === '' ? address : name})` };
   }
   const [, mediaType = '', data = ''] = found;
-  return type === 'image'
-    ? { type, mediaType, data }
-    : { type, mediaType, data, ...(name !== '' && { name }) };
+  return { type: 'file', mediaType, data, ...(name !== '' && { name }) };
 }
 
 /** Arguments as JSON text, as in both APIs; a problem if they are invalid. */

@@ -1,27 +1,28 @@
 import { userMessage } from '@cobbler/agent';
+import { hasMediaType } from '@cobbler/agent/values';
 import { describe, expect, test } from 'vitest';
 import { createOpenAI } from '../src/index.ts';
-import { refusedMedia } from '../src/media.ts';
+import { refusedFile } from '../src/media.ts';
 
-const png = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+const png = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
 describe('what OpenAI would refuse with every request to come [P12]', () => {
-  test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])(
-    'is no picture of type %s',
+  test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/csv'])(
+    'is no file of type %s',
     (mediaType) => {
-      expect(refusedMedia({ ...png, mediaType })).toBeUndefined();
+      const { files } = createOpenAI({ apiKey: 'sk-test', env: {} }).capabilities;
+      expect(hasMediaType(files, mediaType)).toBe(true);
+      expect(refusedFile({ ...png, mediaType })).toBeUndefined();
     },
   );
 
-  test('is a picture of another type, or one that leaves no room in a request', () => {
-    expect(refusedMedia({ ...png, mediaType: 'image/bmp' })).toMatch(/images of type image\/bmp/);
-    expect(refusedMedia({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/images over 45 MB/);
-    const document = {
-      type: 'document',
-      mediaType: 'application/pdf',
-      data: 'A'.repeat(45_000_001),
-    } as const;
-    expect(refusedMedia(document)).toMatch(/documents over 45 MB/);
+  test('is a file that leaves no room in a request', () => {
+    expect(refusedFile({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/files over 45 MB/);
+  });
+
+  test('a compatible server says itself which types it accepts', () => {
+    const agent = createOpenAI({ apiKey: 'k', env: {}, baseURL: 'http://127.0.0.1:1/v1', model: 'm' });
+    expect(agent.capabilities.files).toEqual(['*/*']);
   });
 
   test.each(['responses', 'chat'] as const)(

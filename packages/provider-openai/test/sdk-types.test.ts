@@ -21,8 +21,8 @@ const tool: Tool = {
   execute: () => '',
 };
 
-const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
-const paper = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'plan.pdf' } as const;
+const picture = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+const paper = { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'plan.pdf' } as const;
 
 function seal(data: NonNullable<Extract<Message['content'][number], { type: 'opaque' }>['seal']>['data']) {
   return { provider: 'openai', data };

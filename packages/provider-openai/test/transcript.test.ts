@@ -8,7 +8,7 @@ import { chatTranscripts, responsesTranscripts } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 
 function written(format: TranscriptFormat, seed: number): unknown[] {
-  const { messages } = randomHistory(seededRandom(seed), {});
+  const { messages } = randomHistory(seededRandom(seed), {}, ['image/png', 'application/pdf']);
   const { messages: whole } = repairTranscript({ messages, places: [], problems: [], losses: [] });
   return format.write([], whole) as unknown[];
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { chatTurn } from '../src/chat/turn.ts';
 import { responsesTurn } from '../src/responses/turn.ts';
 
-const image = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
-const pdf = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=' } as const;
+const image = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+const pdf = { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0=' } as const;
 
 function sealed(data: Seal['data']): Seal {
   return { provider: 'openai', data };

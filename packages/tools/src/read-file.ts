@@ -117,9 +117,7 @@ async function mediaOf(file: OpenFile, path: string, mediaType: string): Promise
   return toolOutput({
     content: [
       { type: 'text', text: `${quotePath(path)}: ${summary}.` },
-      isImage
-        ? { type: 'image', mediaType, data }
-        : { type: 'document', mediaType, data, name: basename(name) },
+      { type: 'file', mediaType, data, name: basename(name) },
     ],
     summary,
   });

@@ -94,7 +94,7 @@ describe('read_file', () => {
     const { output } = await read({ path: 'picture.txt' });
     expect(output?.content).toEqual([
       { type: 'text', text: `"picture.txt": ${mediaType}, ${bytes.length} bytes.` },
-      { type: 'image', mediaType, data: bytes.toString('base64') },
+      { type: 'file', mediaType, data: bytes.toString('base64'), name: 'picture.txt' },
     ]);
   });
 
@@ -102,7 +102,7 @@ describe('read_file', () => {
     box.write('docs/paper', '%PDF-1.7 …');
     const { output } = await read({ path: 'docs/paper' });
     expect(output?.content).toContainEqual({
-      type: 'document',
+      type: 'file',
       mediaType: 'application/pdf',
       name: 'paper',
       data: Buffer.from('%PDF-1.7 …').toString('base64'),

@@ -6,8 +6,7 @@ import { yourOwnWire } from './wire.ts';
 
 /** What the service can do. The contract tries whatever is claimed here, but for what the inverse says it lacks. */
 const capabilities: Capabilities = {
-  images: true,
-  documents: true,
+  files: ['image/png', 'image/jpeg', 'application/pdf'],
   reasoning: true,
   parallelCalls: true,
   output: 'native',

@@ -19,7 +19,7 @@ export function promptParts(blocks: readonly ContentBlock[], folder: string): Us
         words += block.text;
         break;
       case 'image':
-        more.push({ type: 'image', mediaType: block.mimeType, data: block.data });
+        more.push({ type: 'file', mediaType: block.mimeType, data: block.data });
         break;
       case 'resource_link': {
         const path = filePath(block.uri);

@@ -3,7 +3,7 @@ import type { Message, RunEvent, UserPart } from '@cobbler/agent';
 import type { AssistantEvent, HistoryEvent, ToolResultEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
 import type { ToolView } from './tool-view.ts';
-import { callFacts, callId, diffContent, resultContent } from './tool-view.ts';
+import { callFacts, callId, contentBlock, diffContent, resultContent } from './tool-view.ts';
 
 /** The client's knowledge of a session so far: everything needed to convert the next event to updates. */
 export interface SentUpdate {
@@ -178,11 +178,7 @@ function wordsOf(message: Message, told: SentUpdate): SessionUpdate[] {
 function userChunks(parts: readonly UserPart[]): SessionUpdate[] {
   return parts.map((part) => {
     const sessionUpdate = 'user_message_chunk';
-    if (part.type === 'text') return { sessionUpdate, content: { type: 'text', text: part.text } };
-    const { mediaType, data } = part;
-    if (part.type === 'image')
-      return { sessionUpdate, content: { type: 'image', mimeType: mediaType, data } };
-    return { sessionUpdate, content: { type: 'text', text: `[${part.name ?? mediaType}]` } };
+    return { sessionUpdate, content: contentBlock(part) };
   });
 }
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
-import type { Tool, ToolResultPart } from '@cobbler/agent';
+import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
+import type { Tool, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { CallPosition } from '@cobbler/agent/events';
+import { fileKind } from '@cobbler/agent/values';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 
@@ -73,12 +74,16 @@ export function diffContent(diff: string, folder: string): ToolCallContent[] {
 /** The result of a tool, without parts that an editor cannot show. */
 export function resultContent(parts: readonly ToolResultPart[]): ToolCallContent[] {
   return parts.map((part) => {
-    if (part.type === 'text') return { type: 'content', content: { type: 'text', text: part.text } };
-    const { mediaType, data } = part;
-    if (part.type === 'image')
-      return { type: 'content', content: { type: 'image', mimeType: mediaType, data } };
-    return { type: 'content', content: { type: 'text', text: `[${part.name ?? mediaType}]` } };
+    return { type: 'content', content: contentBlock(part) };
   });
+}
+
+/** A part as an editor shows it: text, an image, or the name of another file. */
+export function contentBlock(part: UserPart): ContentBlock {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { mediaType, data, name } = part;
+  if (fileKind(mediaType) === 'image') return { type: 'image', mimeType: mediaType, data };
+  return { type: 'text', text: `[${name ?? mediaType}]` };
 }
 
 /** A tool that stumbles over odd arguments has no subject. */

@@ -10,8 +10,7 @@ export function scriptedModel(): Agent {
     provider: 'scripted',
     model: 'scripted',
     capabilities: {
-      images: false,
-      documents: false,
+      files: [],
       reasoning: false,
       parallelCalls: false,
       output: 'none',

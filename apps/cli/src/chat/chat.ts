@@ -8,6 +8,7 @@ import type { Screen } from '../terminal/screen.ts';
 import type { Style } from '../terminal/style.ts';
 import { wrap } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { fileLabel } from '../view/tool-calls.ts';
 import { Conversation } from './conversation.ts';
 import { headerLines, statusFacts } from './facts.ts';
 import type { ChatEar, ChatHost } from './host.ts';
@@ -247,7 +248,7 @@ export class InteractiveChat {
     const { lastResult } = this.#conversation.ledger;
     const { style } = this.#parts;
     if (lastResult === undefined) return this.#page.lines([style.dim('No tool has printed any output yet.')]);
-    const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`));
+    const text = lastResult.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part)));
     const lines = visible(text.join('\n')).trimEnd().split('\n');
     this.#page.lines(['', style.bold(visible(lastResult.toolName)), ...lines.map((line) => `  ${line}`)]);
   }

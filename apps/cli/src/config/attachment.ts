@@ -33,9 +33,7 @@ export function partOf(bytes: Uint8Array, name: string): UserPart {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const mediaType = signatures.find(([, pattern]) => pattern.test(head))?.[0];
   if (mediaType !== undefined) {
-    const data = Buffer.from(bytes).toString('base64');
-    if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data };
-    return { type: 'document', mediaType, data, name: basename(name) };
+    return { type: 'file', mediaType, data: Buffer.from(bytes).toString('base64'), name: basename(name) };
   }
   const text = textFrom(bytes);
   if (text === undefined) {

@@ -7,6 +7,7 @@ import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';
 import { MarkdownStream } from '../terminal/markdown.ts';
 import type { ToolCallList } from './tool-calls.ts';
+import { fileLabel } from './tool-calls.ts';
 import type { ReportView } from './tool-report.ts';
 import { plainReport, terminalReport } from './tool-report.ts';
 
@@ -95,7 +96,7 @@ export function promptWords(content: readonly UserPart[]): string {
 const attached = /^<attachment name=("(?:[^"\\]|\\.)*")>\n[\s\S]*\n<\/attachment>$/;
 
 function wordsOf(part: UserPart): string {
-  if (part.type !== 'text') return `[${part.type}]`;
+  if (part.type !== 'text') return fileLabel(part);
   const name = attached.exec(part.text)?.[1];
   return name === undefined ? part.text : `[${String(JSON.parse(name))}]`;
 }

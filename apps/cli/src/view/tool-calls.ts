@@ -1,4 +1,4 @@
-import type { Tool, ToolCallPart } from '@cobbler/agent';
+import type { FilePart, Tool, ToolCallPart } from '@cobbler/agent';
 import type { AssistantEvent, CallPosition, ToolResultEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 import type { DiffSize } from './diff-lines.ts';
@@ -58,7 +58,7 @@ export class ToolCallList {
       subject,
       outcome: outcomeOf(event),
       durationMs: event.durationMs,
-      text: event.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n'),
+      text: event.content.map((part) => (part.type === 'text' ? part.text : fileLabel(part))).join('\n'),
       arguments: args,
       printed: this.#tools.get(event.toolName)?.effect !== 'read' && event.diff === undefined,
       ...defined({ summary: event.summary }),
@@ -89,4 +89,9 @@ function outcomeOf(event: ToolResultEvent): ToolReport['outcome'] {
   if (event.denied) return 'denied';
   if (!event.isError) return 'ok';
   return event.notRun ? 'not_run' : 'failed';
+}
+
+/** A file as one word of text. */
+export function fileLabel({ name, mediaType }: FilePart): string {
+  return `[${name ?? mediaType}]`;
 }

@@ -1,6 +1,6 @@
 import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
-import { assertNever, defined } from '@cobbler/agent/values';
+import { assertNever, defined, fileKind } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
 
@@ -242,7 +242,8 @@ function contentOf(content: readonly UserPart[]): unknown {
   if (content.every(({ type }) => type === 'text')) return textIn(content);
   return content.map((part) => {
     if (part.type === 'text') return part;
-    return { type: part.type, source: { type: 'data', value: part.data, mimeType: part.mediaType } };
+    const type = fileKind(part.mediaType) === 'image' ? 'image' : 'document';
+    return { type, source: { type: 'data', value: part.data, mimeType: part.mediaType } };
   });
 }
 

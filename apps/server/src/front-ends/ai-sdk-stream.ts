@@ -149,8 +149,7 @@ function endChunks({ status, error, limit, runId }: RunEnd): UiChunk[] {
 
 function uiPart(part: UserPart): Record<string, unknown> {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const { mediaType, data } = part;
-  const filename = part.type === 'document' ? part.name : undefined;
+  const { mediaType, data, name: filename } = part;
   const url = `data:${mediaType};base64,${data}`;
   return { type: 'file', mediaType, url, ...defined({ filename }) };
 }

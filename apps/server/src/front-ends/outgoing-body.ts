@@ -129,9 +129,8 @@ function uiPart(part: unknown): UserPart[] {
   return [filePart(mediaType, data, filename)];
 }
 
-function filePart(mediaType: string, data: string, name: string | undefined): UserPart {
-  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data };
-  return { type: 'document', mediaType, data, ...defined({ name }) };
+function filePart(mediaType: string, data: string, name?: string): UserPart {
+  return { type: 'file', mediaType, data, ...defined({ name }) };
 }
 
 const agUiPayload = z.object({ approved: z.boolean(), message: z.string().max(10_000).optional() });

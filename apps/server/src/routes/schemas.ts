@@ -11,17 +11,16 @@ export const id: z.ZodString = z.string().regex(new RegExp(`^${sessionIdPattern}
 export const runKey: z.ZodString = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
 const text = z.strictObject({ type: z.literal('text'), text: z.string() });
-const image = z.strictObject({ type: z.literal('image'), mediaType: z.string(), data: z.base64() });
-const document = z.strictObject({
-  type: z.literal('document'),
-  mediaType: z.string(),
-  data: z.base64(),
-  name: z.string().optional(),
-});
+const fileFields = { mediaType: z.string(), data: z.base64(), name: z.string().optional() };
+const file = z.strictObject({ type: z.literal('file'), ...fileFields });
+/** What clients sent before there was one type for all files. The harness converts it. */
+const earlierFiles = (['image', 'document'] as const).map((type) =>
+  z.strictObject({ type: z.literal(type), ...fileFields }).meta({ deprecated: true }),
+);
 
 /** A prompt for the model: text, or parts. */
 const said = z
-  .union([z.string(), z.array(z.discriminatedUnion('type', [text, image, document])).min(1)], {
+  .union([z.string(), z.array(z.discriminatedUnion('type', [text, file, ...earlierFiles])).min(1)], {
     error: ({ input }) =>
       input === undefined ? 'content is required' : 'content must be a string or an array of parts',
   })

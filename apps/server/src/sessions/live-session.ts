@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Event, Harness, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import type { HarnessResumeOptions } from '@cobbler/agent/harness';
+import { currentParts } from '@cobbler/agent/values';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';
@@ -223,8 +224,9 @@ export class LiveSession {
   }
 
   #again(before: KnownRun, content: PromptContent, runId: string): Accepted {
-    const said = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    if (digestOf(said) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
+    const parts: readonly UserPart[] =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    if (digestOf(parts) === before.digest) return { sessionId: this.id, runId, seq: before.seq };
     const detail = 'This Idempotency-Key was used for another prompt of the session.';
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
@@ -262,6 +264,6 @@ function noteRun(known: Map<string, KnownRun> | undefined, event: Event): void {
   known?.set(event.runId, { seq: event.seq, digest: digestOf(event.content) });
 }
 
-function digestOf(content: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(content), 'base64');
+function digestOf(content: readonly UserPart[]): string {
+  return hash('sha256', JSON.stringify(currentParts(content)), 'base64');
 }

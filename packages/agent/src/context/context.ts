@@ -3,7 +3,7 @@ import type { ModelRequest } from '../interfaces/agent.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
 import type { Compaction } from './compaction.ts';
-import { isMedia, maxMediaTokens } from './media-tokens.ts';
+import { isFile, maxFileTokens } from './file-tokens.ts';
 import type { Offload } from './offload.ts';
 
 /** How a conversation is kept small enough. Each part works without the others. */
@@ -38,9 +38,9 @@ export function inputBound(
   let bytes = 0;
   let media = 0;
   for (const message of state.messages.slice(seen)) {
-    const shown = message.content.filter(isMedia);
-    bytes += byteLength(shown.length === 0 ? message : withoutMedia(message));
-    for (const part of shown) media += maxMediaTokens(part);
+    const shown = message.content.filter(isFile);
+    bytes += byteLength(shown.length === 0 ? message : withoutFiles(message));
+    for (const part of shown) media += maxFileTokens(part);
   }
   // What was counted in an earlier run may have been with other tools and instructions.
   if (seen === 0 || state.turns === 0) {
@@ -51,8 +51,8 @@ export function inputBound(
   return state.contextTokens + answered * framingTokens + media + Math.ceil(bytes / 2);
 }
 
-function withoutMedia(message: Message): unknown {
-  return { ...message, content: [...message.content].filter((part) => !isMedia(part)) };
+function withoutFiles(message: Message): unknown {
+  return { ...message, content: [...message.content].filter((part) => !isFile(part)) };
 }
 
 function declaration(tool: { name: string; description: string; parameters: JsonObject }): unknown {

@@ -1,5 +1,5 @@
 /** Width and height in pixels. */
-export interface PictureSize {
+export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
@@ -8,7 +8,7 @@ export interface PictureSize {
 const headCharacters = 262_144;
 
 /** The size that a picture of base64 says it has. Nothing for a kind that services do not take, or garbage. */
-export function pictureSize(data: string): PictureSize | undefined {
+export function imageSize(data: string): ImageSize | undefined {
   const head = decoded(data.slice(0, headCharacters));
   if (head === undefined) return undefined;
   const size = pngSize(head) ?? gifSize(head) ?? webpSize(head) ?? jpegSize(head);
@@ -30,18 +30,18 @@ function begins(view: DataView, at: number, letters: string): boolean {
   return [...letters].every((letter, index) => view.getUint8(at + index) === letter.charCodeAt(0));
 }
 
-function pngSize(view: DataView): PictureSize | undefined {
+function pngSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 24 || !begins(view, 1, 'PNG')) return undefined;
   return { width: view.getUint32(16), height: view.getUint32(20) };
 }
 
-function gifSize(view: DataView): PictureSize | undefined {
+function gifSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 10 || !begins(view, 0, 'GIF8')) return undefined;
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
 /** Lossy, lossless and extended files each say it in their own place. */
-function webpSize(view: DataView): PictureSize | undefined {
+function webpSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 30 || !begins(view, 0, 'RIFF') || !begins(view, 8, 'WEBP')) return undefined;
   if (begins(view, 12, 'VP8 '))
     return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
@@ -55,7 +55,7 @@ function webpSize(view: DataView): PictureSize | undefined {
 }
 
 /** Walks over what stands before the frame, which says it. */
-function jpegSize(view: DataView): PictureSize | undefined {
+function jpegSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8) return undefined;
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined;

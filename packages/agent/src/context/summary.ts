@@ -81,7 +81,7 @@ function summaryRequest(messages: readonly Message[], agent: Agent, maxTokens: n
 /** Most bytes of one text, one call's arguments and one result in a transcript. */
 const partRoom = { text: 16_384, call: 2_048, result: 4_096 } as const;
 
-/** A conversation as text, long parts shortened; pictures and documents are only named. */
+/** A conversation as text, long parts shortened; files are only named. */
 export function transcript(messages: readonly Message[]): string {
   return messages.map((message) => `[${speaker(message)}]\n${contentOf(message)}`).join('\n\n');
 }
@@ -104,10 +104,8 @@ function lineOf(part: UserPart | AssistantPart, room: number): string[] {
       return [cap(part.text, room)];
     case 'tool_call':
       return [`(calls ${part.toolName} ${cap(JSON.stringify(part.arguments), partRoom.call)})`];
-    case 'image':
-      return ['(a picture)'];
-    case 'document':
-      return [`(a document${part.name === undefined ? '' : `: ${part.name}`})`];
+    case 'file':
+      return [`(a file of type ${part.mediaType}${part.name === undefined ? '' : `: ${part.name}`})`];
     // Thinking is the model's own; what came of it stands in its answers.
     case 'reasoning':
     case 'opaque':

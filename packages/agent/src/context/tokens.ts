@@ -2,7 +2,7 @@ import type { State } from '../events/state.ts';
 import type { ModelRequest } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { Message } from '../values/message.ts';
-import { isMedia, roughMediaTokens } from './media-tokens.ts';
+import { isFile, roughFileTokens } from './file-tokens.ts';
 
 /** Bytes of text in one token: between prose (about four) and other scripts (about two). */
 const bytesPerToken = 3;
@@ -31,7 +31,7 @@ export function exceedsTokens(state: State, tokens: number, prefixTokens: number
 export function roughTextTokens(message: Message): number {
   let tokens = 0;
   for (const part of message.content) {
-    tokens += isMedia(part) ? roughMediaTokens(part) : textTokens(part);
+    tokens += isFile(part) ? roughFileTokens(part) : textTokens(part);
   }
   return tokens;
 }

@@ -1,7 +1,8 @@
 import type { StopReason } from '../interfaces/agent.ts';
 import { countAnswer, noMetrics } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
-import type { AssistantMessage, Message, TextPart, ToolResultMessage } from '../values/message.ts';
+import { currentParts } from '../values/file-part.ts';
+import type { AssistantMessage, Message, TextPart, ToolResultMessage, UserPart } from '../values/message.ts';
 import { callsOf, textOf, userMessage } from '../values/message.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
 import type {
@@ -106,11 +107,16 @@ function foldResumed(state: State, runId: string): void {
   forgetRepeats(state);
 }
 
+/** The same array if nothing has to be changed: providers find what they made of a message by its identity. */
+function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
+  return wellFormedParts(currentParts(parts));
+}
+
 function foldHistory(state: State, messages: readonly Message[]): void {
   for (const message of messages) {
     if (message.role === 'user') {
       closeCalls(state);
-      const content = wellFormedParts(message.content);
+      const content = partsToPlace(message.content);
       if (content.length > 0)
         state.messages.push(content === message.content ? message : { ...message, content });
     } else if (message.role === 'assistant') {
@@ -129,7 +135,7 @@ function foldHistory(state: State, messages: readonly Message[]): void {
 
 function foldUser(state: State, event: UserEvent): void {
   if (event.steer !== true) closeCalls(state);
-  const content = wellFormedParts(event.content);
+  const content = partsToPlace(event.content);
   if (content.length === 0) return;
   const message = userMessage(content);
   if (event.steer === true) {
@@ -354,7 +360,7 @@ function notRunText(state: State, call: OpenCall): string {
 }
 
 function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
-  const content = wellFormedParts(result.content);
+  const content = partsToPlace(result.content);
   if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });
   else change(state, call, { result: content === result.content ? result : { ...result, content } });
   if (unanswered(state).length > 0) return;

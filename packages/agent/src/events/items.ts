@@ -1,4 +1,5 @@
 import type { ErrorData } from '../values/errors.ts';
+import { currentParts } from '../values/file-part.ts';
 import type {
   AssistantMessage,
   Message,
@@ -214,7 +215,7 @@ function noteCall(view: ConversationItems, event: Event): void {
     case 'tool_started':
       return changeOpen(view, event, { startedAt: event.time });
     case 'tool_result':
-      return changeOpen(view, event, { report: event });
+      return changeOpen(view, event, { report: { ...event, content: currentParts(event.content) } });
     case 'approval_requested':
       return changeOpen(view, event, { approval: event });
     case 'approval_decided':

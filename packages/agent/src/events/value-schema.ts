@@ -32,20 +32,19 @@ const text = named(
   'Text, never empty in a valid history.',
   z.looseObject({ type: z.literal('text'), text: z.string() }),
 );
-const image = named(
-  'ImagePart',
-  'An image, base64 without a data-URL prefix.',
-  z.looseObject({ type: z.literal('image'), mediaType: z.string(), data: z.string() }),
+const fileFields = {
+  mediaType: z.string().describe('Says what it is, such as `image/png` or `application/pdf`.'),
+  data: z.string().describe('Base64 without a data-URL prefix.'),
+  name: z.string().optional(),
+};
+const file = named(
+  'FilePart',
+  'A file: an image, a document, a recording.',
+  z.looseObject({ type: z.literal('file'), ...fileFields }),
 );
-const document = named(
-  'DocumentPart',
-  'A document such as a PDF, base64 without a data-URL prefix.',
-  z.looseObject({
-    type: z.literal('document'),
-    mediaType: z.string(),
-    data: z.string(),
-    name: z.string().optional(),
-  }),
+/** Read, but never written, so that no type is generated: values/file-part.ts turns them into files. */
+const earlierFiles = (['image', 'document'] as const).map((type) =>
+  z.looseObject({ type: z.literal(type), ...fileFields }).meta({ deprecated: true }),
 );
 const reasoning = named(
   'ReasoningPart',
@@ -80,7 +79,7 @@ const toolCall = named(
 const userPart = named(
   'UserPart',
   'A piece of what the user says.',
-  z.discriminatedUnion('type', [text, image, document]),
+  z.discriminatedUnion('type', [text, file, ...earlierFiles]),
 );
 const assistantPart = named(
   'AssistantPart',
@@ -90,7 +89,7 @@ const assistantPart = named(
 const toolResultPart = named(
   'ToolResultPart',
   'A piece of what a tool returns.',
-  z.discriminatedUnion('type', [text, image, document]),
+  z.discriminatedUnion('type', [text, file, ...earlierFiles]),
 );
 
 export const userContent: z.ZodType = z.array(userPart);

@@ -73,8 +73,11 @@ export interface ModelResponse {
 
 /** What a provider can do. Asking for what is missing fails as `invalid` before a byte is sent. */
 export interface Capabilities {
-  readonly images: boolean;
-  readonly documents: boolean;
+  /**
+   * Media types of the files that it accepts in prompts and tool results, such as `image/png`; `text/*` means every type
+   * that begins so. Empty: none.
+   */
+  readonly files: readonly string[];
   /** Whether reasoning is shown and can be sent back. */
   readonly reasoning: boolean;
   readonly parallelCalls: boolean;

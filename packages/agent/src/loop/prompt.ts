@@ -1,4 +1,5 @@
 import type { AgentError } from '../values/errors.ts';
+import { currentParts } from '../values/file-part.ts';
 import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
@@ -66,8 +67,7 @@ type Fields = Readonly<Record<string, Readonly<Record<string, 'string' | 'object
 
 const userFields: Fields = {
   text: { text: 'string' },
-  image: { mediaType: 'string', data: 'string' },
-  document: { mediaType: 'string', data: 'string' },
+  file: { mediaType: 'string', data: 'string' },
 };
 
 const assistantFields: Fields = {
@@ -81,8 +81,9 @@ function readParts<Part>(value: unknown, where: string, fields: Fields): readonl
   if (typeof value === 'string')
     return [{ type: 'text', text: value }] as readonly unknown[] as readonly Part[];
   if (!Array.isArray(value)) throw bad(where, value, 'Use a text or an array of parts');
-  for (const [index, part] of value.entries()) checkPart(part, `${where}[${index}]`, fields);
-  return value;
+  const parts = currentParts(value);
+  for (const [index, part] of parts.entries()) checkPart(part, `${where}[${index}]`, fields);
+  return parts as readonly unknown[] as readonly Part[];
 }
 
 function checkPart(part: unknown, where: string, fields: Fields): void {
@@ -108,8 +109,8 @@ function partAdvice(type: unknown, fields: Fields): string {
   if (/call|tool_use/.test(String(type)) && names.includes('tool_call'))
     return 'Use { type: "tool_call", id, toolName, arguments }';
   if (/result/.test(String(type))) return 'Use a message of its own with role "tool_result"';
-  if (/image|file/.test(String(type)) && names.includes('image'))
-    return 'Use "image" or "document" with mediaType and data in base64';
+  if (/image|document|audio/.test(String(type)) && names.includes('file'))
+    return 'Use { type: "file", mediaType, data } with data in base64';
   return `Use ${names.map((name) => `"${name}"`).join(' or ')}`;
 }
 

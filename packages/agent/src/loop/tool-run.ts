@@ -1,6 +1,8 @@
 import type { Tool, ToolContext, ToolOutput } from '../interfaces/tool.ts';
 import { isToolOutput } from '../interfaces/tool.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
+import { currentPart } from '../values/file-part.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
@@ -163,24 +165,23 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   const share = Math.floor(limit / texts.length);
   // Marks of so many cuts would take more room than the texts.
   if (texts.length > 1 && share < minShare) {
-    const media = said.filter((part) => part.type !== 'text').map(mediaPart);
-    return [...text(texts.map((part) => part.text).join('\n'), limit), ...media];
+    const files = said.filter((part) => part.type !== 'text').map(filePart);
+    return [...text(texts.map((part) => part.text).join('\n'), limit), ...files];
   }
-  return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [mediaPart(part)]));
+  return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [filePart(part)]));
 }
 
 /** Only what is known of a part is kept: the rest may be anything. */
-function mediaPart(part: ToolResultPart): ToolResultPart {
-  if (part.type !== 'image' && part.type !== 'document')
-    throw new TypeError('it has a part that is neither text, image nor document');
+function filePart(given: ToolResultPart): ToolResultPart {
+  const part = currentPart(given);
+  if (part.type !== 'file') throw new TypeError('it has a part that is neither text nor file');
   const { type, mediaType, data } = part;
   if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
-    throw new TypeError(`it has a part of type ${type} without a media type such as image/png`);
+    throw new TypeError('it has a file without a media type such as image/png');
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    throw new TypeError(`it has a part of type ${type} whose data are not base64`);
-  if (type === 'image') return { type, mediaType, data };
-  const name = typeof part.name === 'string' ? { name: wellFormedText(part.name) } : {};
-  return { type, mediaType, data, ...name };
+    throw new TypeError('it has a file whose data are not base64');
+  const name = typeof part.name === 'string' ? wellFormedText(part.name) : undefined;
+  return { type, mediaType, data, ...defined({ name }) };
 }
 
 function plainText(value: unknown): string {

@@ -66,10 +66,9 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     const message = `No model of ${provider} is named.`;
     throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
-  const { images, documents } = capabilities;
   const framing = framingOf(wire.framing);
   const refuses = wire.refuses?.bind(wire);
-  const histories = new HistoryBytes(wire, { provider, images, documents, refuses });
+  const histories = new HistoryBytes(wire, { provider, files: capabilities.files, refuses });
   const envelopes = new EnvelopeCache(wire);
   const keeping = new Keeping(wire.cache);
   const { maxTokens, temperature } = options;

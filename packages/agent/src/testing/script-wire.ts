@@ -15,8 +15,7 @@ export const scriptProvider = 'scripted';
 
 /** What the scripted wire can do: everything. */
 export const scriptCapabilities: Capabilities = {
-  images: true,
-  documents: true,
+  files: ['*/*'],
   reasoning: true,
   parallelCalls: true,
   output: 'native',

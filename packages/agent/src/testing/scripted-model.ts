@@ -27,8 +27,7 @@ export interface ScriptedModel extends Agent {
 export const scriptedUsage: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
 const everything: Capabilities = Object.freeze({
-  images: true,
-  documents: true,
+  files: ['*/*'],
   reasoning: true,
   parallelCalls: true,
   output: 'native',

@@ -57,7 +57,7 @@ function checkMessage(message: Message, at: number): void {
 }
 
 const answerParts: ReadonlySet<string> = new Set(['text', 'reasoning', 'opaque', 'tool_call']);
-const saidParts: ReadonlySet<string> = new Set(['text', 'image', 'document']);
+const saidParts: ReadonlySet<string> = new Set(['text', 'file']);
 
 /** JSON writes half a pair as an escape, so that it is found wherever it stands. What is sealed may hold one. */
 function hasHalfPair(message: Message): boolean {

@@ -10,8 +10,7 @@ import type {
 export type {
   AssistantMessage,
   AssistantPart,
-  DocumentPart,
-  ImagePart,
+  FilePart,
   Message,
   ProviderDataPart,
   ReasoningPart,

@@ -2,7 +2,7 @@
 import type { Json } from './json.ts';
 
 /** A piece of what the user says. */
-export type UserPart = TextPart | ImagePart | DocumentPart;
+export type UserPart = TextPart | FilePart;
 
 /** Text, never empty in a valid history. */
 export interface TextPart {
@@ -10,17 +10,12 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** An image, base64 without a data-URL prefix. */
-export interface ImagePart {
-  readonly type: 'image';
+/** A file: an image, a document, a recording. */
+export interface FilePart {
+  readonly type: 'file';
+  /** Says what it is, such as `image/png` or `application/pdf`. */
   readonly mediaType: string;
-  readonly data: string;
-}
-
-/** A document such as a PDF, base64 without a data-URL prefix. */
-export interface DocumentPart {
-  readonly type: 'document';
-  readonly mediaType: string;
+  /** Base64 without a data-URL prefix. */
   readonly data: string;
   readonly name?: string;
 }
@@ -91,7 +86,7 @@ export interface ToolResultMessage {
 }
 
 /** A piece of what a tool returns. */
-export type ToolResultPart = TextPart | ImagePart | DocumentPart;
+export type ToolResultPart = TextPart | FilePart;
 
 /**
  * Tokens as the provider counted them. Only what a failed attempt used may be estimated, and then says so.

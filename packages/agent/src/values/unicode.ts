@@ -40,7 +40,7 @@ function isWellFormed(value: unknown, depth: number): boolean {
   return true;
 }
 
-/** What a person said or a tool gave, without empty text; the same array when nothing had to be mended. */
+/** What a person said or a tool returned, without empty text; the same array when nothing had to be changed. */
 export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[] {
   return mended(parts, (part) =>
     part.type === 'text' ? textPart(part) : (wellFormedJson(part) as UserPart),

@@ -173,7 +173,7 @@ describe('a replay writes the byte-identical log', () => {
       () => () => 1,
       () => ({ a: [1, 'two', null] }),
       () => toolOutput({ content: 'bad', isError: true, diff: '-a\n+b' }),
-      () => toolOutput({ content: [{ type: 'image', mediaType: 'image/png', data: 'iVBO' }] }),
+      () => toolOutput({ content: [{ type: 'file', mediaType: 'image/png', data: 'iVBO' }] }),
       () => toolOutput({ content: 5 as never }),
       () => {
         throw new AgentError({ kind: 'invalid', message: 'No such file.' });

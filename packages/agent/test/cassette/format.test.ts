@@ -65,13 +65,13 @@ describe('the file', () => {
     const data = btoa('picture'.repeat(1000));
     const scene: Scene = {
       script: [replies(scriptResponse(['A cat.']))],
-      prompt: [{ type: 'image', mediaType: 'image/png', data }] as never,
+      prompt: [{ type: 'file', mediaType: 'image/png', data }] as never,
     };
     const { cassette, log } = await record(scene);
     expect(cassette).not.toContain(data.slice(0, 100));
     expect(cassette).toMatch(/\(9336 characters of base64, sha256 [0-9a-f]{64}\)/);
     expect((await replay(scene, cassette)).log).toBe(log);
-    const other = [{ type: 'image', mediaType: 'image/png', data: btoa('another'.repeat(1000)) }] as never;
+    const other = [{ type: 'file', mediaType: 'image/png', data: btoa('another'.repeat(1000)) }] as never;
     expect((await replay({ ...scene, prompt: other }, cassette)).result.error?.code).toBe('replay_miss');
   });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pictureSize } from '../../src/context/image-size.ts';
+import { imageSize } from '../../src/context/image-size.ts';
 import { gif, jpeg, png, webp } from '../support/images.ts';
 
-describe('pictureSize', () => {
+describe('imageSize', () => {
   const width = 4032;
   const height = 3024;
 
@@ -16,19 +16,19 @@ describe('pictureSize', () => {
     ['lossless WebP', webp('VP8L', width, height)],
     ['extended WebP', webp('VP8X', width, height)],
   ])('reads what a %s says about itself', (_, data) => {
-    expect(pictureSize(data)).toEqual({ width, height });
+    expect(imageSize(data)).toEqual({ width, height });
   });
 
   it('takes a table of a JPEG for no frame', () => {
-    expect(pictureSize(jpeg(17, 19, 300))).toEqual({ width: 17, height: 19 });
+    expect(imageSize(jpeg(17, 19, 300))).toEqual({ width: 17, height: 19 });
   });
 
   it('gives nothing for what is cut, empty or something else', () => {
     for (const whole of [png(9, 9), gif(9, 9), jpeg(9, 9), webp('VP8X', 9, 9)]) {
-      expect(pictureSize(whole.slice(0, 12))).toBeUndefined();
+      expect(imageSize(whole.slice(0, 12))).toBeUndefined();
     }
     for (const data of ['', 'AAAA', '§§§§', png(0, 9), btoa('RIFF1234WEBPVP9 '.padEnd(40, 'x'))]) {
-      expect(pictureSize(data)).toBeUndefined();
+      expect(imageSize(data)).toBeUndefined();
     }
   });
 
@@ -37,7 +37,7 @@ describe('pictureSize', () => {
     const bytes = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(begin, bytes, (head, rest) => {
-        pictureSize(btoa(head + String.fromCharCode(...rest)));
+        imageSize(btoa(head + String.fromCharCode(...rest)));
       }),
     );
   });

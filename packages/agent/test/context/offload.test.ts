@@ -79,7 +79,7 @@ describe('long tool output', () => {
 
   it('is put away part by part, errors too, and pictures stay', async () => {
     const long = { type: 'text', text: 'z'.repeat(20_000) } as const;
-    const picture = { type: 'image', mediaType: 'image/png', data: 'AA==' } as const;
+    const picture = { type: 'file', mediaType: 'image/png', data: 'AA==' } as const;
     const short = { type: 'text', text: 'short' } as const;
     const { result, event } = await shown(toolOutput({ content: [long, picture, short], isError: true }));
     expect(result?.content.slice(1)).toEqual([picture, short]);

@@ -138,7 +138,7 @@ describe('a transcript', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'Look.' },
-          { type: 'image', mediaType: 'i', data: 'A' },
+          { type: 'file', mediaType: 'image/png', data: 'A' },
         ],
       },
       {
@@ -155,9 +155,11 @@ describe('a transcript', () => {
         isError: true,
       },
     ]);
-    expect(text.startsWith('[user]\nLook.\n(a picture)\n\n[assistant]\n(calls read {"path":"x"})\n\n')).toBe(
-      true,
-    );
+    expect(
+      text.startsWith(
+        '[user]\nLook.\n(a file of type image/png)\n\n[assistant]\n(calls read {"path":"x"})\n\n',
+      ),
+    ).toBe(true);
     expect(text).toContain('[result: an error]\nyyy');
     expect(text.length).toBeLessThan(4300);
   });

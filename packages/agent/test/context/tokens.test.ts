@@ -25,12 +25,12 @@ describe('what a conversation weighs', () => {
 
   it('takes pictures and documents for what services charge, not for their bytes', () => {
     const data = 'A'.repeat(1_000_000);
-    const picture: Message = { role: 'user', content: [{ type: 'image', mediaType: 'image/png', data }] };
+    const picture: Message = { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data }] };
     const pdf: Message = {
       role: 'user',
-      content: [{ type: 'document', mediaType: 'application/pdf', data }],
+      content: [{ type: 'file', mediaType: 'application/pdf', data }],
     };
-    const plain: Message = { role: 'user', content: [{ type: 'document', mediaType: 'text/plain', data }] };
+    const plain: Message = { role: 'user', content: [{ type: 'file', mediaType: 'text/plain', data }] };
     expect(roughTextTokens(picture)).toBeLessThan(5000);
     expect(roughTextTokens(pdf)).toBeLessThan(roughTextTokens(plain));
     expect(roughTextTokens(plain)).toBe(250_000);

@@ -16,6 +16,8 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly required?: readonly string[];
   readonly description?: string;
+  /** Read, but never written: has no type. */
+  readonly deprecated?: boolean;
 }
 
 /** Written by hand, because it is a type of the language and not of the format. */
@@ -30,8 +32,9 @@ export function eventTypes(): Record<string, string> {
   const schema = z.toJSONSchema(eventBodySchema, {
     metadata: typeNames,
     override: ({ zodSchema, jsonSchema }) => {
-      const description = z.globalRegistry.get(zodSchema)?.description;
+      const { description, deprecated } = z.globalRegistry.get(zodSchema) ?? {};
       if (description) jsonSchema.description = description;
+      if (deprecated) jsonSchema.deprecated = deprecated;
     },
   }) as Node;
   const names = Object.keys(schema.$defs ?? {}).filter((name) => !name.startsWith('__') && !(name in byHand));
@@ -63,7 +66,7 @@ function typeOf(node: Node): string {
   if ($ref !== undefined) return $ref.replace('#/$defs/', '');
   if (node.const !== undefined) return literal(node.const);
   if (node.enum !== undefined) return node.enum.map(literal).join(' | ');
-  const branches = oneOf ?? anyOf;
+  const branches = (oneOf ?? anyOf)?.filter(({ deprecated }) => deprecated !== true);
   if (branches !== undefined) return branches.map(typeOf).join(' | ');
   if (node.type === 'array' && node.items !== undefined) return `readonly ${typeOf(node.items)}[]`;
   if (node.type === 'integer') return 'number';

@@ -12,7 +12,15 @@ export interface SchemaChange {
 }
 
 /** Keys that say nothing about what is valid. */
-const silent: ReadonlySet<string> = new Set(['$schema', '$id', 'title', 'description', 'examples', '$defs']);
+const silent: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  'title',
+  'description',
+  'examples',
+  'deprecated',
+  '$defs',
+]);
 
 /**
  * Compares two JSON Schemas of events by the rule of docs/events.md. Between two releases of one format only

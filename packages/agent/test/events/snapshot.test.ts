@@ -23,6 +23,7 @@ const digests: Readonly<Record<number, string>> = {
   // Of the stories without answers that ended too early.
   1: 'b159e0cdfde24fff',
   2: 'dbd40c6dc54dd806',
+  3: '9f1abbc98fab763f',
 };
 
 /** Text that is the same whatever the order of the fields. */

@@ -213,7 +213,7 @@ test('a history read back from JSON is sent as the same bytes', async () => {
   const messages: Message[] = [
     userMessage([
       { type: 'text', text: 'a' },
-      { type: 'image', mediaType: 'image/png', data: 'aGk=' },
+      { type: 'file', mediaType: 'image/png', data: 'aGk=' },
     ]),
     { role: 'assistant', content: [{ type: 'reasoning', text: 'hm', seal }, call, call] },
     { role: 'tool_result', toolCallId: 'same', content: [{ type: 'text', text: 'one' }] },

@@ -8,7 +8,7 @@ import type { AssistantMessage, Message, ToolResultMessage } from '../../src/val
 import { userMessage } from '../../src/values/message.ts';
 import { plainWire } from '../support/plain-wire.ts';
 
-const view = { provider: 'plain', images: true, documents: true };
+const view = { provider: 'plain', files: ['*/*'] };
 const envelope = { model: 'plain-1', system: undefined, tools: [], toolChoice: 'auto' } as const;
 
 function answer(turn: number): AssistantMessage {

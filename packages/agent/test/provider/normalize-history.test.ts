@@ -4,7 +4,7 @@ import { normalizeHistory } from '../../src/provider/request/normalize-history.t
 import type { AssistantPart, Message, ToolCallPart, ToolResultMessage } from '../../src/values/message.ts';
 import { userMessage } from '../../src/values/message.ts';
 
-const plain: ViewFor = { provider: 'plain', images: true, documents: true };
+const plain: ViewFor = { provider: 'plain', files: ['*/*'] };
 
 const said = (...content: AssistantPart[]): Message => ({ role: 'assistant', content });
 const text = (value: string): AssistantPart & { type: 'text' } => ({ type: 'text', text: value });
@@ -196,19 +196,21 @@ describe('calls', () => {
   });
 });
 
-describe('pictures and documents', () => {
-  const image = { type: 'image', mediaType: 'image/png', data: 'aGk=' } as const;
-  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'aGk=' } as const;
+describe('files', () => {
+  const image = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;
+  const pdf = { type: 'file', mediaType: 'application/pdf', data: 'aGk=' } as const;
 
   test('pass to who takes them', () => {
     expect(view([userMessage([image, pdf])])[0]?.parts).toEqual([image, pdf]);
   });
 
   test('are refused by who does not', () => {
-    expect(() => view([userMessage([image])], { ...plain, images: false })).toThrow(/no pictures/);
-    expect(() => view([userMessage([pdf])], { ...plain, documents: false })).toThrow(/no documents/);
-    const refuses = () => 'pictures of squares';
-    expect(() => view([userMessage([image])], { ...plain, refuses })).toThrow(/no pictures of squares/);
+    expect(() => view([userMessage([image])], { ...plain, files: [] })).toThrow(/does not accept files/);
+    expect(() => view([userMessage([pdf])], { ...plain, files: [] })).toThrow(/does not accept files/);
+    const refuses = () => 'images of squares';
+    expect(() => view([userMessage([image])], { ...plain, refuses })).toThrow(
+      /does not accept images of squares/,
+    );
     expect(() => view([userMessage([{ ...image, mediaType: 'png' }])])).toThrow(/media type/);
     expect(() => view([userMessage([{ ...image, data: 'a b' }])])).toThrow(/base64/);
   });
@@ -216,9 +218,9 @@ describe('pictures and documents', () => {
   test('leave a note in results and in what was said before [P12]', () => {
     const note = {
       type: 'text',
-      text: '(A picture of type image/png was left out: this model does not take it.)',
+      text: '(A file of type image/png was omitted: this model does not accept it.)',
     };
-    const blind = { ...plain, images: false };
+    const blind = { ...plain, files: [] };
     const messages = [userMessage('x'), said(call('a')), { ...result('a'), content: [image] }];
     expect(view(messages, blind)[2]?.parts).toEqual([expect.objectContaining({ content: [note] })]);
     const past = [userMessage([image]), userMessage('Never mind.')];

@@ -188,12 +188,17 @@ describe('the configuration [S0.3, S0.4]', () => {
 });
 
 describe('what the model cannot do fails as invalid before a byte is sent', () => {
-  const image = { type: 'image', mediaType: 'image/png', data: 'aGk=' } as const;
-  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'aGk=' } as const;
+  const image = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;
+  const pdf = { type: 'file', mediaType: 'application/pdf', data: 'aGk=' } as const;
   const output = { name: 'city', schema: { type: 'object' } };
   const cases: [string, Partial<Capabilities>, Partial<ModelRequest>, RegExp][] = [
-    ['pictures', { images: false }, { messages: [userMessage([image])] }, /pictures/],
-    ['documents', { documents: false }, { messages: [userMessage([pdf])] }, /documents/],
+    [
+      'images',
+      { files: ['text/*'] },
+      { messages: [userMessage([image])] },
+      /files of type image\/png, only text/,
+    ],
+    ['documents', { files: [] }, { messages: [userMessage([pdf])] }, /does not accept files\./],
     ['a temperature', { sampling: false }, { config: { temperature: 0 } }, /temperature/],
     ['an output shape that needs a tool', { output: 'tool' }, { output }, /output schema/],
     ['an output shape', { output: 'none' }, { output }, /output schema/],

@@ -82,7 +82,7 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   { weight: 4, arbitrary: text.map((value): UserPart => ({ type: 'text', text: value })) },
   {
     weight: 1,
-    arbitrary: fc.constant<UserPart>({ type: 'image', mediaType: 'image/png', data: 'AA==' }),
+    arbitrary: fc.constant<UserPart>({ type: 'file', mediaType: 'image/png', data: 'AA==' }),
   },
 );
 const args = fc.oneof(

@@ -11,8 +11,7 @@ import { FakeServer } from './fake-server.ts';
 import { plainWire } from './plain-wire.ts';
 
 export const able: Capabilities = {
-  images: true,
-  documents: true,
+  files: ['*/*'],
   reasoning: true,
   parallelCalls: true,
   output: 'native',

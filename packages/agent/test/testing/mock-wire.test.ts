@@ -105,7 +105,7 @@ describe('an inverse', () => {
   });
 
   test('what stands on the same side is one turn; texts of a result are one, and its pictures follow it', () => {
-    const picture = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+    const picture = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
     const text = (words: string) => ({ type: 'text', text: words }) as const;
     const { turns } = mockWire(plain).read({
       ...empty,

@@ -187,8 +187,8 @@ describe('a scripted agent', () => {
   });
 
   it('refuses what every agent refuses, and uses no step for it', async () => {
-    const agent = scriptedAgent(['Still here.'], { capabilities: { images: false } });
-    const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const;
+    const agent = scriptedAgent(['Still here.'], { capabilities: { files: [] } });
+    const image = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
     const blind = await errorOf(agent.run({ messages: [{ role: 'user', content: [image] }], tools: [] }));
     expect(blind.kind).toBe('invalid');
     const orphan: Message = { role: 'tool_result', toolCallId: 'x', content: [] };

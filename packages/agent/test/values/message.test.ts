@@ -30,7 +30,7 @@ describe('messages', () => {
       {
         role: 'user',
         content: [
-          { type: 'image', mediaType: 'image/png', data: 'AA==' },
+          { type: 'file', mediaType: 'image/png', data: 'AA==' },
           { type: 'text', text: 'What is it?' },
         ],
       },
@@ -95,9 +95,9 @@ describe('well-formed content', () => {
       arguments: { [half]: [{ a: half }] },
     } as const;
     expect(JSON.stringify(wellFormedAnswer([{ ...broken, problem: half }]))).not.toMatch(/\\ud8/);
-    expect(
-      wellFormedParts([{ type: 'document', mediaType: 'text/plain', data: 'AA==', name: half }]),
-    ).toEqual([{ type: 'document', mediaType: 'text/plain', data: 'AA==', name: '\ufffd' }]);
+    expect(wellFormedParts([{ type: 'file', mediaType: 'text/plain', data: 'AA==', name: half }])).toEqual([
+      { type: 'file', mediaType: 'text/plain', data: 'AA==', name: '\ufffd' },
+    ]);
   });
 
   it('keeps what is sealed byte for byte', () => {

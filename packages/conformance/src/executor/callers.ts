@@ -37,7 +37,7 @@ const noPrompts: readonly (readonly [value: unknown, ...words: readonly string[]
   [[7], 'prompt[0]', '7'],
   [[{ type: 'input_text', text: 'hi' }], 'prompt[0].type', '"input_text"', '"text"'],
   [[{ type: 'text', text: 7 }], 'prompt[0].text', '7'],
-  [[{ type: 'image', data: 'x' }], 'prompt[0].mediaType', 'undefined'],
+  [[{ type: 'file', data: 'x' }], 'prompt[0].mediaType', 'undefined'],
   [[{ role: 'system', content: 'Be kind.' }], 'prompt[0].role', '"system"', 'option "system"'],
   [[{ role: 'user', content: 'a' }, null], 'prompt[1]', 'null'],
   [

@@ -252,7 +252,7 @@ const contextCases: readonly ExecutorCase[] = [
   }),
   the('pictures go to the model; summary and diff go to watchers only', async (stage) => {
     const { tool } = probeTools();
-    const picture = { type: 'image', mediaType: 'image/png', data: 'iVBORw0=' } as const;
+    const picture = { type: 'file', mediaType: 'image/png', data: 'iVBORw0=' } as const;
     const content = [{ type: 'text', text: 'A chart.' }, { type: 'text', text: '' }, picture] as const;
     const one = tool('one', {
       execute: () => toolOutput({ content, isError: true, summary: 'exit 1', diff: '+x' }),

@@ -2,7 +2,7 @@ import type { AssistantMessage, AssistantPart, Message, ToolResultMessage, UserP
 import { callsOf } from '@cobbler/agent';
 import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ReadRequest, SeededRandom } from '@cobbler/agent/testing';
-import { defined } from '@cobbler/agent/values';
+import { defined, hasMediaType } from '@cobbler/agent/values';
 import type { Unsupported } from './random-response.ts';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 
@@ -17,13 +17,17 @@ export interface RandomHistory {
 }
 
 /**
- * Any valid history that was not made by the provider itself: pictures, thoughts, calls with ids that repeat
+ * Any valid history that was not made by the provider itself: files, thoughts, calls with ids that repeat
  * or are not plain, results out of order.
  */
-export function randomHistory(random: SeededRandom, lacks: Unsupported): RandomHistory {
+export function randomHistory(
+  random: SeededRandom,
+  lacks: Unsupported,
+  accepted: readonly string[],
+): RandomHistory {
   const messages: Message[] = [];
   const turns: ReadTurn[] = [];
-  let user: ReadPart[] = addUser(random, lacks, messages);
+  let user: ReadPart[] = addUser(random, accepted, messages);
   for (let rounds = random.between(0, 4); rounds > 0; rounds -= 1) {
     turns.push({ side: 'user', parts: user });
     const made = randomAssistant(random, turns.length);
@@ -32,29 +36,34 @@ export function randomHistory(random: SeededRandom, lacks: Unsupported): RandomH
     const results = randomResults(random, made.message, lacks);
     messages.push(...shuffledByCall(random, results));
     user = results.map(readResult);
-    if (user.length === 0 || random.chance(0.3)) user = [...user, ...addUser(random, lacks, messages)];
+    if (user.length === 0 || random.chance(0.3)) user = [...user, ...addUser(random, accepted, messages)];
   }
   turns.push({ side: 'user', parts: user });
   return { messages, turns };
 }
 
-function addUser(random: SeededRandom, lacks: Unsupported, messages: Message[]): ReadPart[] {
+/** Types of files, how often they come, and their names. */
+const files: readonly (readonly [mediaType: string, chance: number, name?: string])[] = [
+  ['image/png', 0.1],
+  ['application/pdf', 0.05, 'some.pdf'],
+];
+
+function addUser(random: SeededRandom, accepted: readonly string[], messages: Message[]): ReadPart[] {
   const parts: UserPart[] = [];
   for (let count = random.between(1, 2); count > 0; count -= 1) {
     if (random.chance(0.15)) messages.push({ role: 'user', content: [{ type: 'text', text: '' }] });
-    const content = [randomUserPart(random, lacks)];
+    const content = [randomUserPart(random, accepted)];
     parts.push(...content);
     messages.push({ role: 'user', content });
   }
   return parts.map(readUserPart);
 }
 
-function randomUserPart(random: SeededRandom, lacks: Unsupported): UserPart {
+function randomUserPart(random: SeededRandom, accepted: readonly string[]): UserPart {
   const data = randomSeal(random);
-  if (lacks.images === undefined && random.chance(0.1))
-    return { type: 'image', mediaType: 'image/png', data };
-  if (lacks.documents === undefined && random.chance(0.05)) {
-    return { type: 'document', mediaType: 'application/pdf', data, name: 'some.pdf' };
+  for (const [mediaType, chance, name] of files) {
+    if (hasMediaType(accepted, mediaType) && random.chance(chance))
+      return { type: 'file', mediaType, data, ...defined({ name }) };
   }
   return { type: 'text', text: randomText(random) };
 }

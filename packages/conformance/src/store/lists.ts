@@ -160,7 +160,7 @@ export const listCases: readonly StoreCase[] = [
     await write(store, 'long', [said('🙂'.repeat(5000))]);
     expectEqual((await infoOf(store, 'long')).title, `${'🙂'.repeat(79)}…`, 'a long title');
     await write(store, 'picture', [
-      { type: 'user', content: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] },
+      { type: 'user', content: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] },
       said('What is it?'),
     ]);
     expectEqual(

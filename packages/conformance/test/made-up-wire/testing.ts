@@ -10,7 +10,7 @@ const oops = ({ kind, message }: ScriptFault) => ['oops', errorText(oopses, kind
 
 function found([kind, first = '', second = '', third]: readonly string[]): FoundPart {
   if (kind === 'words') return { type: 'text', text: first };
-  if (kind === 'picture') return { type: 'image', mediaType: first, data: second };
+  if (kind === 'picture') return { type: 'file', mediaType: first, data: second };
   if (kind === 'musing') return { type: 'reasoning', text: first, seal: second };
   if (kind === 'errand') return { type: 'call', id: first, name: second, input: third };
   return { type: 'result', id: first, parts: [{ type: 'text', text: second }], isError: third === 'botched' };
@@ -21,7 +21,6 @@ export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
   lacks: {
-    documents: 'A guest can show pictures but no papers.',
     'native-output': 'There is no way to ask for a shape of the answer.',
     pause: 'A host never asks to be continued.',
     'context-full-stop': 'A talk that is too long is refused, never broken off.',

@@ -3,8 +3,8 @@ import type { FaultKind, ResponseSink, Turn, Wire } from '@cobbler/agent/provide
 import { createAgent } from '@cobbler/agent/provider';
 import type { AgentLink } from '../../src/agent/setup/subject.ts';
 
-const able = { images: true, reasoning: true, parallelCalls: true, sampling: true, cacheUsage: true };
-const capabilities: Capabilities = { ...able, documents: false, output: 'none' };
+const able = { files: ['image/*'], reasoning: true, parallelCalls: true, sampling: true, cacheUsage: true };
+const capabilities: Capabilities = { ...able, output: 'none' };
 
 /** An agent of the Lantern service, as its one-page description has it. */
 export function createLantern({ baseURL, apiKey, model = 'wick-3', ...options }: AgentLink): Agent {
@@ -42,7 +42,8 @@ function pieceOf(part: Turn['parts'][number]): Json {
   if (part.type === 'text') return ['words', part.text];
   if (part.type === 'reasoning') return ['musing', part.text, part.seal?.data ?? null];
   if (part.type === 'tool_call') return ['errand', part.id, part.toolName, part.arguments as Json];
-  if (part.type !== 'tool_result') return part.type === 'image' ? ['picture', part.mediaType, part.data] : [];
+  if (part.type === 'file') return ['picture', part.mediaType, part.data];
+  if (part.type !== 'tool_result') return [];
   const texts = part.content.map((item) => (item.type === 'text' ? item.text : `[${item.data}]`));
   return ['brought', part.callId, texts.join(''), part.isError ? 'botched' : 'well'];
 }

@@ -56,8 +56,7 @@ export class BackendAgent implements Agent {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: Capabilities = {
-    images: false,
-    documents: false,
+    files: [],
     reasoning: true,
     parallelCalls: true,
     output: 'none',

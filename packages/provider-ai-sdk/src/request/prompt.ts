@@ -7,10 +7,10 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { AssistantPart, DocumentPart, ImagePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { AssistantPart, FilePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { decodeText, isText } from '../values/media.ts';
+import { fileKind, fileText } from '@cobbler/agent/values';
 import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -36,7 +36,7 @@ function userMessages(
 ): LanguageModelV4Message[] {
   const given = parts.filter((part) => part.type === 'tool_result');
   const results = files === 'inside' ? given : given.map(withoutFiles);
-  const behind = files === 'inside' ? [] : given.flatMap(({ content }) => content.filter(isFile));
+  const behind = files === 'inside' ? [] : given.flatMap(({ content }) => content.filter(isSentAsFile));
   const said = [...behind, ...parts.filter((part) => part.type !== 'tool_result')];
   const messages: LanguageModelV4Message[] = [];
   if (results.length > 0) messages.push({ role: 'tool', content: results.map(writeResult) });
@@ -44,27 +44,29 @@ function userMessages(
   return messages;
 }
 
-function isFile(part: ToolResultPart): part is ImagePart | DocumentPart {
-  return part.type !== 'text' && !isTextDocument(part);
+function isSentAsFile(part: ToolResultPart): boolean {
+  return part.type === 'file' && fileKind(part.mediaType) !== 'text';
 }
 
 function withoutFiles(result: ResultPart): ResultPart {
   const content = result.content.map(
     (part): ToolResultPart =>
-      isFile(part) ? { type: 'text', text: `(The ${part.type} follows the results.)` } : part,
+      part.type === 'file' && isSentAsFile(part)
+        ? { type: 'text', text: `(The ${nounOf(part)} follows the results.)` }
+        : part,
   );
   return { ...result, content: content.map(asText) };
 }
 
-function isTextDocument(part: ToolResultPart): part is DocumentPart {
-  return part.type === 'document' && isText(part.mediaType);
+function nounOf({ mediaType }: FilePart): string {
+  return fileKind(mediaType) === 'image' ? 'image' : 'document';
 }
 
 /** Documents of text go as text: of the SDK's providers some refuse them, and some leave them out of results. */
 function asText(part: ToolResultPart): ToolResultPart {
-  if (!isTextDocument(part)) return part;
+  if (part.type === 'text' || isSentAsFile(part)) return part;
   const title = part.name === undefined ? '' : `${part.name}:\n\n`;
-  return { type: 'text', text: `${title}${decodeText(part.data)}` || '(blank)' };
+  return { type: 'text', text: `${title}${fileText(part)}` || '(blank)' };
 }
 
 function writePart(given: UserPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
@@ -72,13 +74,13 @@ function writePart(given: UserPart): LanguageModelV4TextPart | LanguageModelV4Fi
   return part.type === 'text' ? { type: 'text', text: part.text } : writeFile(part);
 }
 
-function writeFile(part: ImagePart | DocumentPart): LanguageModelV4FilePart {
+function writeFile(part: FilePart): LanguageModelV4FilePart {
   const file: LanguageModelV4FilePart = {
     type: 'file',
     mediaType: part.mediaType,
     data: { type: 'data', data: part.data },
   };
-  if (part.type === 'document' && part.name !== undefined) file.filename = part.name;
+  if (part.name !== undefined) file.filename = part.name;
   return file;
 }
 

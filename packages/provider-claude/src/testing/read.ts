@@ -65,9 +65,9 @@ function withSeal(text: string, seal: string | undefined): ReadPart {
 
 function readFile(block: ImageBlockParam | DocumentBlockParam): ReadPart {
   const { source, type } = block;
-  if (source.type === 'base64') return { type, mediaType: source.media_type, data: source.data };
+  if (source.type === 'base64') return { type: 'file', mediaType: source.media_type, data: source.data };
   if (source.type === 'text')
-    return { type: 'document', mediaType: source.media_type, data: encodeText(source.data) };
+    return { type: 'file', mediaType: source.media_type, data: encodeText(source.data) };
   throw new Error(`A ${type} has a source of type ${source.type}.`);
 }
 

@@ -1,5 +1,6 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
+import { fileKind } from '@cobbler/agent/values';
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -50,7 +51,7 @@ function attachmentNote(part: ResultPart): ChatCompletionContentPart {
 
 function contentPart(part: UserPart): ChatCompletionContentPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  if (part.type === 'image') return { type: 'image_url', image_url: { url: dataURL(part) } };
+  if (fileKind(part.mediaType) === 'image') return { type: 'image_url', image_url: { url: dataURL(part) } };
   return { type: 'file', file: { filename: fileName(part), file_data: dataURL(part) } };
 }
 

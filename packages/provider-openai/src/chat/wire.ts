@@ -8,7 +8,7 @@ import { cacheFields, cacheOf } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
-import { refusedMedia } from '../media.ts';
+import { refusedFile } from '../media.ts';
 import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -31,7 +31,7 @@ export function chatWire(address: OpenAIAddress, model: string): Wire {
     event: chatEvent,
     fault: faultOf,
     // The formats that other servers accept are unknown.
-    ...(address.official && { refuses: refusedMedia }),
+    ...(address.official && { refuses: refusedFile }),
     ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,

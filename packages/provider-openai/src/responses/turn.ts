@@ -1,6 +1,6 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { defined } from '@cobbler/agent/values';
+import { defined, fileKind } from '@cobbler/agent/values';
 import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,
@@ -37,7 +37,8 @@ function outputOf(content: readonly ToolResultPart[]): string | ResponseFunction
 
 function inputContent(part: UserPart): ResponseInputContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
-  if (part.type === 'image') return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
+  if (fileKind(part.mediaType) === 'image')
+    return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
   return { type: 'input_file', filename: fileName(part), file_data: dataURL(part) };
 }
 

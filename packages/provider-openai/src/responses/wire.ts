@@ -6,7 +6,7 @@ import { cacheFields, cacheOf } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
 import { endpointOf } from '../endpoint.ts';
 import { faultOf } from '../fault.ts';
-import { refusedMedia } from '../media.ts';
+import { refusedFile } from '../media.ts';
 import { providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
@@ -39,7 +39,7 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
     event: responsesEvent,
     fault: faultOf,
     // The formats that other servers accept are unknown.
-    ...(address.official && { refuses: refusedMedia }),
+    ...(address.official && { refuses: refusedFile }),
     ...cacheOf(address, model),
     rateLimitHeaders,
     requestIdHeader,

@@ -21,9 +21,9 @@ export const sharedMutants: readonly Mutant[] = [
   },
   {
     file: 'src/media.ts',
-    find: '`data:${part.mediaType};base64,${part.data}`',
-    replace: '`data:image/png;base64,${part.data}`',
-    why: 'every file is declared as a picture',
+    find: '`data:${mediaType};base64,${data}`',
+    replace: '`data:image/png;base64,${data}`',
+    why: 'every file is declared as an image',
     breaks: [],
     by: 'openai responses: capabilities',
   },

@@ -107,9 +107,7 @@ function media(type: unknown, data: unknown, word: string, room: Room): ToolResu
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
   if (base64.length > room.left) return text(`[${what}: too large together with the others]`);
   room.left -= base64.length;
-  return mediaType === 'application/pdf'
-    ? { type: 'document', mediaType, data: base64 }
-    : { type: 'image', mediaType, data: base64 };
+  return { type: 'file', mediaType, data: base64 };
 }
 
 function text(value: string): ToolResultPart {

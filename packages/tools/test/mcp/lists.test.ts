@@ -185,13 +185,13 @@ describe('what a call gives', () => {
     const { parts } = await call('parts');
     expect(parts).toEqual([
       { type: 'text', text: 'First.' },
-      { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
+      { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
       { type: 'text', text: '[image of type image/svg+xml, 6 bytes: not supported by models]' },
       { type: 'text', text: '[image of type image/png, 3 bytes: it is not base64]' },
       { type: 'text', text: '[audio of type audio/wav, 6 bytes: not supported by models]' },
       { type: 'text', text: '[file:///a.txt]\nInside.' },
       { type: 'text', text: '[file:///a.pdf]' },
-      { type: 'document', mediaType: 'application/pdf', data: 'JVBERg==' },
+      { type: 'file', mediaType: 'application/pdf', data: 'JVBERg==' },
       { type: 'text', text: '[file:///b · b · another]' },
       { type: 'text', text: '[a part of type hologram, which is not supported]' },
     ]);

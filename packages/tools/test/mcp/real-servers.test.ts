@@ -29,7 +29,7 @@ describe('@modelcontextprotocol/server-everything', () => {
     const { call } = await staged({ everything });
     expect((await call('echo', { message: 'hello' })).text).toBe('Echo: hello');
     const { parts } = await call('get-tiny-image');
-    expect(parts).toContainEqual(expect.objectContaining({ type: 'image', mediaType: 'image/png' }));
+    expect(parts).toContainEqual(expect.objectContaining({ type: 'file', mediaType: 'image/png' }));
     const weather = await call('get-structured-content', { location: 'Chicago' });
     expect(JSON.parse(weather.text)).toHaveProperty('temperature');
     expect((await call('get-resource-links', { count: 2 })).text).toContain('demo://resource/');

@@ -5,7 +5,7 @@ import { mockWire } from '@cobbler/agent/testing';
 export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
   framing: 'sse', // As the wire has it.
-  // What the service cannot say, each with the reason, such as: documents: 'It takes pictures but no papers.'
+  // What the service cannot say, each with the reason, such as: sampling: 'It has no temperature.'
   // Compare the names of `UnsupportedFeature` before the first run. Each entry switches cases off; at most five.
   lacks: {},
   read() {

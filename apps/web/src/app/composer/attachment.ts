@@ -22,7 +22,7 @@ export function nameOf(text: string): string {
 export async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await picture(file);
   if (file.type === 'application/pdf') {
-    return { type: 'document', mediaType: file.type, data: await base64(file), name: file.name };
+    return { type: 'file', mediaType: file.type, data: await base64(file), name: file.name };
   }
   if (file.size > maxBytes)
     throw new Error(`${file.name} has ${size(file.size)}; the limit is ${size(maxBytes)}.`);
@@ -36,7 +36,8 @@ export async function partOf(file: File): Promise<UserPart> {
 }
 
 async function picture(file: File): Promise<UserPart> {
-  if (file.size <= heavyBytes) return { type: 'image', mediaType: file.type, data: await base64(file) };
+  const { name } = file;
+  if (file.size <= heavyBytes) return { type: 'file', mediaType: file.type, data: await base64(file), name };
   const bitmap = await createImageBitmap(file);
   const scale = Math.min(1, maxSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
@@ -45,7 +46,7 @@ async function picture(file: File): Promise<UserPart> {
   bitmap.close();
   const smaller = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85));
   if (smaller === null) throw new Error(`${file.name} cannot be read as an image.`);
-  return { type: 'image', mediaType: 'image/jpeg', data: await base64(smaller) };
+  return { type: 'file', mediaType: 'image/jpeg', data: await base64(smaller), name };
 }
 
 async function base64(file: Blob): Promise<string> {

@@ -5,28 +5,26 @@ import { size } from './format.ts';
 /** Image types that a browser shows and that cannot contain a script. */
 const pictures = /^image\/(png|jpeg|gif|webp)$/;
 
-/** Images and documents: parts that are not text. */
+/** The files among some parts. */
 export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
-  const shown = parts.filter(({ type }) => type !== 'text');
+  const shown = parts.filter((part) => part.type === 'file');
   if (shown.length === 0) return null;
   return (
     <div class="parts">
       {shown.map((part, index) =>
-        part.type === 'image' && pictures.test(part.mediaType) ? (
+        pictures.test(part.mediaType) ? (
           <img
             key={index}
             src={`data:${part.mediaType};base64,${part.data}`}
-            alt={`Attachment ${index + 1}`}
+            alt={part.name ?? `Attachment ${index + 1}`}
           />
         ) : (
-          part.type !== 'text' && (
-            <span key={index} class="chip">
-              {part.type === 'document' ? (part.name ?? 'document') : 'picture'}{' '}
-              <span class="muted">
-                {part.mediaType} · {size(Math.floor((part.data.length * 3) / 4))}
-              </span>
+          <span key={index} class="chip">
+            {part.name ?? 'file'}{' '}
+            <span class="muted">
+              {part.mediaType} · {size(Math.floor((part.data.length * 3) / 4))}
             </span>
-          )
+          </span>
         ),
       )}
     </div>

@@ -1,8 +1,8 @@
 import { AgentError } from '../../values/errors.ts';
+import { hasMediaType } from '../../values/file-part.ts';
 import type {
   AssistantPart,
-  DocumentPart,
-  ImagePart,
+  FilePart,
   Message,
   TextPart,
   ToolCallPart,
@@ -27,9 +27,9 @@ export interface UnansweredCall {
 export interface ViewFor {
   /** Seals of others are left out. */
   readonly provider: string;
-  readonly images: boolean;
-  readonly documents: boolean;
-  /** What else its service would refuse. */
+  /** Media types of files that are accepted. */
+  readonly files: readonly string[];
+  /** Which of those files its service would refuse all the same. */
   readonly refuses?: Wire['refuses'];
 }
 
@@ -124,7 +124,7 @@ function userParts(
   for (const message of said) {
     if (message.role !== 'user') continue;
     // Who says something now is told what cannot be sent; once the conversation has gone on, it must go on.
-    if (message === last) refuseMedia(message.content, view);
+    if (message === last) refuseFiles(message.content, view);
     for (const part of message.content) addPart(parts, part, view);
   }
   if (parts.length === 0) parts.push(emptySay);
@@ -170,36 +170,33 @@ function resultPart(result: ToolResultMessage, call: UnansweredCall, view: ViewF
 }
 
 function addPart(parts: (ResultPart | UserPart)[] | ToolResultPart[], part: UserPart, view: ViewFor): void {
-  if (part.type !== 'text') parts.push(mediaRefusal(part, view) === undefined ? part : leftOut(part));
+  if (part.type !== 'text') parts.push(fileRefusal(part, view) === undefined ? part : leftOut(part));
   else if (hasWords(part.text)) parts.push(wellFormed(part));
 }
 
-/** @throws AgentError `invalid` for a picture or document that the service would refuse. */
-function refuseMedia(parts: readonly UserPart[], view: ViewFor): void {
+/** @throws AgentError `invalid` for a file that the service would refuse. */
+function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   for (const part of parts) {
-    const refused = part.type === 'text' ? undefined : mediaRefusal(part, view);
+    const refused = part.type === 'text' ? undefined : fileRefusal(part, view);
     if (refused !== undefined) throw unsupported(refused, view);
   }
 }
 
-/** What it is that this service does not take, if it does not take this. */
-export function mediaRefusal(
-  part: ImagePart | DocumentPart,
-  view: Omit<ViewFor, 'provider'>,
-): string | undefined {
-  const isImage = part.type === 'image';
-  const kind = isImage ? 'pictures' : 'documents';
-  if (isImage ? !view.images : !view.documents) return kind;
-  if (!/^[\w.+-]+\/[\w.+-]+$/.test(part.mediaType)) return `${kind} without a media type such as image/png`;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(part.data)) return `${kind} whose data are not base64`;
-  return view.refuses?.(part);
+/** Returns what the service does not accept if it does not accept this file, in words that follow "does not accept". */
+export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): string | undefined {
+  const { mediaType, data } = file;
+  if (view.files.length === 0) return 'files';
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) return 'files without a media type such as image/png';
+  if (!hasMediaType(view.files, mediaType))
+    return `files of type ${mediaType}, only ${view.files.join(', ')}`;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'files whose data are not base64';
+  return view.refuses?.(file);
 }
 
-/** Stands where something was that no request can hold: it would be refused again with each one to come. */
-export function leftOut({ type, mediaType }: ImagePart | DocumentPart): TextPart {
+/** Replaces a file that no request can contain: every later request with it would be refused too. */
+export function leftOut({ mediaType }: FilePart): TextPart {
   const kind = /^[\w.+-]{1,50}\/[\w.+-]{1,80}$/.test(mediaType) ? ` of type ${mediaType}` : '';
-  const what = type === 'image' ? 'A picture' : 'A document';
-  return { type: 'text', text: `(${what}${kind} was left out: this model does not take it.)` };
+  return { type: 'text', text: `(A file${kind} was omitted: this model does not accept it.)` };
 }
 
 function assistantTurn(said: readonly Message[], upTo: number, names: CallNames, view: ViewFor): ViewedTurn {
@@ -249,7 +246,7 @@ function unsupported(what: string, view: ViewFor): AgentError {
     kind: 'invalid',
     code: 'unsupported',
     provider: view.provider,
-    message: `This model of ${view.provider} takes no ${what}. Leave them out or choose another model.`,
+    message: `This model of ${view.provider} does not accept ${what}. Remove them from the prompt, or use another model.`,
   });
 }
 

@@ -1,8 +1,9 @@
 import { repairMessages } from '../../events/repair-messages.ts';
+import type { Capabilities } from '../../interfaces/agent.ts';
 import type { Json } from '../../values/json.ts';
 import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../../values/message.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
-import { leftOut, mediaRefusal, normalizeHistory } from './normalize-history.ts';
+import { fileRefusal, leftOut, normalizeHistory } from './normalize-history.ts';
 
 /** Something about one place of a transcript, in words that follow the name of the place. */
 export interface TranscriptIssue {
@@ -33,15 +34,15 @@ export interface TranscriptFormat {
   write(value: unknown, messages: readonly Message[]): Json;
 }
 
+const anyFile = ['*/*'];
+
 /** Turns a conversation into the items of a request, each call answered and each id usable. */
 export function writeTurns(
   messages: readonly Message[],
   provider: string,
   turn: (turn: Turn) => readonly Json[],
 ): Json[] {
-  return normalizeHistory(messages, { provider, images: true, documents: true }).flatMap((each) => [
-    ...turn(each),
-  ]);
+  return normalizeHistory(messages, { provider, files: anyFile }).flatMap((each) => [...turn(each)]);
 }
 
 /** A transcript's problems in the order of its places, and the conversation without them. */
@@ -67,11 +68,17 @@ export class TranscriptBuilder {
   readonly #problems: TranscriptIssue[] = [];
   readonly #losses: TranscriptIssue[] = [];
   readonly #joins: boolean;
+  readonly #files: readonly string[];
   readonly #refuses: Wire['refuses'];
 
-  /** `joins`: neighbouring messages of the assistant are one answer. `refuses`: what the service does not take. */
-  constructor({ joins, refuses }: { readonly joins: boolean } & Pick<Wire, 'refuses'>) {
+  /** `joins`: neighbouring messages of the assistant are one answer. The rest says which files the service accepts: all. */
+  constructor({
+    joins,
+    files = anyFile,
+    refuses,
+  }: { readonly joins: boolean } & Partial<Pick<Capabilities, 'files'>> & Pick<Wire, 'refuses'>) {
     this.#joins = joins;
+    this.#files = files;
     this.#refuses = refuses;
   }
 
@@ -99,9 +106,9 @@ export class TranscriptBuilder {
   #taken(place: string, content: readonly UserPart[]): UserPart[] {
     return content.map((part) => {
       if (part.type === 'text') return part;
-      const refused = mediaRefusal(part, { images: true, documents: true, refuses: this.#refuses });
+      const refused = fileRefusal(part, { files: this.#files, refuses: this.#refuses });
       if (refused === undefined) return part;
-      this.problem(place, `has what the service does not take: ${refused}`);
+      this.problem(place, `has what the service does not accept: ${refused}`);
       return leftOut(part);
     });
   }

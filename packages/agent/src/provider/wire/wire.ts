@@ -1,14 +1,7 @@
 import type { OutputShape, RequestConfig, StopReason } from '../../interfaces/agent.ts';
 import type { ErrorKind } from '../../values/errors.ts';
 import type { Json, JsonObject } from '../../values/json.ts';
-import type {
-  AssistantPart,
-  DocumentPart,
-  ImagePart,
-  Seal,
-  ToolResultPart,
-  UserPart,
-} from '../../values/message.ts';
+import type { AssistantPart, FilePart, Seal, ToolResultPart, UserPart } from '../../values/message.ts';
 import type { Usage } from '../../values/usage.ts';
 import type { RawResponse } from './transport.ts';
 
@@ -196,10 +189,10 @@ export interface Wire {
    */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
   /**
-   * What the service does not take, if it does not take this: words such as `pictures over 5 MB`. Who says it
-   * now is told so; in the history and in results of tools a note stands in its place. Absent: it takes all.
+   * Why the service does not accept this file although it accepts files of this type: words such as `images over 5 MB`.
+   * A prompt with such a file fails; in the history and in results of tools a note replaces it. Absent: it accepts all.
    */
-  refuses?(part: ImagePart | DocumentPart): string | undefined;
+  refuses?(file: FilePart): string | undefined;
   /** Absent: the service keeps nothing, or asks no price for it and needs no mark. */
   readonly cache?: PrefixCache;
   /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */

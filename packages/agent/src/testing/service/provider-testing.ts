@@ -44,11 +44,10 @@ export interface WireError {
 /** A part of a request read back, in neutral words. */
 export type ReadPart =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly mediaType: string; readonly data: string }
-  | { readonly type: 'document'; readonly mediaType: string; readonly data: string }
+  | { readonly type: 'file'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly seal?: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: unknown }
-  /** `text` is all texts of the result, with nothing between; its pictures and documents follow as parts of their own. */
+  /** `text` is all texts of the result, with nothing between; its files follow as parts of their own. */
   | { readonly type: 'result'; readonly id: string; readonly text: string; readonly isError: boolean };
 
 /** A request read back from the wire. */
@@ -72,8 +71,6 @@ export interface ReadRequest {
 export type UnsupportedFeature =
   | 'reasoning'
   | 'seal'
-  | 'images'
-  | 'documents'
   | 'sampling'
   | 'native-output'
   /** Counts of what was read from and written to a cache: both. */

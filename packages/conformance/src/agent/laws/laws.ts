@@ -89,9 +89,10 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
     subject,
     () => replies(scriptResponse(['Fine.'])),
     async (stage) => {
+      const accepted = stage.agent().capabilities.files;
       let asked = 0;
       await forSeeds(seeds, subject.slack, async (seed) => {
-        const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks);
+        const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks, accepted);
         const outcome = await stage.ask({ messages });
         expectAcceptable(stage, asked);
         answered(outcome);
@@ -169,7 +170,7 @@ function resultParts({ blocks }: ScriptAnswer): ReadPart[] {
 
 /**
  * Turns with what may differ between wires evened out: neighbouring texts of a turn are one, half characters
- * are replaced, documents have no name, and ids say which call of the turn before a result belongs to.
+ * are replaced, files have no name, and ids say which call of the turn before a result belongs to.
  */
 function neutral(turns: ReadTurns): unknown {
   return turns.map(({ side, parts }) => ({ side, parts: joined(parts).map(evened) }));
@@ -188,7 +189,7 @@ function joined(parts: readonly ReadPart[]): ReadPart[] {
 
 function evened(part: ReadPart): unknown {
   if (part.type === 'call' || part.type === 'result') return wellFormed({ ...part, id: undefined });
-  if (part.type === 'document') return { type: part.type, mediaType: part.mediaType, data: part.data };
+  if (part.type === 'file') return { type: part.type, mediaType: part.mediaType, data: part.data };
   return wellFormed(part);
 }
 

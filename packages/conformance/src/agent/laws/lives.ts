@@ -63,7 +63,7 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Mock
 }
 
 function picture(mediaType: string): ToolOutput {
-  return toolOutput({ content: [{ type: 'image', mediaType, data: 'iVBO' }] });
+  return toolOutput({ content: [{ type: 'file', mediaType, data: 'iVBO' }] });
 }
 
 /** A tool that does anything that its author did not mean. */

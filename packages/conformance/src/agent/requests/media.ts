@@ -1,4 +1,4 @@
-import type { Message, ToolResultPart, UserPart } from '@cobbler/agent';
+import type { FilePart, Message } from '@cobbler/agent';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
 import { answered, failed, onStage } from '../setup/setup.ts';
@@ -11,33 +11,33 @@ const fine = replies(scriptResponse(['Fine.']));
 
 const pixel = 'iVBORw0KGgo=';
 
-/** Pictures and documents that some service, or every one, refuses. */
-const odd: readonly ToolResultPart[] = [
-  { type: 'image', mediaType: 'image/svg+xml', data: 'PHN2Zy8+' },
-  { type: 'image', mediaType: 'image/bmp', data: 'Qk0=' },
-  { type: 'image', mediaType: 'image/tiff', data: 'SUkqAA==' },
-  { type: 'image', mediaType: 'application/octet-stream', data: pixel },
-  { type: 'image', mediaType: 'png', data: pixel },
-  { type: 'image', mediaType: '', data: pixel },
-  { type: 'image', mediaType: 'image/\ud800', data: pixel },
-  { type: 'image', mediaType: 'image/png', data: '' },
-  { type: 'image', mediaType: 'image/png', data: 'not base64!' },
-  { type: 'image', mediaType: 'image/png', data: `data:image/png;base64,${pixel}` },
-  { type: 'document', mediaType: 'application/zip', data: 'UEsDBA==' },
-  { type: 'document', mediaType: 'application/vnd.ms-excel', data: '0M8R4A==' },
-  { type: 'document', mediaType: 'application/pdf', data: '' },
-  { type: 'document', mediaType: 'text/plain', data: '%%%' },
-  { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'a.pdf' },
+/** Files that some service, or every one, refuses. */
+const odd: readonly FilePart[] = [
+  { type: 'file', mediaType: 'image/svg+xml', data: 'PHN2Zy8+' },
+  { type: 'file', mediaType: 'image/bmp', data: 'Qk0=' },
+  { type: 'file', mediaType: 'image/tiff', data: 'SUkqAA==' },
+  { type: 'file', mediaType: 'application/octet-stream', data: pixel },
+  { type: 'file', mediaType: 'png', data: pixel },
+  { type: 'file', mediaType: '', data: pixel },
+  { type: 'file', mediaType: 'image/\ud800', data: pixel },
+  { type: 'file', mediaType: 'image/png', data: '' },
+  { type: 'file', mediaType: 'image/png', data: 'not base64!' },
+  { type: 'file', mediaType: 'image/png', data: `data:image/png;base64,${pixel}` },
+  { type: 'file', mediaType: 'application/zip', data: 'UEsDBA==' },
+  { type: 'file', mediaType: 'application/vnd.ms-excel', data: '0M8R4A==' },
+  { type: 'file', mediaType: 'application/pdf', data: '' },
+  { type: 'file', mediaType: 'text/plain', data: '%%%' },
+  { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'a.pdf' },
   // The last one, since what is sent once is sent again with all that follows.
-  { type: 'image', mediaType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
+  { type: 'file', mediaType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
 ];
 
-function named({ type, mediaType, data }: UserPart & { data: string; mediaType: string }): string {
-  return `${type} ${mediaType} of ${data.length} characters`;
+function named({ mediaType, data }: FilePart): string {
+  return `a file of type ${JSON.stringify(mediaType)} with ${data.length} characters`;
 }
 
 /** Conversations in which such a part is a thing of the past. */
-const past: readonly (readonly [string, (part: ToolResultPart) => Message[]])[] = [
+const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
   [
     'that a tool gave',
     (part) => [
@@ -70,37 +70,33 @@ const past: readonly (readonly [string, (part: ToolResultPart) => Message[]])[] 
 
 export const mediaCases: readonly CaseDefinition[] = [
   ...past.map(([what, conversation]) =>
-    the(
-      `a conversation with a picture or document ${what} goes on, whatever it was [P12]`,
-      async (subject) => {
-        await onStage(
-          subject,
-          () => fine,
-          async (stage) => {
-            for (const part of odd) {
-              const { response, error } = await stage.ask({ messages: conversation(part) });
-              const complaint = stage.server.exchanges.at(-1)?.complaint;
-              if (part.type === 'text') continue;
-              expect(
-                response !== undefined,
-                `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
-              );
-            }
-            expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
-          },
-        );
-      },
-    ),
+    the(`a conversation with a file ${what} continues, whatever the file is [P12]`, async (subject) => {
+      await onStage(
+        subject,
+        () => fine,
+        async (stage) => {
+          for (const part of odd) {
+            const { response, error } = await stage.ask({ messages: conversation(part) });
+            const complaint = stage.server.exchanges.at(-1)?.complaint;
+            expect(
+              response !== undefined,
+              `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
+            );
+          }
+          expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
+        },
+      );
+    }),
   ),
   the(
-    'a picture or document that cannot be sent is refused as it is said, and the next prompt works [P12]',
+    'a prompt with a file that cannot be sent is refused, and the next prompt works [P12]',
     async (subject) => {
       await onStage(
         subject,
         () => fine,
         async (stage) => {
           const said: Message[] = [];
-          for (const part of odd.filter(({ type }) => type !== 'text')) {
+          for (const part of odd) {
             said.push({ role: 'user', content: [part] });
             const { error } = await stage.ask({ messages: [...said] });
             if (error !== undefined) {
@@ -110,7 +106,7 @@ export const mediaCases: readonly CaseDefinition[] = [
                 'kind, retryable, attempts',
               );
               expect(
-                /image|picture|document/.test(error.message),
+                /file|image|document/.test(error.message),
                 `what is refused in the message, found ${error.message}`,
               );
             }
@@ -122,17 +118,17 @@ export const mediaCases: readonly CaseDefinition[] = [
     },
   ),
   the('what no service could read is refused before a byte is sent [P12]', async (subject) => {
-    const broken = odd.filter((part) => part.type === 'image' && !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
+    const broken = odd.filter((part) => !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
     await onStage(subject, [], async (stage) => {
       for (const part of broken) {
         const said: Message[] = [user('Look.'), { role: 'user', content: [part] }];
         expectEqual(failed(await stage.ask({ messages: said })).kind, 'invalid', 'the kind of the error');
       }
-      expectEqual([broken.length, stage.server.exchanges.length], [3, 0], 'what was tried, and the requests');
+      expectEqual([broken.length, stage.server.exchanges.length], [5, 0], 'what was tried, and the requests');
     });
   }),
-  the('the model is told where something was left out', async (subject) => {
-    const part: UserPart = { type: 'image', mediaType: 'image/png', data: 'not base64!' };
+  the('a note tells the model that a file was omitted', async (subject) => {
+    const part: FilePart = { type: 'file', mediaType: 'image/png', data: 'not base64!' };
     await onStage(subject, [fine], async (stage) => {
       const messages: Message[] = [
         user('Look.'),
@@ -143,7 +139,7 @@ export const mediaCases: readonly CaseDefinition[] = [
       const parts = stage.request(0).turns.flatMap((turn) => turn.parts);
       const told = parts.find(({ type }) => type === 'result');
       expect(
-        told?.type === 'result' && told.text.includes('left out'),
+        told?.type === 'result' && told.text.includes('omitted'),
         `a note in its place, found ${JSON.stringify(told)}`,
       );
     });

@@ -1,8 +1,9 @@
-import type { DocumentPart, ModelRequest, UserPart } from '@cobbler/agent';
+import type { FilePart, ModelRequest, UserPart } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import type { RequestConfig } from '@cobbler/agent/provider';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
+import { hasMediaType } from '@cobbler/agent/values';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
 import { answered, askOnce, contractKey, failed, onStage } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -69,13 +70,35 @@ function heated(
   );
 }
 
-const image: UserPart = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' };
-const pdf: DocumentPart = {
-  type: 'document',
-  mediaType: 'application/pdf',
-  data: 'JVBERi0xLjQ=',
-  name: 'plan.pdf',
+/** One file of each kind that services tell apart. */
+const files: Readonly<Record<string, FilePart>> = {
+  images: { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'plan.png' },
+  documents: { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'plan.pdf' },
 };
+
+function fileCase(kind: string, file: FilePart): CaseDefinition {
+  return capabilities(
+    `${kind} arrive with type and bytes in their place, or are refused`,
+    async (subject) => {
+      const content: UserPart[] = [{ type: 'text', text: 'Before.' }, file, { type: 'text', text: 'After.' }];
+      const request: Partial<ModelRequest> = { messages: [{ role: 'user', content }] };
+      if (!hasMediaType(await accepted(subject), file.mediaType)) return refused(subject, request);
+      const { turns } = await sent(subject, request);
+      const [before, found, after] = turns[0]?.parts ?? [];
+      expectEqual([before, after], [content[0], content[2]], 'the texts around it');
+      expect(found?.type === 'file', `a file between the texts, found ${found?.type}`);
+      expectEqual([found.mediaType, found.data], [file.mediaType, file.data], 'type and bytes of the file');
+    },
+  );
+}
+
+async function accepted(subject: ContractSubject): Promise<readonly string[]> {
+  let files: readonly string[] = [];
+  await onStage(subject, [], async (stage) => {
+    files = stage.agent().capabilities.files;
+  });
+  return files;
+}
 
 export const requestCases: readonly CaseDefinition[] = [
   the(
@@ -224,40 +247,7 @@ export const requestCases: readonly CaseDefinition[] = [
   heated('-1 means the temperature of the agent [S0.4]', { temperature: -1 }, { temperature: 0.75 }, 0.75),
   heated('a temperature of zero is sent as zero [S0.4]', { temperature: 0 }, { temperature: 0.75 }, 0),
   heated('no temperature is sent unless there is one', {}, {}),
-  capabilities(
-    'pictures arrive with type and bytes, in their place',
-    async (subject) => {
-      const content: UserPart[] = [
-        { type: 'text', text: 'Before.' },
-        image,
-        { type: 'text', text: 'After.' },
-      ];
-      const { turns } = await sent(subject, { messages: [{ role: 'user', content }] });
-      expectEqual(turns[0]?.parts, content, 'the parts of the turn');
-    },
-    'images',
-  ),
-  capabilities(
-    'documents arrive with type and bytes, in their place',
-    async (subject) => {
-      const { turns } = await sent(subject, {
-        messages: [{ role: 'user', content: [pdf, { type: 'text', text: 'Read it.' }] }],
-      });
-      const [first, second] = turns[0]?.parts ?? [];
-      expect(first?.type === 'document', `a document first, found ${first?.type}`);
-      expectEqual([first.mediaType, first.data], [pdf.mediaType, pdf.data], 'type and bytes of the document');
-      expectEqual(second, { type: 'text', text: 'Read it.' }, 'the text after it');
-    },
-    'documents',
-  ),
-  capabilities('pictures are refused by who cannot see', async (subject) => {
-    if (subject.testing.lacks.images === undefined) return expectAble(subject, 'images');
-    return refused(subject, { messages: [{ role: 'user', content: [image] }] });
-  }),
-  capabilities('documents are refused by who cannot read them', async (subject) => {
-    if (subject.testing.lacks.documents === undefined) return expectAble(subject, 'documents');
-    return refused(subject, { messages: [{ role: 'user', content: [pdf] }] });
-  }),
+  ...Object.entries(files).map(([kind, file]) => fileCase(kind, file)),
   capabilities('what the wire cannot say is not claimed', async (subject) => {
     await onStage(subject, [], async (stage) => {
       const able = stage.agent().capabilities;
@@ -275,12 +265,6 @@ export const requestCases: readonly CaseDefinition[] = [
   }),
   ...outputCases(),
 ];
-
-async function expectAble(subject: ContractSubject, what: 'images' | 'documents'): Promise<void> {
-  await onStage(subject, [], async (stage) => {
-    expectEqual(stage.agent().capabilities[what], true, `the capability for ${what}`);
-  });
-}
 
 function outputCases(): CaseDefinition[] {
   const schema = {

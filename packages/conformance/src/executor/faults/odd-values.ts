@@ -255,25 +255,25 @@ const outputs: readonly ExecutorCase[] = [
   ),
   tells(
     'gives a picture without a media type',
-    output({ content: [{ type: 'image', data: 'iVBORw0=' }] }),
+    output({ content: [{ type: 'file', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
   tells(
     'gives a picture of an odd media type',
-    output({ content: [{ type: 'image', mediaType: 'image/\ud800', data: 'iVBORw0=' }] }),
+    output({ content: [{ type: 'file', mediaType: 'image/\ud800', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
   tells(
     'gives a picture that is no base64',
-    output({ content: [{ type: 'image', mediaType: 'image/png', data: 'data:image/png;base64,iVBORw0=' }] }),
+    output({ content: [{ type: 'file', mediaType: 'image/png', data: 'data:image/png;base64,iVBORw0=' }] }),
     'base64',
     true,
   ),
   tells(
     'gives a document without bytes',
-    output({ content: [{ type: 'document', mediaType: 'application/pdf', data: '' }] }),
+    output({ content: [{ type: 'file', mediaType: 'application/pdf', data: '' }] }),
     'base64',
     true,
   ),
@@ -282,7 +282,7 @@ const outputs: readonly ExecutorCase[] = [
     output({
       content: [
         { type: 'text', text: 'Seen.' },
-        { type: 'image', mediaType: 'image/png', data: 'iVBORw0=', more: 1n },
+        { type: 'file', mediaType: 'image/png', data: 'iVBORw0=', more: 1n },
       ],
     }),
     'Seen.',

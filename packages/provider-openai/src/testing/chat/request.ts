@@ -93,13 +93,13 @@ function readContent(part: Record<string, unknown>, place: string): ReadPart {
       return { type: 'text', text: text(part['text'], `${place}.text`) };
     case 'image_url':
       return {
-        type: 'image',
+        type: 'file',
         ...readDataURL(object(part['image_url'], place)['url'], `${place}.image_url.url`),
       };
     case 'file': {
       const file = object(part['file'], `${place}.file`);
       text(file['filename'], `${place}.file.filename`);
-      return { type: 'document', ...readDataURL(file['file_data'], `${place}.file.file_data`) };
+      return { type: 'file', ...readDataURL(file['file_data'], `${place}.file.file_data`) };
     }
     default:
       throw new TypeError(`${place} holds a part of type ${String(part['type'])}`);

@@ -86,10 +86,10 @@ function readContent(part: Record<string, unknown>, place: string): ReadPart {
     case 'output_text':
       return { type: 'text', text: text(part['text'], `${place}.text`) };
     case 'input_image':
-      return { type: 'image', ...readDataURL(part['image_url'], `${place}.image_url`) };
+      return { type: 'file', ...readDataURL(part['image_url'], `${place}.image_url`) };
     case 'input_file':
       text(part['filename'], `${place}.filename`);
-      return { type: 'document', ...readDataURL(part['file_data'], `${place}.file_data`) };
+      return { type: 'file', ...readDataURL(part['file_data'], `${place}.file_data`) };
     default:
       throw new TypeError(`${place} holds a part of type ${String(part['type'])}`);
   }

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { inputBound } from '../../src/context/context.ts';
-import { maxMediaTokens, roughMediaTokens } from '../../src/context/media-tokens.ts';
+import { maxFileTokens, roughFileTokens } from '../../src/context/file-tokens.ts';
 import { emptyState } from '../../src/events/state.ts';
-import type { DocumentPart, ImagePart } from '../../src/values/message.ts';
+import type { FilePart } from '../../src/values/message.ts';
 import { png } from '../support/images.ts';
 
 /** A picture of so many bytes: how well it compresses says nothing about what it is counted as. */
-const picture = (width: number, height: number, bytes = 900_000): ImagePart => ({
-  type: 'image',
+const picture = (width: number, height: number, bytes = 900_000): FilePart => ({
+  type: 'file',
   mediaType: 'image/png',
   data: png(width, height) + 'A'.repeat(Math.ceil(bytes / 3) * 4),
 });
 
-const pdf = (pages: number, bytes = 0): DocumentPart => {
+const pdf = (pages: number, bytes = 0): FilePart => {
   const objects = Array.from(
     { length: pages },
     (_, n) => `${n + 3} 0 obj<</Type /Page /Parent 2 0 R>>endobj`,
   );
   const text = `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages>>endobj ${objects.join('\n')}`;
-  return { type: 'document', mediaType: 'application/pdf', data: btoa(text.padEnd(bytes, ' ')) };
+  return { type: 'file', mediaType: 'application/pdf', data: btoa(text.padEnd(bytes, ' ')) };
 };
 
 /**
@@ -38,50 +38,50 @@ const counted: readonly (readonly [width: number, height: number, ...tokens: num
 
 describe('what a picture is counted as', () => {
   it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {
-    const most = maxMediaTokens(picture(width, height));
+    const most = maxFileTokens(picture(width, height));
     expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
     expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
   });
 
   it('does not follow from its bytes', () => {
-    expect(maxMediaTokens(picture(1024, 1024, 100))).toBe(maxMediaTokens(picture(1024, 1024, 5_000_000)));
+    expect(maxFileTokens(picture(1024, 1024, 100))).toBe(maxFileTokens(picture(1024, 1024, 5_000_000)));
   });
 
   it('has a bound where its size is absurd or cannot be read', () => {
-    expect(maxMediaTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
-    expect(maxMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
+    expect(maxFileTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
+    expect(maxFileTokens({ type: 'file', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
   });
 
   it('is about one token for 800 pixels', () => {
-    expect(roughMediaTokens(picture(1024, 1024))).toBe(1332);
-    expect(roughMediaTokens({ type: 'image', mediaType: 'image/png', data: 'AAAA' })).toBe(1600);
+    expect(roughFileTokens(picture(1024, 1024))).toBe(1332);
+    expect(roughFileTokens({ type: 'file', mediaType: 'image/png', data: 'AAAA' })).toBe(1600);
   });
 });
 
 describe('what a document is counted as', () => {
   it('goes by its pages: ten of text were counted as 23,236', () => {
     const part = pdf(10, 3_000_000);
-    expect(maxMediaTokens(part)).toBe(50_000);
-    expect(roughMediaTokens(part)).toBe(24_000);
-    expect(maxMediaTokens(pdf(100))).toBeGreaterThan(100 * 2481);
+    expect(maxFileTokens(part)).toBe(50_000);
+    expect(roughFileTokens(part)).toBe(24_000);
+    expect(maxFileTokens(pdf(100))).toBeGreaterThan(100 * 2481);
   });
 
   it('goes by its bytes where it shows no page, or is text', () => {
     const packed = pdf(0, 30_000);
-    expect(maxMediaTokens(packed)).toBe(20_000);
-    const text: DocumentPart = { type: 'document', mediaType: 'text/plain', data: 'A'.repeat(4000) };
-    expect([maxMediaTokens(text), roughMediaTokens(text)]).toEqual([1500, 1000]);
-    expect(maxMediaTokens({ type: 'document', mediaType: 'application/pdf', data: '§' })).toBe(1);
+    expect(maxFileTokens(packed)).toBe(20_000);
+    const text: FilePart = { type: 'file', mediaType: 'text/plain', data: 'A'.repeat(4000) };
+    expect([maxFileTokens(text), roughFileTokens(text)]).toEqual([1500, 1000]);
+    expect(maxFileTokens({ type: 'file', mediaType: 'application/pdf', data: '§' })).toBe(1);
   });
 });
 
 describe('inputBound', () => {
   it('counts a picture of a megabyte by its pixels and the words beside it by their bytes', () => {
-    const bound = (content: readonly (ImagePart | { type: 'text'; text: string })[]) =>
+    const bound = (content: readonly (FilePart | { type: 'text'; text: string })[]) =>
       inputBound({ ...emptyState(), messages: [{ role: 'user', content }] }, { tools: [] });
     const words = { type: 'text', text: 'x'.repeat(2000) } as const;
     const one = picture(1024, 1024, 1_000_000);
-    expect(bound([words, one]) - bound([words])).toBe(maxMediaTokens(one));
+    expect(bound([words, one]) - bound([words])).toBe(maxFileTokens(one));
     expect(bound([one])).toBeLessThan(3000);
   });
 });

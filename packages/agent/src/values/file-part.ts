@@ -1,0 +1,41 @@
+import { defined } from './defined.ts';
+import { isObject } from './json.ts';
+import type { FilePart, UserPart } from './stored-values.ts';
+
+/** How services treat a file: as pixels, as pages, as characters, or as bytes that they must know. */
+export type FileKind = 'image' | 'pdf' | 'text' | 'other';
+
+/** Returns the kind of a file from its media type, without parameters. */
+export function fileKind(mediaType: string): FileKind {
+  if (mediaType.startsWith('image/')) return 'image';
+  if (mediaType === 'application/pdf') return 'pdf';
+  return mediaType.startsWith('text/') || mediaType === 'application/json' ? 'text' : 'other';
+}
+
+/** Whether a list such as `['image/png', 'text/*']` has a media type. A part after the slash may be `*`, and so may both. */
+export function hasMediaType(list: readonly string[], mediaType: string): boolean {
+  const [family = ''] = mediaType.split('/');
+  return list.some((item) => item === mediaType || item === `${family}/*` || item === '*/*');
+}
+
+/** Returns the text of a file of text, as UTF-8; what is not UTF-8 is replaced. */
+export function fileText({ data }: Pick<FilePart, 'data'>): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
+}
+
+/**
+ * Reads a part that an earlier version wrote: until there was one type of part for all files, images had the type
+ * `image` and other files the type `document`. Any other value is returned as it is.
+ */
+export function currentPart<Value>(value: Value): Value | FilePart {
+  if (!isObject(value) || (value['type'] !== 'image' && value['type'] !== 'document')) return value;
+  const { mediaType, data, name } = value;
+  if (typeof mediaType !== 'string' || typeof data !== 'string') return value;
+  return { type: 'file', mediaType, data, ...defined({ name: typeof name === 'string' ? name : undefined }) };
+}
+
+/** Returns the parts in their current form; the same array if they have it. */
+export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
+  const current = parts.map(currentPart);
+  return current.every((part, index) => part === parts[index]) ? parts : current;
+}

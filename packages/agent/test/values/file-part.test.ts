@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { currentPart, currentParts, fileKind, fileText, hasMediaType } from '../../src/values/file-part.ts';
+import type { UserPart } from '../../src/values/message.ts';
+
+test.each([
+  ['image/png', 'image'],
+  ['image/svg+xml', 'image'],
+  ['application/pdf', 'pdf'],
+  ['text/markdown', 'text'],
+  ['application/json', 'text'],
+  ['application/zip', 'other'],
+  ['', 'other'],
+])('%s is of the kind %s', (mediaType, kind) => {
+  expect(fileKind(mediaType)).toBe(kind);
+});
+
+test.each([
+  [['image/png'], 'image/png', true],
+  [['image/png'], 'image/jpeg', false],
+  [['text/*'], 'text/csv', true],
+  [['text/*'], 'texture/csv', false],
+  [['*/*'], 'application/zip', true],
+  [[], 'image/png', false],
+  [['image/*'], 'image', true],
+  [['image/*'], '', false],
+])('%j includes %s: %s', (list, mediaType, includes) => {
+  expect(hasMediaType(list, mediaType)).toBe(includes);
+});
+
+test('the text of a file is UTF-8, and what is not is replaced', () => {
+  expect(fileText({ data: Buffer.from('naïve 🧵').toString('base64') })).toBe('naïve 🧵');
+  expect(fileText({ data: Buffer.from([0x61, 0xff]).toString('base64') })).toBe('a\ufffd');
+});
+
+describe('the types of parts that an earlier version wrote', () => {
+  test('become files', () => {
+    expect(currentPart({ type: 'image', mediaType: 'image/png', data: 'AA==' })).toEqual({
+      type: 'file',
+      mediaType: 'image/png',
+      data: 'AA==',
+    });
+    const plan = { type: 'document', mediaType: 'application/pdf', data: 'AA==', name: 'plan.pdf' };
+    expect(currentPart(plan)).toEqual({ ...plan, type: 'file' });
+  });
+
+  test.each([
+    undefined,
+    'image',
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+    { type: 'document', mediaType: 'application/pdf' },
+    { type: 'text', text: 'image' },
+  ])('%j is something else and stays', (value) => {
+    expect(currentPart(value)).toBe(value);
+  });
+
+  test('parts in the current form keep the identity of their array', () => {
+    const parts: UserPart[] = [
+      { type: 'text', text: 'Look.' },
+      { type: 'file', mediaType: 'image/png', data: 'AA==' },
+    ];
+    expect(currentParts(parts)).toBe(parts);
+  });
+});
