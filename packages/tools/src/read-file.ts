@@ -3,6 +3,7 @@ import type { Tool, ToolOutput } from '@cobbler/agent';
 import { AgentError, toolOutput } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
+import { sniffMediaType } from '@cobbler/agent/values';
 import {
   bytesUpTo,
   chunksOf,
@@ -94,7 +95,7 @@ async function contentOf(file: OpenFile, args: ReadFileArgs, signal: AbortSignal
   const sample = Buffer.alloc(sampleBytes);
   const { bytesRead } = await handle.read(sample, 0, sampleBytes, 0);
   const head = sample.subarray(0, bytesRead);
-  const mediaType = mediaTypeOf(head);
+  const mediaType = sniffMediaType(head);
   if (mediaType !== undefined) return await mediaOf(file, args.path, mediaType);
   if (isBinary(head))
     throw unsuited(args.path, `is a binary file (${sizeOf(stat.size)}) and cannot be shown as text.`);
@@ -162,23 +163,4 @@ function numbered(text: string, first: number): string {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line, index) => `${first + index}\t${line}\n`).join('');
-}
-
-const signatures: readonly (readonly [mediaType: string, bytes: string, offset?: number])[] = [
-  ['image/png', '\x89PNG\r\n\x1a\n'],
-  ['image/jpeg', '\xff\xd8\xff'],
-  ['image/gif', 'GIF87a'],
-  ['image/gif', 'GIF89a'],
-  ['image/webp', 'WEBP', 8],
-  ['application/pdf', '%PDF-'],
-];
-
-/** The media type of an image or document that models can read, by its first bytes: file names are not trusted. */
-function mediaTypeOf(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const found = signatures.find(([mediaType, signature, offset = 0]) => {
-    if (mediaType === 'image/webp' && !head.startsWith('RIFF')) return false;
-    return head.startsWith(signature, offset);
-  });
-  return found?.[0];
 }

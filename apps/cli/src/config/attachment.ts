@@ -1,19 +1,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { UserPart } from '@cobbler/agent';
+import { sniffMediaType } from '@cobbler/agent/values';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Services take at most 32 MB in one request, and Base64 adds a third. */
 const maxBytes = 20_000_000;
-
-/** The first bytes of a file, by media type; the file name is not trusted. */
-const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF[\s\S]{4}WEBP/],
-  ['application/pdf', /^%PDF-/],
-];
 
 /**
  * Reads a file to attach: text, image or PDF, by its content. A path inside the directory must stay inside it: a link
@@ -30,8 +22,7 @@ export function readAttachment(path: string, folder: string): UserPart {
  */
 export function partOf(bytes: Uint8Array, name: string): UserPart {
   if (bytes.length > maxBytes) throw tooLarge(name);
-  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const mediaType = signatures.find(([, pattern]) => pattern.test(head))?.[0];
+  const mediaType = sniffMediaType(bytes);
   if (mediaType !== undefined) {
     return { type: 'file', mediaType, data: Buffer.from(bytes).toString('base64'), name: basename(name) };
   }

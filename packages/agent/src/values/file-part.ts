@@ -12,6 +12,21 @@ export function fileKind(mediaType: string): FileKind {
   return mediaType.startsWith('text/') || mediaType === 'application/json' ? 'text' : 'other';
 }
 
+/** The first bytes of the files that models accept besides text. */
+const signatures: readonly (readonly [mediaType: string, head: RegExp])[] = [
+  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF[\s\S]{4}WEBP/],
+  ['application/pdf', /^%PDF-/],
+];
+
+/** Returns the media type of a file by its first 16 bytes, because names are not trusted; undefined for text and the rest. */
+export function sniffMediaType(bytes: Uint8Array): string | undefined {
+  const head = String.fromCharCode(...bytes.subarray(0, 16));
+  return signatures.find(([, pattern]) => pattern.test(head))?.[0];
+}
+
 /** Whether a list such as `['image/png', 'text/*']` has a media type. A part after the slash may be `*`, and so may both. */
 export function hasMediaType(list: readonly string[], mediaType: string): boolean {
   const [family = ''] = mediaType.split('/');

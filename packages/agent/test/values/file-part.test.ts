@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { currentPart, currentParts, fileKind, fileText, hasMediaType } from '../../src/values/file-part.ts';
+import {
+  currentPart,
+  currentParts,
+  fileKind,
+  fileText,
+  hasMediaType,
+  sniffMediaType,
+} from '../../src/values/file-part.ts';
 import type { UserPart } from '../../src/values/message.ts';
 
 test.each([
@@ -30,6 +37,20 @@ test.each([
 test('the text of a file is UTF-8, and what is not is replaced', () => {
   expect(fileText({ data: Buffer.from('naïve 🧵').toString('base64') })).toBe('naïve 🧵');
   expect(fileText({ data: Buffer.from([0x61, 0xff]).toString('base64') })).toBe('a\ufffd');
+});
+
+test.each([
+  ['\x89PNG\r\n\x1a\n\0\0', 'image/png'],
+  ['\xff\xd8\xff\xe0', 'image/jpeg'],
+  ['GIF87a', 'image/gif'],
+  ['GIF89a', 'image/gif'],
+  ['RIFF\n\0\0\0WEBPVP8 ', 'image/webp'],
+  ['RIFF\n\0\0\0AVI LIST', undefined],
+  ['%PDF-1.7', 'application/pdf'],
+  ['GIF is a format', undefined],
+  ['', undefined],
+])('a file that begins with %j has the type %s', (head, mediaType) => {
+  expect(sniffMediaType(Buffer.from(head, 'latin1'))).toBe(mediaType);
 });
 
 describe('the types of parts that an earlier version wrote', () => {

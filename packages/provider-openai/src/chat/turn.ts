@@ -1,6 +1,6 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { fileKind } from '@cobbler/agent/values';
+import { assertNever, fileKind } from '@cobbler/agent/values';
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -51,8 +51,17 @@ function attachmentNote(part: ResultPart): ChatCompletionContentPart {
 
 function contentPart(part: UserPart): ChatCompletionContentPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  if (fileKind(part.mediaType) === 'image') return { type: 'image_url', image_url: { url: dataURL(part) } };
-  return { type: 'file', file: { filename: fileName(part), file_data: dataURL(part) } };
+  const kind = fileKind(part.mediaType);
+  switch (kind) {
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataURL(part) } };
+    case 'pdf':
+    case 'text':
+    case 'other':
+      return { type: 'file', file: { filename: fileName(part), file_data: dataURL(part) } };
+    default:
+      return assertNever(kind);
+  }
 }
 
 /** Text and calls. Chat Completions takes back no reasoning, and knows no order between text and calls. */

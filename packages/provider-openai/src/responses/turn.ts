@@ -1,6 +1,6 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { defined, fileKind } from '@cobbler/agent/values';
+import { assertNever, defined, fileKind } from '@cobbler/agent/values';
 import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,
@@ -37,9 +37,17 @@ function outputOf(content: readonly ToolResultPart[]): string | ResponseFunction
 
 function inputContent(part: UserPart): ResponseInputContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
-  if (fileKind(part.mediaType) === 'image')
-    return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
-  return { type: 'input_file', filename: fileName(part), file_data: dataURL(part) };
+  const kind = fileKind(part.mediaType);
+  switch (kind) {
+    case 'image':
+      return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
+    case 'pdf':
+    case 'text':
+    case 'other':
+      return { type: 'input_file', filename: fileName(part), file_data: dataURL(part) };
+    default:
+      return assertNever(kind);
+  }
 }
 
 /**
