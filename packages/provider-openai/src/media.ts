@@ -2,7 +2,7 @@ import type { FilePart } from '@cobbler/agent';
 import { fileKind } from '@cobbler/agent/values';
 
 /** "Please make sure your image has one of the following formats: ['png', 'jpeg', 'gif', 'webp']." */
-export const acceptedFiles: readonly string[] = [
+const acceptedByOpenAI: readonly string[] = [
   'image/jpeg',
   'image/png',
   'image/gif',
@@ -10,6 +10,11 @@ export const acceptedFiles: readonly string[] = [
   'text/*',
   'application/*',
 ];
+
+/** The media types that a model accepts. A compatible server says itself what it does not accept. */
+export function acceptedFiles(_model: string, isOfficial: boolean): readonly string[] {
+  return isOfficial ? acceptedByOpenAI : ['*/*'];
+}
 
 /** A file as a data URL, the form for all. */
 export function dataURL({ mediaType, data }: FilePart): string {
