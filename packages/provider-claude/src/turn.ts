@@ -56,6 +56,7 @@ function writeFile(file: FilePart): ImageBlockParam | DocumentBlockParam {
       return document(file, { type: 'base64', media_type: 'application/pdf', data });
     case 'text':
       return document(file, { type: 'text', media_type: 'text/plain', data: fileText(file) });
+    case 'audio':
     case 'other':
       throw new AgentError({
         kind: 'invalid',

@@ -12,8 +12,15 @@ const acceptedByOpenAI: readonly string[] = [
 ];
 
 /** The media types that a model accepts. A compatible server says itself what it does not accept. */
-export function acceptedFiles(_model: string, isOfficial: boolean): readonly string[] {
-  return isOfficial ? acceptedByOpenAI : ['*/*'];
+export function acceptedFiles(model: string, isOfficial: boolean): readonly string[] {
+  if (!isOfficial) return ['*/*'];
+  // Models such as gpt-audio and gpt-4o-audio-preview take recordings, as WAV or MP3.
+  return /\baudio\b/.test(model) ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
+}
+
+/** The name of a recording's format in Chat Completions. */
+export function audioFormat({ mediaType }: FilePart): 'mp3' | 'wav' {
+  return mediaType === 'audio/mpeg' || mediaType === 'audio/mp3' ? 'mp3' : 'wav';
 }
 
 /** A file as a data URL, the form for all. */

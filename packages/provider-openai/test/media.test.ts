@@ -20,6 +20,15 @@ describe('what OpenAI would refuse with every request to come [P12]', () => {
     expect(refusedFile({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/files over 45 MB/);
   });
 
+  test.each([
+    ['gpt-audio', true],
+    ['gpt-4o-audio-preview', true],
+    ['gpt-6-sol', false],
+  ])('%s accepts recordings: %s', (model, accepts) => {
+    const { files } = createOpenAI({ apiKey: 'sk-test', env: {}, model, api: 'chat' }).capabilities;
+    expect(['audio/wav', 'audio/mpeg'].map((type) => hasMediaType(files, type))).toEqual([accepts, accepts]);
+  });
+
   test('a compatible server says itself which types it accepts', () => {
     const agent = createOpenAI({ apiKey: 'k', env: {}, baseURL: 'http://127.0.0.1:1/v1', model: 'm' });
     expect(agent.capabilities.files).toEqual(['*/*']);

@@ -17,6 +17,8 @@ export function maxFileTokens(file: FilePart): number {
   switch (kind) {
     case 'image':
       return maxImageTokens(file);
+    case 'audio':
+      return Math.ceil(bytesIn(file) / maxAudioDensity);
     case 'pdf':
       // Pages that cannot be seen are small and dense, or are counted too high.
       return (pagesOf(file) ?? 0) * maxPerPage || Math.ceil(file.data.length / 2);
@@ -38,6 +40,8 @@ export function roughFileTokens(file: FilePart): number {
       // Services take one token for 750 to 853 pixels.
       return patches === undefined ? 1_600 : Math.ceil(patches * 1.3);
     }
+    case 'audio':
+      return Math.ceil(bytesIn(file) / 800);
     case 'pdf':
       return (pagesOf(file) ?? 0) * 2_400 || Math.ceil(file.data.length / 16);
     case 'text':
@@ -77,6 +81,12 @@ function patchesOf(file: FilePart): number | undefined {
 
 /** A page costs its picture, about 1,600, and its text: a dense one 3,000. */
 const maxPerPage = 5_000;
+
+/**
+ * Bytes of a recording that cost at least one token: 32 tokens a second at 16 kbit/s. Services count 10 (one for each 100
+ * ms, OpenAI) to 32 (Gemini), and speech is rarely compressed further; the usual 64 kbit/s have 800 bytes to a token.
+ */
+const maxAudioDensity = 62;
 
 /** How many pages a PDF shows to a plain eye; a file that packs its objects away shows none. */
 function pagesOf(file: FilePart): number | undefined {

@@ -2,12 +2,13 @@ import { defined } from './defined.ts';
 import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
 
-/** How services treat a file: as pixels, as pages, as characters, or as bytes that they must know. */
-export type FileKind = 'image' | 'pdf' | 'text' | 'other';
+/** How services treat a file: as pixels, seconds, pages or characters, or as bytes in a format that they must know. */
+export type FileKind = 'image' | 'audio' | 'pdf' | 'text' | 'other';
 
 /** Returns the kind of a file from its media type, without parameters. */
 export function fileKind(mediaType: string): FileKind {
   if (mediaType.startsWith('image/')) return 'image';
+  if (mediaType.startsWith('audio/')) return 'audio';
   if (mediaType === 'application/pdf') return 'pdf';
   return mediaType.startsWith('text/') || mediaType === 'application/json' ? 'text' : 'other';
 }
@@ -19,6 +20,8 @@ const signatures: readonly (readonly [mediaType: string, head: RegExp])[] = [
   ['image/gif', /^GIF8[79]a/],
   ['image/webp', /^RIFF[\s\S]{4}WEBP/],
   ['application/pdf', /^%PDF-/],
+  ['audio/wav', /^RIFF[\s\S]{4}WAVE/],
+  ['audio/mpeg', /^(ID3|\xff[\xf2\xf3\xfb])/],
 ];
 
 /** Returns the media type of a file by its first 16 bytes, because names are not trusted; undefined for text and the rest. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { inputBound } from '../../src/context/context.ts';
 import { maxFileTokens, roughFileTokens } from '../../src/context/file-tokens.ts';
 import { emptyState } from '../../src/events/state.ts';
@@ -35,6 +35,16 @@ const counted: readonly (readonly [width: number, height: number, ...tokens: num
   [3840, 2160, 3069, 9792, 3779, 1105],
   [4032, 3024, 4005, 14_364, 3779, 765],
 ];
+
+test.each([
+  // Ten seconds of speech at 16 kHz, and at 64 kbit/s.
+  ['audio/wav', 320_000],
+  ['audio/mpeg', 80_000],
+])('ten seconds of %s count at least as many tokens as services count', (mediaType, bytes) => {
+  const file = { type: 'file', mediaType, data: 'A'.repeat((bytes / 3) * 4) } as const;
+  expect(roughFileTokens(file)).toBeGreaterThanOrEqual(100);
+  expect(maxFileTokens(file)).toBeGreaterThanOrEqual(320);
+});
 
 describe('what a picture is counted as', () => {
   it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {

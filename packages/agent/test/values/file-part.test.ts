@@ -13,6 +13,7 @@ test.each([
   ['image/png', 'image'],
   ['image/svg+xml', 'image'],
   ['application/pdf', 'pdf'],
+  ['audio/mpeg', 'audio'],
   ['text/markdown', 'text'],
   ['application/json', 'text'],
   ['application/zip', 'other'],
@@ -47,6 +48,9 @@ test.each([
   ['RIFF\n\0\0\0WEBPVP8 ', 'image/webp'],
   ['RIFF\n\0\0\0AVI LIST', undefined],
   ['%PDF-1.7', 'application/pdf'],
+  ['RIFF\n\0\0\0WAVEfmt ', 'audio/wav'],
+  ['ID3\x04', 'audio/mpeg'],
+  ['\xff\xfb\x90', 'audio/mpeg'],
   ['GIF is a format', undefined],
   ['', undefined],
 ])('a file that begins with %j has the type %s', (head, mediaType) => {

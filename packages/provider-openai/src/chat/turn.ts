@@ -6,7 +6,7 @@ import type {
   ChatCompletionContentPart,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions/completions';
-import { dataURL, fileName } from '../media.ts';
+import { audioFormat, dataURL, fileName } from '../media.ts';
 
 /** One turn as messages: tool messages first, then at most one user message. */
 export function chatTurn(turn: Turn): readonly Json[] {
@@ -55,6 +55,8 @@ function contentPart(part: UserPart): ChatCompletionContentPart {
   switch (kind) {
     case 'image':
       return { type: 'image_url', image_url: { url: dataURL(part) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: audioFormat(part) } };
     case 'pdf':
     case 'text':
     case 'other':

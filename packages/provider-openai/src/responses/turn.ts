@@ -41,6 +41,8 @@ function inputContent(part: UserPart): ResponseInputContent {
   switch (kind) {
     case 'image':
       return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
+    // This API has no part for audio yet (openai-node 6, `ResponseInputContent`).
+    case 'audio':
     case 'pdf':
     case 'text':
     case 'other':

@@ -73,6 +73,7 @@ function heated(
 /** One file of each kind that services tell apart. */
 const files: Readonly<Record<string, FilePart>> = {
   images: { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'plan.png' },
+  recordings: { type: 'file', mediaType: 'audio/wav', data: 'UklGRgQAAABXQVZF', name: 'plan.wav' },
   documents: { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'plan.pdf' },
 };
 

@@ -96,6 +96,12 @@ function readContent(part: Record<string, unknown>, place: string): ReadPart {
         type: 'file',
         ...readDataURL(object(part['image_url'], place)['url'], `${place}.image_url.url`),
       };
+    case 'input_audio': {
+      const audio = object(part['input_audio'], `${place}.input_audio`);
+      const format = text(audio['format'], `${place}.input_audio.format`);
+      const mediaType = format === 'mp3' ? 'audio/mpeg' : 'audio/wav';
+      return { type: 'file', mediaType, data: text(audio['data'], `${place}.input_audio.data`) };
+    }
     case 'file': {
       const file = object(part['file'], `${place}.file`);
       text(file['filename'], `${place}.file.filename`);
