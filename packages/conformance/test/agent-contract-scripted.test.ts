@@ -5,5 +5,5 @@ import { scripted } from './subjects.ts';
 
 /** agent-contract-scripted.slow.test.ts tries more random answers and histories. */
 describe('the contract over the scripted wire', () => {
-  describeContract(agentContract(scripted, { seeds: { count: 10 } }), { describe, it });
+  describeContract(agentContract(scripted, { seeds: { count: 3 } }), { describe, it });
 });

@@ -15,7 +15,7 @@ export function fileKind(mediaType: string): FileKind {
 
 /** The first bytes of the files that models accept besides text. */
 const signatures: readonly (readonly [mediaType: string, head: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
   ['image/webp', /^RIFF[\s\S]{4}WEBP/],
