@@ -1,8 +1,8 @@
 import type { AssistantMessage, Event, RunEvent, Tool } from '@cobbler/agent';
 import type { EventBody } from '@cobbler/agent/events';
 import { expect, test } from 'vitest';
-import type { SentUpdate, UpdateView } from '../src/acp/session-updates.ts';
-import { nothingTold, sessionUpdates } from '../src/acp/session-updates.ts';
+import type { UpdateView } from '../src/acp/session-updates.ts';
+import { SessionUpdates } from '../src/acp/session-updates.ts';
 import { seenOf } from './acp-editor.ts';
 
 const tool: Tool = {
@@ -34,13 +34,9 @@ const answer = (content: AssistantMessage['content'], usd?: number) =>
     ...(usd !== undefined && { usd }),
   });
 
-function toldBy(events: readonly RunEvent[], from: UpdateView = view, told: SentUpdate = nothingTold) {
-  const updates = events.flatMap((event) => {
-    const next = sessionUpdates(told, event, from);
-    told = next.told;
-    return next.updates;
-  });
-  return { updates, told };
+function toldBy(events: readonly RunEvent[], from: UpdateView = view) {
+  const session = new SessionUpdates();
+  return { updates: events.flatMap((event) => session.next(event, from)) };
 }
 
 test('ACP: an answer that is told while it comes is not told again when it is whole', () => {
@@ -119,7 +115,7 @@ test('ACP: the same id of a provider in two answers is two calls', () => {
       isError,
       durationMs: 1,
     });
-  const { updates, told } = toldBy([answer([call]), result(1, false), answer([call]), result(2, true)]);
+  const { updates } = toldBy([answer([call]), result(1, false), answer([call]), result(2, true)]);
   expect(updates[0]).toMatchObject({
     title: 'read_file a',
     kind: 'read',
@@ -129,7 +125,6 @@ test('ACP: the same id of a provider in two answers is two calls', () => {
     ['completed', '1'],
     ['failed', '2'],
   ]);
-  expect(told.open).toEqual([]);
 });
 
 test('ACP: a change is shown hunk by hunk, and what the model was told goes along', () => {
@@ -189,5 +184,5 @@ test('ACP: words of another program are told when a session is opened, and count
     user: ['Hi'],
     answers: ['Yes?', 'So.'],
   });
-  expect(toldBy(events).told.answers).toBe(2);
+  expect(toldBy(events).updates).toMatchObject([{ messageId: 'answer-2' }, {}]);
 });

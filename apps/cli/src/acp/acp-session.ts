@@ -16,8 +16,8 @@ import { ruledCall } from '../config/permission-rule.ts';
 import { failureOf } from '../view/failure.ts';
 import { approvalContent, choiceOf, permissionOptions } from './approval.ts';
 import { promptParts } from './prompt-parts.ts';
-import type { SentUpdate, UpdateView } from './session-updates.ts';
-import { nothingTold, sessionUpdates } from './session-updates.ts';
+import type { UpdateView } from './session-updates.ts';
+import { SessionUpdates } from './session-updates.ts';
 import { callFacts, callId, resultContent } from './tool-view.ts';
 
 /** Options of an editor session. */
@@ -40,7 +40,7 @@ export class AcpSession {
   readonly #harness: Harness;
   /** Questions that are open at the editor, by approval. */
   readonly #questions = new Map<string, AbortController>();
-  #told: SentUpdate = nothingTold;
+  readonly #updates = new SessionUpdates();
   #run: Run | undefined;
   /** Resolves when the editor has been sent everything so far. */
   #sent: Promise<unknown> = Promise.resolve();
@@ -132,9 +132,7 @@ export class AcpSession {
   }
 
   #tell(event: RunEvent, replays: boolean): void {
-    const { told, updates } = sessionUpdates(this.#told, event, { ...this.#view(), replays });
-    this.#told = told;
-    for (const update of updates) this.#send(update);
+    for (const update of this.#updates.next(event, { ...this.#view(), replays })) this.#send(update);
   }
 
   #send(update: SessionUpdate): void {
