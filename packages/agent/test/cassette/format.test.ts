@@ -75,6 +75,18 @@ describe('the file', () => {
     expect((await replay({ ...scene, prompt: other }, cassette)).result.error?.code).toBe('replay_miss');
   });
 
+  test('of an earlier version, with other types of parts for files, is replayed', async () => {
+    const image = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+    const scene: Scene = {
+      script: [replies(scriptResponse(['A cat.']))],
+      prompt: [image] as never,
+    };
+    const { cassette, log } = await record(scene);
+    const earlier = cassette.replaceAll('{"type":"file",', '{"type":"image",');
+    expect(earlier).not.toBe(cassette);
+    expect((await replay(scene, earlier)).log).toBe(log);
+  });
+
   test('what is left out of a request comes back, whatever the two requests are', () => {
     const contents = fc.dictionary(fc.constantFrom('a', 'b', 'same', 'first'), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
