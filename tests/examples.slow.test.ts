@@ -61,7 +61,7 @@ the key is in the cassette: false
 replayed: We took 86 today. 2 requests, 1 call
 the same events: true
 failed replay_miss
-request 1 of the replay is not request 1 of the cassette.
+request 1 of the replay differs from request 1 of the cassette.
 The first difference is at messages[0].content[0].text:
   recorded  "How was business?"
   now       "How was the weather?"

@@ -2,19 +2,22 @@ import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** A place where what was recorded and what is now are not the same; an absent side is not there. */
+/** A difference between a recorded request and the current one. A side without the value is absent. */
 export interface RequestDifference {
-  /** Such as `messages[2].content[0].text`. */
+  /** For example `messages[2].content[0].text`. */
   readonly path: string;
   readonly recorded?: Json;
   readonly now?: Json;
 }
 
-/** How much of a long text is shown before the place where two differ, and in all. */
+/** Maximum number of characters shown of a long string: before the first difference, and in total. */
 const shownBefore = 20;
 const shown = 72;
 
-/** The first place where two values differ. The order of an object's fields does not matter. */
+/**
+ * Returns the first difference between two values, or undefined if they are equal. The order of object keys does not
+ * matter.
+ */
 export function firstDifference(recorded: Json, now: Json, path = ''): RequestDifference | undefined {
   if (recorded === now) return undefined;
   if (Array.isArray(recorded) && Array.isArray(now)) {
@@ -35,18 +38,18 @@ export function firstDifference(recorded: Json, now: Json, path = ''): RequestDi
   return { path, recorded, now };
 }
 
-/** A difference in lines that can be read: where it is, what was recorded, what is now. */
+/** Formats a difference for people: its path, the recorded value and the current value. */
 export function differenceLines({ path, recorded, now }: RequestDifference): string[] {
   const both = typeof recorded === 'string' && typeof now === 'string';
   const from = both ? Math.max(0, firstUnlike(recorded, now) - shownBefore) : 0;
   return [
-    `at ${path || 'the top'}:`,
+    `at ${path || 'the top level'}:`,
     `  recorded  ${side(recorded, from)}`,
     `  now       ${side(now, from)}`,
   ];
 }
 
-/** A value in one line of bounded length. */
+/** Returns a value as one line of JSON with limited length. */
 export function clipped(value: Json, most: number = shown): string {
   const text = JSON.stringify(value);
   return text.length > most ? `${text.slice(0, most)}…` : text;
@@ -65,7 +68,7 @@ function isFields(value: Json): value is { [name: string]: Json } {
   return isObject(value);
 }
 
-/** Inherited fields do not count: an argument may be called `constructor`. */
+/** Ignores inherited properties, because an argument can be named `constructor`. */
 function own(value: { readonly [name: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }

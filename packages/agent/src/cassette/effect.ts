@@ -3,17 +3,20 @@ import type { JsonObject } from '../values/json.ts';
 import type { Deck } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
-/** Something that happens once, outside the run, and comes to something. */
+/** An operation outside the run that produces one result. */
 export interface Effect<Value> {
   run(): unknown;
-  /** What it came to, as data. */
+  /** Converts the result to JSON data. */
   write(value: unknown): JsonObject;
   read(data: JsonObject): Value;
-  /** Whether the run still waits for it. */
+  /** Returns whether the run is still waiting for the result. */
   awaited?(): boolean;
 }
 
-/** Lets an effect happen, or lets it come in as it was recorded. Rejects with the like of what it threw. */
+/**
+ * Performs an effect and records its result, or replays the recorded result. If the effect threw, rejects with an
+ * equivalent error.
+ */
 export function taped<Value>(deck: Deck, name: string, effect: Effect<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const port = deck.open(name, {

@@ -7,32 +7,32 @@ import type { RecordedRequest } from './outgoing.ts';
 import { askedOf } from './outgoing.ts';
 
 /*
- * A cassette is a file of JSON lines. The first says that it is one; then come, in the order in which they
+ * A cassette is a file of JSON lines. The first line identifies the format. The others follow in the order in which they
  * happened:
  *
  *   {"cassette":1,"recorded":"2026-11-21T16:00:00.000Z","startedAt":1795276800000}
- *   {"fact":"prompt","value":…}                       what the run was told about its world
- *   {"id":"…"} {"random":0.25}                        chance
- *   {"out":"request 1","what":{…}}                    what the run asked for
- *   {"at":812.4,"in":"request 1","status":200,…}      what came in, in milliseconds since the beginning
+ *   {"fact":"prompt","value":…}                       a fact that the run depends on
+ *   {"id":"…"} {"random":0.25}                        generated ids and random numbers
+ *   {"out":"request 1","what":{…}}                    a request of the run
+ *   {"at":812.4,"in":"request 1","status":200,…}      an input, with its time in milliseconds since the start
  *
- * Within a version lines and fields are only ever added; a reader skips lines that it does not know.
+ * Within a version, lines and fields are only added. A reader skips lines that it does not know.
  */
 
 const version = 1;
 
-/** Something that came in: the head of an answer, a chunk, the result of a tool, a timer that fired. */
+/** A recorded input: the start of a response, a chunk, the result of a tool or a timer that fired. */
 export interface RecordedArrival {
-  /** Milliseconds since the recording began. */
+  /** Milliseconds since the recording started. */
   readonly at: number;
-  /** The port where it came in. */
+  /** The port through which it arrived. */
   readonly name: string;
   readonly data: JsonObject;
 }
 
-/** A cassette, read. */
+/** The parsed content of a cassette. */
 export interface Cassette {
-  /** Wall clock when the recording began, in milliseconds since 1970. */
+  /** Wall clock time when the recording started, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly facts: ReadonlyMap<string, Json>;
   readonly ids: readonly string[];
@@ -41,19 +41,19 @@ export interface Cassette {
   readonly arrivals: readonly RecordedArrival[];
 }
 
-/** The first line. */
+/** Returns the first line of a cassette. */
 export function headLine(startedAt: number): JsonObject {
   return { cassette: version, recorded: isoTime(startedAt), startedAt };
 }
 
-/** Something that came in, as a line. */
+/** Converts a recorded input to the JSON object of its cassette line. */
 export function arrivalLine({ at, name, data }: RecordedArrival): JsonObject {
   return { at, in: name, ...data };
 }
 
 /**
- * Reads a cassette. A last line that is cut off, as by a process that was killed, is left out.
- * @throws AgentError `invalid`, code `cassette`, naming the line that cannot be used.
+ * Reads a cassette. An incomplete last line, for example after the process was killed, is ignored.
+ * @throws AgentError `invalid`, code `cassette`, with the number of the invalid line.
  */
 export function readCassette(text: string): Cassette {
   const reader = new CassetteReader();
@@ -105,8 +105,9 @@ class CassetteReader {
 
 function startOf({ cassette, startedAt }: JsonObject): number {
   if (typeof cassette !== 'number')
-    throw new Error('a cassette begins with a line that says {"cassette":1,…}');
-  if (cassette !== version) throw new Error(`it is of version ${cassette}, not ${version}: record it anew`);
+    throw new Error('a cassette must start with a line such as {"cassette":1,…}');
+  if (cassette !== version)
+    throw new Error(`its version is ${cassette}, but only version ${version} is supported; record it again`);
   if (typeof startedAt !== 'number') throw new Error('"startedAt" is missing');
   return startedAt;
 }

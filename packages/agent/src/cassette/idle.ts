@@ -1,17 +1,17 @@
 /**
- * Tells when a run has come to rest: every promise that can settle without anything coming in has done so.
- * Only then may the next thing come in, which makes what follows from it the same each time.
+ * Detects when a run is idle: every promise that can settle without new input has settled. The next input is
+ * delivered only then, so that the run reacts to its inputs in the same way every time.
  */
 export class Stillness {
   readonly #turn: () => Promise<void>;
   #busy = 0;
 
-  /** @param turn resolves in a macrotask: after all reactions of promises that have settled. */
+  /** @param turn Resolves in a macrotask, after all reactions of settled promises. */
   constructor(turn: () => Promise<void>) {
     this.#turn = turn;
   }
 
-  /** There is no rest before the promise has settled. */
+  /** Counts the run as busy until the promise settles. */
   during<Value>(work: Promise<Value>): Promise<Value> {
     this.#busy += 1;
     const over = () => {
@@ -21,7 +21,7 @@ export class Stillness {
     return work;
   }
 
-  /** Resolves at rest. */
+  /** Resolves when the run is idle. */
   async reached(): Promise<void> {
     do await this.#turn();
     while (this.#busy > 0);

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** Something that the run asked for, under the name by which later lines refer to it. */
+/** An operation that the run requested, with the name by which later lines refer to it. */
 export interface RecordedRequest {
   readonly name: string;
   readonly content: JsonObject;
 }
 
 /**
- * What the run asked for as a line of the file. Of a conversation, which grows by a little with each request,
- * only what is new is written: `since` names the earlier line that has the fields in `same`, and of the lists
- * in `first` that many items at the beginning.
+ * Converts a request of the run to its cassette line. A conversation grows a little with each request, so only the
+ * new part is written: `since` names an earlier line, `same` lists the fields that are equal to its fields, and
+ * `first` contains, for each list, the number of leading items that both have in common.
  */
 export function outLine({ name, content }: RecordedRequest, earlier?: RecordedRequest): JsonObject {
   if (earlier === undefined) return { out: name, what: content };
@@ -32,15 +32,16 @@ export function outLine({ name, content }: RecordedRequest, earlier?: RecordedRe
 }
 
 /**
- * What the run asked for, everything that was left out put back.
- * @throws Error when the line cannot be understood, in words for the reader of the file.
+ * Returns the complete request of a line, including the parts that it shares with an earlier line.
+ * @throws Error if the line is invalid, with a message for the reader of the file.
  */
 export function askedOf(line: JsonObject, earlier: ReadonlyMap<string, JsonObject>): JsonObject {
   const what = fieldsOf(line, 'what');
   const since = line['since'];
   if (since === undefined) return what;
   const before = earlier.get(String(since));
-  if (before === undefined) throw new Error(`it refers to ${String(since)}, which is not before it`);
+  if (before === undefined)
+    throw new Error(`it refers to ${String(since)}, but no earlier line has that name`);
   const whole: JsonObject = {};
   for (const name of itemsOf(line['same'])) whole[String(name)] = before[String(name)] ?? null;
   Object.assign(whole, what);
@@ -50,7 +51,7 @@ export function askedOf(line: JsonObject, earlier: ReadonlyMap<string, JsonObjec
   return whole;
 }
 
-/** How many items two lists have in common at their beginning. */
+/** Returns the number of leading items that two lists have in common. */
 function commonItems(before: Json | undefined, now: Json): number {
   const [earlier, later] = [itemsOf(before), itemsOf(now)];
   const unlike = later.findIndex((item, index) => !isSame(earlier[index], item));

@@ -15,40 +15,40 @@ import type { Recording } from './recording.ts';
 import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
-/** How a cassette is played: what runs for real all the same, and how long to wait for it. */
+/** Options of {@link player}. */
 export interface PlayerOptions {
   /**
-   * Which tools run again. Their results come in at the moments of the recorded ones, and one that is another
-   * is a miss at the request that carries it. Default: none runs. What was allowed then is not asked again, so
-   * run only what you would let run unasked.
+   * Selects the tools that run during the replay. Their results arrive when the recorded results did. A different
+   * result is a mismatch at the request that contains it. Default: none. The gate is not called again for these
+   * tools, so select only tools that you would run without permission.
    */
   readonly liveTools?: (tool: Tool) => boolean;
-  /** Secrets that the recorder was told of, to compare alike. */
+  /** Secrets that were given to the recorder, so that requests compare as equal. */
   readonly secrets?: readonly string[];
-  /** For digests and for waiting, which are no part of the run. Default: the real one. */
+  /** Used for digests and for waiting, which are not part of the run. Default: the real runtime. */
   readonly runtime?: Runtime;
   /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
   readonly turn?: () => Promise<void>;
   /**
-   * How long a run may do something of its own, such as loading a module, before it counts as stuck, in
-   * milliseconds. Default 10,000.
+   * Maximum time in milliseconds that a run may work without input, for example to load a module, before it counts as
+   * stuck. Default 10,000.
    */
   readonly patienceMs?: number;
 }
 
-/** A tape that plays a cassette. */
+/** A {@link Recording} that replays a cassette. */
 export interface Player extends Recording {
   /**
-   * How the replay first differed from the recording, kind `agent`, code `replay_miss`. From then on every
-   * model request fails with it, so that the run ends as failed and reaches no network.
+   * The first difference between the replay and the recording: kind `agent`, code `replay_miss`. After that, every
+   * model request fails with this error, so the run ends as failed and never uses the network.
    */
   readonly miss: AgentError | undefined;
 }
 
 /**
- * Plays a cassette: everything comes in as it was recorded, in the same order and at the same moments of the
- * tape's clock, without network and without waiting.
- * @throws AgentError `invalid`, code `cassette`, for a text that is none.
+ * Replays a cassette: all inputs arrive as recorded, in the same order and at the same times of the recorded clock,
+ * without network access and without delays.
+ * @throws AgentError `invalid`, code `cassette`, if the text is not a cassette.
  */
 export function player(cassette: string, options: PlayerOptions = {}): Player {
   const { runtime = systemRuntime } = options;
@@ -65,17 +65,17 @@ export function player(cassette: string, options: PlayerOptions = {}): Player {
 interface ReplayedPort {
   readonly name: string;
   readonly plan: PortPlan;
-  /** The real thing happens too; `arrived` is what it came to. */
+  /** True if the real operation runs too; `arrived` is its result. */
   readonly isLive: boolean;
   arrived?: JsonObject;
 }
 
-/** What a step came to: something happened, nothing is to be done, or the run has to do something first. */
+/** The outcome of one step: an input was delivered, nothing is left to do, or the run must act first. */
 type PlayerStep = 'done' | 'rest' | 'wait' | 'wait_for_tool';
 
 /**
- * Lets the arrivals of a cassette in, one by one, each when the run is at rest and waits for it. After a miss
- * it winds up: whoever waits gets the miss, then timers fire in order, until the run has ended.
+ * Delivers the inputs of a cassette one by one, each when the run is idle and waiting for it. After a mismatch,
+ * everything that waits gets the error, then timers fire in order until the run has ended.
  */
 class PlayingDeck implements Deck {
   readonly startedAt: number;
@@ -193,7 +193,10 @@ class PlayingDeck implements Deck {
     this.#wake();
   }
 
-  /** What a program does to its run: it did so when recorded and the cassette does it again, or it is a miss. */
+  /**
+   * Handles an action of the program on its run. If it was recorded, the cassette repeats it; otherwise it is a
+   * mismatch.
+   */
   #putByProgram(port: ReplayedPort, given: JsonObject): void {
     const { arrivals } = this.#cassette;
     const data = this.#redaction.object(given);
@@ -201,7 +204,9 @@ class PlayingDeck implements Deck {
       (arrival) => arrival.name === port.name && firstDifference(arrival.data, data) === undefined,
     );
     if (isRecorded) return;
-    this.#diverge(miss(`The program did something to ${port.name} that was not recorded: ${clipped(data)}`));
+    this.#diverge(
+      miss(`The program performed an action on ${port.name} that was not recorded: ${clipped(data)}`),
+    );
     port.plan.take(given);
   }
 
@@ -246,7 +251,7 @@ class PlayingDeck implements Deck {
     return 'done';
   }
 
-  /** One more of those who wait gets to know; when nobody waits, time passes until the next timer. */
+  /** Passes the error to the next port that waits. If none waits, advances the clock to the next timer. */
   #windUp(error: AgentError): PlayerStep {
     const ports = [...this.#ports.values()];
     const waiting = ports.find((port) => isAwaited(port) && port.plan.fail !== undefined);
@@ -264,7 +269,10 @@ class PlayingDeck implements Deck {
     return 'done';
   }
 
-  /** Nobody waits for it any more, or nobody ever did: a timer without which the run goes on. */
+  /**
+   * Returns whether a recorded input can be skipped: its port was closed, or it is a timer that this run did not
+   * start.
+   */
   #isIdle(name: string): boolean {
     return name.startsWith('timer ') || (this.#known.has(name) && !this.#ports.has(name));
   }
@@ -273,7 +281,7 @@ class PlayingDeck implements Deck {
     return [...this.#ports.values()].some((port) => isAwaited(port) || port.plan.dueAt !== undefined);
   }
 
-  /** Resolves when a port has opened, closed or something has come in, or when patience is over. */
+  /** Resolves when a port opens or closes, when input arrives, or, if `inTime` is true, after `patienceMs`. */
   async #woken(inTime: boolean): Promise<void> {
     const { patienceMs = 10_000 } = this.#options;
     await new Promise<void>((resolve) => {
@@ -295,8 +303,8 @@ class PlayingDeck implements Deck {
     const waiting = [...this.#ports.values()].filter(isAwaited).map(({ name }) => name);
     const forWhat = waiting.length === 0 ? 'time to pass' : waiting.join(', ');
     return arrival === undefined
-      ? miss(`The cassette is over while the run still waits for ${forWhat}.`)
-      : miss(`The cassette continues with ${arrival.name}, but the run waits for ${forWhat}.`);
+      ? miss(`The cassette has ended, but the run is still waiting for ${forWhat}.`)
+      : miss(`The cassette continues with ${arrival.name}, but the run is waiting for ${forWhat}.`);
   }
 }
 
@@ -304,24 +312,29 @@ function isAwaited({ plan }: ReplayedPort): boolean {
   return plan.fail !== undefined && (plan.awaited?.() ?? true);
 }
 
-/** A replay that is not the recording: it ends, because whatever came next would belong to something else. */
+/**
+ * Creates the error of a replay that differs from the recording. The replay ends, because later inputs would not
+ * match.
+ */
 function miss(message: string): AgentError {
   return new AgentError({ kind: 'agent', code: 'replay_miss', message });
 }
 
-/** The run asks for something else than was recorded. */
+/** Creates the error for a request that differs from the recorded one. */
 function otherThan(recorded: RecordedRequest, name: string, content: JsonObject): AgentError {
   const difference = firstDifference(recorded.content, content);
   const lines = difference === undefined ? [] : differenceLines(difference);
   const place = lines.length === 0 ? '' : `The first difference is ${lines.join('\n')}`;
   const others = differentFields(recorded.content, content).slice(1);
   const more = others.length === 0 ? [] : [`Also different: ${others.join(', ')}.`];
-  return miss([`${name} of the replay is not ${recorded.name} of the cassette.`, place, ...more].join('\n'));
+  return miss(
+    [`${name} of the replay differs from ${recorded.name} of the cassette.`, place, ...more].join('\n'),
+  );
 }
 
-/** The run asks for more than was recorded. */
+/** Creates the error for a request that the cassette does not contain. */
 function oneMore(name: string, content: JsonObject): AgentError {
-  return miss(`${name} of the replay is one more than the cassette holds. It asks:\n  ${gist(content)}`);
+  return miss(`The cassette contains no recording for ${name} of the replay:\n  ${gist(content)}`);
 }
 
 function differentFields(recorded: JsonObject, now: JsonObject): string[] {
@@ -333,7 +346,7 @@ function differentFields(recorded: JsonObject, now: JsonObject): string[] {
   });
 }
 
-/** The newest of what is asked: the last item of its last list, or all of it. */
+/** Returns the newest part of a request: the last item of its last list, or all of it. */
 function gist(content: JsonObject): string {
   for (const [name, value] of Object.entries(content).toReversed()) {
     const last = Array.isArray(value) ? value.at(-1) : undefined;

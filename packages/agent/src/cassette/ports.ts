@@ -3,59 +3,64 @@ import type { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Redaction } from './redaction.ts';
 
-/** Hands over something that has come in from outside; `more` when it is not the last of its kind. */
+/** Delivers an input from outside. `more` is true if it is not the last one of its operation. */
 export type Put = (data: JsonObject, more?: boolean) => void;
 
-/** How a place where things come in is served. */
+/** The handlers and settings of a port. */
 export interface PortPlan {
-  /** Takes what has come in, in a moment of its own: nothing else is under way. */
+  /** Receives an input. Nothing else is delivered at the same time. */
   take(data: JsonObject): void;
-  /** Somebody waits for this port: what they get when a replay cannot go on. Absent: nobody waits. */
+  /** Receives the error if a replay cannot continue. Absent if nothing waits for this port. */
   fail?(error: AgentError): void;
-  /** False when the run no longer waits although the port is open, as for a tool that was told to stop. */
+  /**
+   * Returns false if the run no longer waits although the port is open, for example for a tool that was asked to
+   * stop.
+   */
   awaited?(): boolean;
-  /** Starts what the things come from. A replay leaves it out, unless the port is `live`. */
+  /** Starts the source of the inputs. During a replay it is called only if the port is `live`. */
   start?(put: Put, redaction: Redaction): void;
-  /** On a replay the real thing happens too, and the recording gives only its moment. */
+  /**
+   * True if the real operation also runs during a replay; the recording then determines only when its input arrives.
+   */
   readonly live?: boolean;
-  /** Nothing comes in before this moment of the tape. */
+  /** The earliest time on the recorded clock at which an input arrives, in milliseconds. */
   readonly dueAt?: number;
 }
 
-/** An open place where things come in. */
+/** An open port, through which inputs arrive. */
 export interface Port {
-  /** Passes on a value from the code that opened the port. */
+  /** Delivers a value from the code that opened the port. */
   readonly put: Put;
-  /** Nothing more is wanted. */
+  /** Closes the port: later inputs are dropped. */
   close(): void;
 }
 
 /**
- * What a taped run has of the world: things come in through ports, one at a time, and the clock stands still
- * in between. A recording deck writes down what comes in, a playing deck lets the same come in again in the
- * same order. Its users cannot tell which of the two it is.
+ * The connection between a recorded run and the outside world. Inputs arrive through ports, one at a time, and the
+ * clock does not advance between them. A recording deck writes each input to the cassette; a playing deck delivers
+ * the recorded inputs in the same order. Code that uses a deck cannot tell which one it is.
  */
 export interface Deck {
-  /** Wall clock when the tape began, in milliseconds since 1970. */
+  /** Wall clock time when the recording started, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** Milliseconds since the tape began, as of the moment when the last thing came in. */
+  /** Time of the latest input, in milliseconds since the recording started. */
   readonly at: number;
   id(): string;
   random(): number;
   /**
-   * Says what the run wants from outside and gives the name under which it comes in.
-   * @throws AgentError `agent`, code `replay_miss`, when the cassette holds nothing like it.
+   * Registers a request of the run and returns the name under which its inputs arrive.
+   * @throws AgentError `agent`, code `replay_miss`, if the cassette contains no such request.
    */
   ask(kind: string, content: JsonObject): string;
   open(name: string, plan: PortPlan): Port;
-  /** A fact about the world that does not change during the tape. `make` finds it out when recording. */
+  /** Returns a fact that does not change during the recording. `make` computes it if it is not recorded yet. */
   fact<Value>(name: string, make: () => Value): Value;
-  /** Secrets that must not be written down. */
+  /** Adds secrets that must not be written to the cassette. */
   learn(secrets: readonly string[]): void;
-  /** Whether this tool runs on a replay too. */
+  /** Returns whether this tool also runs during a replay. */
   isLive(tool: Tool): boolean;
-  /** @throws AgentError `agent`, code `replay_miss`, unless all went as recorded. */
+  /** @throws AgentError `agent`, code `replay_miss`, unless everything happened as recorded. */
   check(): void;
-  /** Nothing comes in before the promise has settled: for work whose length is no part of the run. */
+  /** Holds back all inputs until the promise settles, for work whose duration is not part of the run. */
   during<Value>(work: Promise<Value>): Promise<Value>;
 }

@@ -10,8 +10,8 @@ import { plain } from './plain.ts';
 import type { Deck } from './ports.ts';
 
 /**
- * Blobs for a taped run. What they hold follows from the run, so nothing of it is on the tape; only does nothing
- * else come in while they are at work, because how long that takes is no part of the run.
+ * Wraps the blobs of a recorded run. Their content follows from the run, so it is not recorded. Inputs wait until an
+ * operation on them has finished, because its duration is not part of the run.
  */
 export function tapedBlobs(deck: Deck, blobs: Blobs): Blobs {
   return {
@@ -24,14 +24,14 @@ function waited<Value>(deck: Deck, work: Value | Promise<Value>): Value | Promis
   return work instanceof Promise ? deck.during(work) : work;
 }
 
-/** A gate whose verdicts are taped. On a replay it is not asked. */
+/** A gate whose verdicts are recorded. During a replay, the original gate is not called. */
 export function tapedGate(deck: Deck, gate: Gate): Gate {
   return async (call, context) => {
     const { id, toolName, subject } = call;
     const name = deck.ask('verdict', { tool: toolName, call: id, subject, session: context.session });
     return await taped<Verdict>(deck, name, {
       awaited: () => !context.signal.aborted,
-      // What is taped is what was read, so that a replay decides the same.
+      // Records the verdict after it was checked, so that a replay makes the same decision.
       run: () => askForVerdict(() => gate(call, context)),
       write: (verdict) => ({ verdict: plain(verdict) }),
       read: ({ verdict }) => readVerdict(verdict),
@@ -40,8 +40,9 @@ export function tapedGate(deck: Deck, gate: Gate): Gate {
 }
 
 /**
- * A store whose moments are taped: when it is done decides which events are stored together and with which
- * time. What it keeps is its own, on a replay too. One that is done at once needs no tape.
+ * Wraps a store so that the times at which its operations complete are recorded. These times determine which events
+ * are stored together and with which timestamp. The store keeps its own data, also during a replay. Synchronous
+ * operations are not recorded.
  */
 export function tapedStore(deck: Deck, store: Store): Store {
   return {
@@ -54,7 +55,7 @@ export function tapedStore(deck: Deck, store: Store): Store {
   };
 }
 
-/** What the store gives, no sooner than the tape lets it come in. */
+/** Resolves with the store's result at the recorded time. */
 function timed<Value>(
   deck: Deck,
   kind: string,
@@ -80,14 +81,14 @@ function timed<Value>(
   });
 }
 
-/** Takes the place of an address: whoever sends through a vendor's client keeps it to itself. */
+/** Placeholder URL for requests sent by a vendor's client, which does not reveal the real URL. */
 const clientAddress = 'https://client.invalid/';
 
 /**
- * A wire whose own way of sending is taped. One that leaves sending to the kit stays as it is: its requests go
- * through the tape's transport.
+ * Wraps a wire that has its own `send` method so that its traffic is recorded. A wire without one is returned
+ * unchanged: its requests use the transport of the recording.
  *
- * @param over makes a taped transport of a real one.
+ * @param over Returns a recorded transport for a real one.
  */
 export function tapedWire(wire: Wire, over: (real: Transport) => Transport): Wire {
   const { send } = wire;

@@ -3,8 +3,8 @@ import type { Runtime } from '../values/runtime.ts';
 import type { Deck } from './ports.ts';
 
 /**
- * The runtime of a taped run. Its clocks stand still between two things that come in, so that what a run reads
- * follows from what has come in and not from how fast the machine is. A timer that fires is one of these things.
+ * Creates the runtime of a recorded run. Its clocks do not advance between two inputs, so what a run reads depends
+ * only on its inputs and not on the speed of the machine. A timer that fires is an input.
  */
 export function tapedRuntime(deck: Deck, real: Runtime, fetch: Runtime['fetch']): Runtime {
   let digests: Promise<unknown> = Promise.resolve();
@@ -32,7 +32,8 @@ export function tapedRuntime(deck: Deck, real: Runtime, fetch: Runtime['fetch'])
     random: () => deck.random(),
     id: () => deck.id(),
     digest(text) {
-      // Always the same for the same text, so it is not taped; one after another, because their lengths are not.
+      // Not recorded, because the result depends only on the text. Digests run one after another, because their
+      // durations vary.
       const digest = digests.then(() => real.digest(text));
       digests = digest.catch(() => undefined);
       return deck.during(digest);
@@ -41,8 +42,8 @@ export function tapedRuntime(deck: Deck, real: Runtime, fetch: Runtime['fetch'])
   };
 }
 
-/** What a replay has for a network. */
+/** Rejects, because a replay has no network. */
 export function noNetwork(): Promise<never> {
-  const message = 'A replay has no network: what is fetched must go through the tape.';
+  const message = 'A replay has no network. Send all requests through the transport of the recording.';
   return Promise.reject(new AgentError({ kind: 'agent', code: 'replay_miss', message }));
 }

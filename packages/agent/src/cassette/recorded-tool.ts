@@ -10,14 +10,14 @@ import type { Deck } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
 /**
- * A tool of which everything that leaves the run is taped: what it gives, shows beforehand and tells on its
- * way. On a replay it does not run, unless live tools were asked for. Its checks of arguments stay its own.
+ * Wraps a tool so that everything it passes to the run is recorded: results, previews and progress. During a replay
+ * the tool does not run, unless `liveTools` selects it. Its own argument checks always run.
  */
 export function tapedTool(deck: Deck, tool: Tool): Tool {
   const { subject, validate, preview } = tool;
   return {
     ...tool,
-    // The fields of a tool that is an instance of a class may stand on its prototype.
+    // Copied by name, because the fields of a class instance can be on its prototype.
     name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
@@ -75,7 +75,7 @@ async function execute(
   });
 }
 
-/** What a tool returned, as data. Throws for what the run could not write as JSON either. */
+/** Converts the return value of a tool to data. Throws if the run could not write it as JSON either. */
 function outcome(value: unknown): JsonObject {
   if (typeof value === 'function' || typeof value === 'symbol') throw unwritable(`it is a ${typeof value}`);
   if (value === undefined) return { nothing: true };
@@ -109,7 +109,7 @@ async function previewOf(
   });
 }
 
-/** What a tool took from the budget of the run. */
+/** The part of the run's budget that a tool used. */
 interface Spent {
   tokens: number;
   usd: number;
@@ -117,7 +117,7 @@ interface Spent {
   toolCalls: number;
 }
 
-/** The same budget for one tool; what that tool settles is added up in `spent`. */
+/** Returns the same budget for one tool, and adds everything that the tool settles to `spent`. */
 function watchedBudget(budget: Budget, spent: Spent): Budget {
   const reserve: Budget['reserve'] = (...amounts) => {
     const reservation = budget.reserve(...amounts);
@@ -148,19 +148,19 @@ function watchedBudget(budget: Budget, spent: Spent): Budget {
     get(target, name) {
       if (name === 'reserve') return reserve;
       if (name === 'take') return take;
-      // A budget keeps its account in private fields, which only itself may touch.
+      // A budget keeps its account in private fields, which only the original object can access.
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
 }
 
-/** Spends again what the tool spent when it was recorded. */
+/** Charges the budget again with what the tool spent when it was recorded. */
 function spend(budget: Budget, spent: JsonObject): void {
   try {
     budget.reserve(0, 0).settle(Number(spent['tokens']), Number(spent['usd']));
   } catch {
-    // A budget that is used up refuses; more than used up it cannot be.
+    // Ignored: the budget is already exhausted.
   }
   for (const what of ['turns', 'toolCalls'] as const)
     budget.take(what, Math.min(Number(spent[what] ?? 0), budget.left(what)));

@@ -10,8 +10,8 @@ import { thrownData, thrownFrom } from './thrown.ts';
 const withheld = /cookie|authoriz|authenticat|organization|project|account/i;
 
 /**
- * A transport whose traffic is taped. What the run gets, and what the model gets, is what the cassette holds:
- * text with every secret taken out. On a replay nothing is sent.
+ * Wraps a transport so that its traffic is recorded. Both the run and the model receive exactly what the cassette
+ * contains: text without secrets. During a replay nothing is sent.
  */
 export function tapedTransport(
   deck: Deck,
@@ -27,14 +27,14 @@ export function tapedTransport(
   };
 }
 
-/** The real answer, while a recording is made. */
+/** The real response during a recording. */
 interface LiveResponse {
   readonly response: RawResponse;
   readonly put: Put;
   readonly redaction: Redaction;
 }
 
-/** One answer as it comes in. Once it is given up nothing of it comes in any more. */
+/** A response as it arrives. Once the run has abandoned it, nothing more of it is delivered. */
 class Reception {
   readonly #head = Promise.withResolvers<RawResponse>();
   readonly #body = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ class Reception {
   constructor(deck: Deck, name: string, request: TransportRequest, real: Transport) {
     this.#signal = request.signal;
     this.#signal.addEventListener('abort', this.#onAbort);
-    // Whoever has given up an answer does not look at its end.
+    // The run does not handle this promise after it has abandoned the response.
     this.#body.promise.catch(() => {});
     this.#port = deck.open(name, {
       take: (data) => this.#take(data),
@@ -90,12 +90,12 @@ class Reception {
       },
       close: () => {
         this.#live?.response.close();
-        this.#over(new Error('the answer was given up'));
+        this.#over(new Error('the response was abandoned'));
       },
     };
   }
 
-  /** Without a reason: the body has come to its clean end. */
+  /** Ends the response. Without a reason, the body is complete. */
   #over(reason?: unknown): void {
     this.#port.close();
     this.#signal.removeEventListener('abort', this.#onAbort);
@@ -115,7 +115,7 @@ function headOf(response: RawResponse): JsonObject {
   return { status: response.status, headers };
 }
 
-/** Puts the body as text; a character or a secret that is cut in two waits for its rest. */
+/** Delivers the body as text. A character or secret that is split between chunks is held back until it is complete. */
 function listen({ response, put, redaction }: LiveResponse): void {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const clean = redaction.stream();
@@ -131,14 +131,14 @@ function listen({ response, put, redaction }: LiveResponse): void {
     );
 }
 
-/** Base64 that is longer than this says nothing to a reader and is written as its fingerprint. */
+/** Maximum length of recorded base64 strings; longer ones are replaced by their hash. */
 const maxMediaLength = 1024;
 
 const media = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /**
- * A request as it is written down and compared: path and body. Headers stay out, because among them are keys
- * under names that nobody can list; the host stays out, because it may be another on the next day.
+ * Returns the part of a request that is recorded and compared: path and body. Headers are excluded, because they
+ * contain keys under names that cannot all be known in advance. The host is excluded, because it can change.
  */
 async function requestContent(
   request: TransportRequest,
@@ -153,8 +153,8 @@ async function requestContent(
 }
 
 /**
- * The request without secrets in its body: what the model does not get it cannot repeat, one token at a time.
- * Keys in headers stay, or the service would refuse.
+ * Returns the request without secrets in its body, so that the model cannot repeat a secret token by token. Keys in
+ * headers stay, because the service requires them.
  */
 function withoutSecrets(request: TransportRequest, redaction: Redaction): TransportRequest {
   const text = textOf(request.body);
@@ -163,7 +163,7 @@ function withoutSecrets(request: TransportRequest, redaction: Redaction): Transp
   return { ...request, body: [new TextEncoder().encode(JSON.stringify(redaction.object(body)))] };
 }
 
-/** Values of a query may be keys, so only its names are kept. */
+/** Returns the path of a URL with the names of its query parameters. Their values can be keys, so they are left out. */
 function pathOf(url: string): string {
   const { pathname, searchParams } = new URL(url);
   const names = [...searchParams.keys()].join('&');

@@ -13,31 +13,31 @@ import type { Recording } from './recording.ts';
 import { tapeOver } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
-/** Where a recording goes, and what must not get into it. */
+/** Options of {@link recorder}. */
 export interface RecorderOptions {
-  /** Takes the cassette, line by line, each with its line end. */
+  /** Receives the cassette line by line, each with its line break. */
   readonly write: (line: string) => void;
   /**
-   * Secrets of eight characters or more, beside the keys in the headers of requests, which are known anyway.
-   * They are taken out of everything that is written, and out of everything that comes in.
+   * Secrets of at least eight characters, in addition to the keys in request headers, which are always recognized.
+   * They are removed from everything that is written and from all inputs.
    */
   readonly secrets?: readonly string[];
-  /** Default: the real clock, randomness and network. */
+  /** Default: the real clock, random numbers and network. */
   readonly runtime?: Runtime;
-  /** Default: the fastest one of the platform. */
+  /** Default: the fastest transport of the platform. */
   readonly transport?: Transport;
   /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
   readonly turn?: () => Promise<void>;
 }
 
-/** Records everything that comes in while a run goes on. */
+/** Records all inputs of a run. */
 export function recorder(options: RecorderOptions): Recording {
   const { runtime = systemRuntime } = options;
   const transport = options.transport ?? defaultTransport(runtime);
   return tapeOver(new RecordingDeck(options, runtime), { runtime, transport, fetch: runtime.fetch });
 }
 
-/** A macrotask of the runtime. */
+/** Returns a function that resolves in a macrotask of the runtime. */
 export function turnOf(runtime: Runtime): () => Promise<void> {
   return () => new Promise((resolve) => void runtime.timer(0, resolve));
 }
@@ -48,7 +48,7 @@ interface RecordedPort {
   isOpen: boolean;
 }
 
-/** What happens is written down when it is let in, in one order with all else. */
+/** Delivers inputs one at a time and writes each to the cassette. */
 class RecordingDeck implements Deck {
   readonly startedAt: number;
   readonly #write: (line: string) => void;
@@ -132,7 +132,7 @@ class RecordingDeck implements Deck {
     return true;
   }
 
-  /** What is being recorded cannot differ from the recording. */
+  /** Does nothing: a recording cannot differ from itself. */
   check(): void {}
 
   during<Value>(work: Promise<Value>): Promise<Value> {
@@ -144,7 +144,7 @@ class RecordingDeck implements Deck {
     await this.#stillness.reached();
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       const { port, data } = next;
-      // What was given up in the meantime does not come in any more.
+      // The port was closed in the meantime, so its input is dropped.
       if (!port.isOpen) continue;
       const clean = this.#redaction.object(data);
       this.#at = this.#now(port.plan.dueAt ?? 0);
@@ -155,7 +155,10 @@ class RecordingDeck implements Deck {
     this.#isLettingIn = false;
   }
 
-  /** The tape's clock: microseconds are enough, it never goes back, and a timer never fires too early. */
+  /**
+   * Returns the time of the recorded clock in milliseconds, rounded to microseconds. It never goes back, and a timer
+   * never fires early.
+   */
   #now(least: number): number {
     const elapsed = Math.round((this.#runtime.monotonic() - this.#zero) * 1000) / 1000;
     return Math.max(this.#at, elapsed, least);
@@ -166,7 +169,7 @@ class RecordingDeck implements Deck {
   }
 }
 
-/** The same name for the same port each time the run is played: the second of a name gets a number. */
+/** Returns a name that is the same for the same port in every replay: repeated names get a number. */
 export function uniqueName(opened: Map<string, number>, wanted: string): string {
   const count = (opened.get(wanted) ?? 0) + 1;
   opened.set(wanted, count);

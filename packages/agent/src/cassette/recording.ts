@@ -18,63 +18,63 @@ import { tapedTool } from './recorded-tool.ts';
 import { tapedTransport } from './recorded-transport.ts';
 
 /**
- * The world of a taped run: a recorder writes down what comes in through it, a player lets the same come in
- * again. Programs use both alike, so one line decides whether a test records or replays.
+ * The connection between a run and the outside world: a recorder writes all inputs to a cassette, a player delivers
+ * the same inputs again. Both have the same interface, so one line decides whether a test records or replays.
  *
- * Whatever a run waits for has to be its tape's: give agent and executor this runtime and transport, and take
- * tools, gate and a store that is not done at once through the functions below. A tool that asks models
- * through this transport itself stays as it is: its effects are on the tape already. Tools keep the real
- * runtime for what they do inside.
+ * Everything that a run waits for must go through the recording. Give the agent and the executor its runtime and
+ * transport, and wrap tools, gates and asynchronous stores with the methods below. A tool that sends model requests
+ * through this transport does not need to be wrapped, because its requests are already recorded. Tools use the real
+ * runtime internally.
  */
 export interface Recording {
   readonly runtime: Runtime;
   readonly transport: Transport;
   tools(tools: readonly Tool[]): Tool[];
   gate(gate: Gate): Gate;
-  /** Needed for stores that answer with promises. On a replay the store keeps its events as always. */
+  /** Needed for stores that return promises. During a replay the store saves its events as usual. */
   store(store: Store): Store;
   pricing(pricing: Pricing): Pricing;
-  /** Needed for blobs that answer with promises, as those in files do. On a replay they keep things as always. */
+  /** Needed for blobs that return promises, such as blobs in files. During a replay they store data as usual. */
   blobs(blobs: Blobs): Blobs;
   /**
-   * Needed for a wire of one's own that sends by itself (`send`), as through a vendor's client. On a replay
-   * that is not called.
+   * Needed for a custom wire with its own `send` method, for example one that uses a vendor's client. During a
+   * replay, that method is not called.
    */
   wire(wire: Wire): Wire;
   /**
-   * The only way to cancel, steer and answer a taped run; its `signal` option is not on the tape. On a replay
-   * what was done then is done again, and the same done by the program once more changes nothing.
+   * The only way to cancel and steer a recorded run and to decide its approvals; its `signal` option is not recorded.
+   * A replay repeats the recorded actions, and the same action by the program has no further effect.
    */
   control(run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl;
   /**
-   * A fact that the run depends on, as JSON keeps it: a prompt, a setting, today's date. `make` is called when
-   * recording, and on a replay for a fact that was not recorded.
+   * Returns a fact that the run depends on, as JSON stores it: a prompt, a setting, today's date. `make` is called
+   * when recording, and during a replay for a fact that was not recorded.
    */
   fact<Value>(name: string, make: () => Value): Value;
-  /** Lets the clock catch up, for what a program does between two runs. */
+  /** Lets the clock catch up after work that a program does between two runs. */
   moment(name: string): Promise<void>;
   /**
-   * To be called when all is over.
-   * @throws AgentError `agent`, code `replay_miss`, when a replay differed or ended before its recording did.
+   * Checks the replay. Call it after all runs have ended.
+   * @throws AgentError `agent`, code `replay_miss`, if the replay differed from the recording or ended before it.
    */
   check(): void;
 }
 
-/** What flows back from those who watch a taped run. */
+/** The ways to control a recorded run: cancel, steer and decide. */
 export interface RecordingControl {
   cancel(): void;
   steer(content: string | readonly UserPart[]): void;
   decide(...given: Parameters<RunControl['decide']>): void;
 }
 
-/** The real world under a tape. */
+/** The real runtime, transport and network function that a recording uses. */
 export interface RecordingSources {
   readonly runtime: Runtime;
   readonly transport: Transport;
   readonly fetch: Runtime['fetch'];
 }
 
-/** Puts a deck behind everything that a run has of the world. */
+/** Builds a recording on a deck. */
 export function tapeOver(deck: Deck, { runtime, transport, fetch }: RecordingSources): Recording {
   const taken = tapedRuntime(deck, runtime, fetch);
   const over = (real: Transport) => tapedTransport(deck, real, (text) => runtime.digest(text));
@@ -88,7 +88,7 @@ export function tapeOver(deck: Deck, { runtime, transport, fetch }: RecordingSou
     blobs: (blobs) => tapedBlobs(deck, blobs),
     pricing: (pricing) => (provider, model, inputTokens) => {
       const find = (): Price | null => pricing(provider, model, inputTokens) ?? null;
-      // Some models have another price for long requests.
+      // The price of some models depends on the length of the request.
       const request = inputTokens === undefined ? '' : ` for ${inputTokens} tokens`;
       return deck.fact(`price of ${provider}:${model}${request}`, find) ?? undefined;
     },

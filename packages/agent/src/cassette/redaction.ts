@@ -3,10 +3,12 @@ import { scrubberOf } from '../provider/http/redact.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** Shorter texts, such as the `none` that local servers take for a key, are words and no secrets. */
+/**
+ * Minimum length of a secret. Shorter strings, such as the key `none` that local servers accept, are ordinary words.
+ */
 const minLength = 8;
 
-/** Keeps the secrets that must never stand in a cassette, and takes them out of whatever goes there. */
+/** Holds the secrets that must never be in a cassette and removes them from everything that is written to it. */
 export class Redaction {
   readonly #secrets = new Set<string>();
   #scrubber: Scrubber = scrubberOf([]);
@@ -17,18 +19,18 @@ export class Redaction {
     if (this.#secrets.size > known) this.#scrubber = scrubberOf([...this.#secrets]);
   }
 
-  /** Whether the text holds a secret. */
+  /** Returns whether the text contains a secret. */
   finds(text: string): boolean {
     return this.#scrubber.text(text) !== text;
   }
 
-  /** The same data without secrets in any text, names of fields included. */
+  /** Returns the same data with secrets removed from all strings, field names included. */
   object(value: JsonObject): JsonObject {
     const clean = this.json(value);
     return isObject(clean) ? (clean as JsonObject) : {};
   }
 
-  /** The same value without secrets in any text. */
+  /** Returns the same value with secrets removed from all strings. */
   json(value: Json): Json {
     if (typeof value === 'string') return this.#scrubber.text(value);
     if (Array.isArray(value)) return value.map((item) => this.json(item));
@@ -38,8 +40,8 @@ export class Redaction {
   }
 
   /**
-   * Cleans a text that comes in pieces, the last one marked. What may be the beginning of a secret is held
-   * back until the next piece shows whether it is.
+   * Returns a function that removes secrets from a text that arrives in chunks, the last of which is marked. A
+   * possible start of a secret is held back until the next chunk shows whether it is one.
    */
   stream(): (piece: string, isLast?: boolean) => string {
     let held = '';

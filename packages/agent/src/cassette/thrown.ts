@@ -4,18 +4,18 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { plainFields } from './plain.ts';
 
-/** How deep errors hide what caused them, at most. */
+/** Maximum depth of nested error causes. */
 const deepest = 5;
 
-/** Anything thrown, as data: what {@link thrownFrom} makes the like of. */
+/** Converts anything thrown to data, from which {@link thrownFrom} creates an equivalent error. */
 export function thrownData(thrown: unknown): JsonObject {
   if (AgentError.is(thrown)) return { agentError: plainFields(thrown.toJSON()) };
   return described(thrown, deepest);
 }
 
-/** An error that says what the recorded one said. */
+/** Creates an error equivalent to the recorded one. */
 export function thrownFrom(data: Json | undefined): Error {
-  if (!isObject(data)) return new Error('An error was recorded that cannot be read.');
+  if (!isObject(data)) return new Error('The recorded error cannot be read.');
   const agentError: unknown = data['agentError'];
   if (isObject(agentError)) return new AgentError(agentError as unknown as ErrorData);
   const { name, message, code } = data as Partial<CauseSummary>;
@@ -33,7 +33,7 @@ function described(thrown: unknown, depth: number): JsonObject {
   return cause === undefined || depth === 0 ? own : { ...own, cause: described(cause, depth - 1) };
 }
 
-/** Web clients hide the reason in `cause`, a failed name look-up in `errors`. */
+/** Returns the cause of an error: HTTP clients put it in `cause`, a failed DNS lookup puts it in `errors`. */
 function causeOf(thrown: unknown): unknown {
   if (!isObject(thrown)) return undefined;
   const several: unknown = thrown['errors'];

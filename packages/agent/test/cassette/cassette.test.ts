@@ -74,8 +74,8 @@ const asking: Gate = (call) => {
   return call.toolName === 'erase' ? { type: 'deny', message: 'Never.' } : { type: 'ask' };
 };
 
-describe('a replay writes the byte-identical log', () => {
-  test('parallel reads, a 529 and a cut stream retried, text deltas', async () => {
+describe('a replay writes a byte-identical log', () => {
+  test('parallel reads, a retried 529 and a retried cut stream, text deltas', async () => {
     const recorded = await record(eventful);
     expect(recorded.result).toMatchObject({ status: 'complete', text: 'Done.' });
     expect(recorded.seen).toContain('"type":"retry"');
@@ -88,14 +88,14 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('the world was another one: two recordings of one scene differ, and so do their replays', async () => {
+  test('two recordings of one run with different inputs differ, and so do their replays', async () => {
     const [one, other] = [await record(eventful, 1), await record(eventful, 2)];
     expect(one.log).not.toBe(other.log);
     expect((await replay(eventful, one.cassette)).log).toBe(one.log);
     expect((await replay(eventful, other.cassette)).log).toBe(other.log);
   });
 
-  test('approvals that people allow and deny, and a call that the gate denies', async () => {
+  test('approvals that users allow and deny, and a call that the gate denies', async () => {
     const scene: Scene = {
       script: [says('I ask.', 'write', 'erase', 'read', 'write'), says('Well.')],
       tools: (world) =>
@@ -144,7 +144,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('a tool that outlives its limit, and a run that outlives its own [P2]', async () => {
+  test('a tool that exceeds its time limit, and a run that exceeds its own [P2]', async () => {
     const hangs = (world: Runtime) => [
       slow(world, 'read', { timeoutMs: 500, execute: () => new Promise(() => {}) }),
       slow(world, 'list', { execute: () => new Promise(() => {}) }),
@@ -163,7 +163,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('whatever tools do [P10]', async () => {
+  test('every kind of tool result [P10]', async () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     const outcomes: readonly (() => unknown)[] = [
@@ -202,7 +202,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(results(recorded.log)).toEqual(results(plain.log));
   });
 
-  test('a store that takes its time, and prices', async () => {
+  test('an asynchronous store, and prices', async () => {
     const late = (world: Runtime): Store => {
       const store = memoryStore();
       return {
@@ -227,7 +227,7 @@ describe('a replay writes the byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('what a tool that does not run took from the budget is counted again [P14]', async () => {
+  test('what a tool took from the budget is charged again, although it does not run [P14]', async () => {
     const scene: Scene = {
       script: [says('One.', 'ask'), says('Two.', 'ask'), says('Three.')],
       tools: (world) => [
@@ -318,7 +318,7 @@ function randomScene(random: SeededRandom): Scene {
   };
 }
 
-describe('on a replay', () => {
+describe('during a replay', () => {
   test('no tool runs and nothing is fetched', async () => {
     const runs: string[] = [];
     const scene: Scene = {
@@ -333,7 +333,7 @@ describe('on a replay', () => {
     await expect(tape.runtime.fetch('https://service.test')).rejects.toMatchObject({ code: 'replay_miss' });
   });
 
-  test('live tools run; the same results give the same log, others are a miss where they are sent', async () => {
+  test('live tools run; equal results give the same log, different ones are a mismatch where they are sent', async () => {
     const runs: string[] = [];
     const scene = (content: string): Scene => ({
       script: [says('I look.', 'read', 'read'), says('Done.')],

@@ -28,8 +28,8 @@ function working(turns: number): Scene {
   };
 }
 
-describe('the file', () => {
-  test('is lines of JSON: what it is, what was asked, and what came in at which moment', async () => {
+describe('a cassette file', () => {
+  test('consists of JSON lines: a header, the requests, and the inputs with their times', async () => {
     const { cassette } = await record(working(1));
     const lines = cassette
       .trimEnd()
@@ -55,13 +55,13 @@ describe('the file', () => {
     expect(moments).toEqual(moments.toSorted((one, later) => one - later));
   });
 
-  test('holds each part of a conversation once, however long that grows', async () => {
+  test('contains each part of a conversation once, however long it grows', async () => {
     const [short, long] = [await record(working(10)), await record(working(40))];
     expect(long.cassette.length / short.cassette.length).toBeLessThan(4.2);
     expect((await replay(working(40), long.cassette)).log).toBe(long.log);
   });
 
-  test('holds the fingerprint of a picture, not the picture', async () => {
+  test('contains the hash of an image, not the image', async () => {
     const data = btoa('picture'.repeat(1000));
     const scene: Scene = {
       script: [replies(scriptResponse(['A cat.']))],
@@ -87,7 +87,7 @@ describe('the file', () => {
     expect((await replay(scene, earlier)).log).toBe(log);
   });
 
-  test('what is left out of a request comes back, whatever the two requests are', () => {
+  test('restores the shared part of a request, whatever the two requests are', () => {
     const contents = fc.dictionary(fc.constantFrom('a', 'b', 'same', 'first'), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
       fc.property(contents, contents, fc.boolean(), (earlier, now, grows) => {
@@ -99,7 +99,7 @@ describe('the file', () => {
     );
   });
 
-  test('a difference is found where there is one and nowhere else', () => {
+  test('a difference is found if there is one, and only then', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const same = JSON.parse(JSON.stringify(one)) as Json;

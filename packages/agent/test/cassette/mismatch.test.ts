@@ -45,12 +45,12 @@ async function missOf(changed: Partial<Scene>, edit: (cassette: string) => strin
   return { message: result.error?.message ?? '', result };
 }
 
-describe('a miss is loud', () => {
-  test('another prompt: the request, the place, what was recorded and what is now', async () => {
+describe('a mismatch is reported', () => {
+  test('a different prompt: the request, the path, the recorded value and the current value', async () => {
     const { message } = await missOf({ prompt: 'What do the fires say?' });
     expect(message).toBe(
       [
-        'request 1 of the replay is not request 1 of the cassette.',
+        'request 1 of the replay differs from request 1 of the cassette.',
         'The first difference is at turns[0].parts[0].text:',
         '  recorded  "What do the files say?"',
         '  now       "What do the fires say?"',
@@ -58,7 +58,7 @@ describe('a miss is loud', () => {
     );
   });
 
-  test('in a long text only the part around the first difference is shown', async () => {
+  test('of a long text, only the part around the first difference is shown', async () => {
     const long = `${'x'.repeat(5000)} the end`;
     const { cassette } = await record({ ...scene, prompt: `${long} is near` });
     const { result } = await replay({ ...scene, prompt: `${long} is far` }, cassette);
@@ -66,7 +66,7 @@ describe('a miss is loud', () => {
     expect(result.error?.message).toContain('now       …"xxxxxxxx the end is far"');
   });
 
-  test('another system text and another tool: the first difference, and where else', async () => {
+  test('a different system text and a different tool: the first difference and the other fields', async () => {
     const { message } = await missOf({
       options: { system: 'Be brief.' },
       tools: () => [{ ...look, description: 'Looks.' }],
@@ -75,14 +75,14 @@ describe('a miss is loud', () => {
     expect(message).toContain('Also different: tools.');
   });
 
-  test('a retry that was not made: the answer that follows belongs to another request', async () => {
+  test('a retry that was not made: the response that follows belongs to another request', async () => {
     const { message } = await missOf({}, (text) =>
       text
         .split('\n')
         .filter((line) => !line.includes('"in":"request 3"'))
         .join('\n'),
     );
-    expect(message).toMatch(/^The cassette continues with tool 3, but the run waits for request 3\.$/);
+    expect(message).toMatch(/^The cassette continues with tool 3, but the run is waiting for request 3\.$/);
   });
 
   test('one request more than recorded', async () => {
@@ -92,17 +92,15 @@ describe('a miss is loud', () => {
         .filter((line) => !line.includes('"out":"request 4"') && !line.includes('"in":"request 4"'))
         .join('\n'),
     );
-    expect(message).toMatch(
-      /^request 4 of the replay is one more than the cassette holds\. It asks:\n {2}turns: /,
-    );
+    expect(message).toMatch(/^The cassette contains no recording for request 4 of the replay:\n {2}turns: /);
     expect(message).toContain('the text of c.txt');
   });
 
-  test('a tool that is called otherwise, and the model is not asked again', async () => {
+  test('a tool called with other arguments, after which the model receives no more requests', async () => {
     const { message, result } = await missOf({}, (text) =>
       text.replace('"arguments":{"path":"c.txt"}', '"arguments":{"path":"d.txt"}'),
     );
-    expect(message).toContain('tool 3 of the replay is not tool 3 of the cassette.');
+    expect(message).toContain('tool 3 of the replay differs from tool 3 of the cassette.');
     expect(message).toContain('at arguments.path:\n  recorded  "d.txt"\n  now       "c.txt"');
     expect(result.metrics.invocations).toBe(2);
   });
@@ -115,7 +113,7 @@ describe('a miss is loud', () => {
     expect(() => tape.check()).toThrow('The replay has ended, but the cassette continues with request 3.');
   });
 
-  test('a program that cancels where nobody did', async () => {
+  test('a program that cancels where the recording did not', async () => {
     const { cassette } = await record(scene);
     const reacts: Scene['reacts'] = (event, control) => {
       if (event.type === 'tool_started') control.cancel();
@@ -123,11 +121,11 @@ describe('a miss is loud', () => {
     const { result, tape } = await replay({ ...scene, reacts }, cassette);
     expect(result.status).toBe('cancelled');
     expect(tape.miss?.message).toMatch(
-      /^The program did something to run .* that was not recorded: \{"cancel":true\}$/,
+      /^The program performed an action on run .* that was not recorded: \{"cancel":true\}$/,
     );
   });
 
-  test('wherever a cassette is cut, the run ends, and only the whole one is the recorded run [P1, P2]', async () => {
+  test('wherever a cassette is cut off, the run ends, and only the complete one gives the recorded run [P1, P2]', async () => {
     const gated: Scene = { ...scene, options: { gate: async () => ({ type: 'allow' }) } };
     const { cassette, log } = await record(gated);
     const lines = cassette.split('\n');
@@ -146,18 +144,18 @@ describe('a miss is loud', () => {
   });
 });
 
-describe('a cassette that cannot be used', () => {
+describe('an invalid cassette', () => {
   const head = '{"cassette":1,"recorded":"2026-01-01T00:00:00.000Z","startedAt":1767225600000}';
   test.each([
     ['', 'it is empty'],
-    ['{"type":"user"}\n', 'line 1: a cassette begins with a line that says {"cassette":1,…}'],
-    ['{"cassette":2}\n', 'line 1: it is of version 2, not 1: record it anew'],
+    ['{"type":"user"}\n', 'line 1: a cassette must start with a line such as {"cassette":1,…}'],
+    ['{"cassette":2}\n', 'line 1: its version is 2, but only version 1 is supported; record it again'],
     ['{"cassette":1}\n', 'line 1: "startedAt" is missing'],
     [`${head}\nnonsense\n${head}\n`, 'line 2: it is not a JSON object'],
     [`${head}\n{"out":"request 1"}\n`, 'line 2: its "what" is not an object'],
     [
       `${head}\n{"out":"request 2","since":"request 1","same":[],"first":{},"what":{}}\n`,
-      'line 2: it refers to request 1, which is not before it',
+      'line 2: it refers to request 1, but no earlier line has that name',
     ],
     [`${head}\n{"in":"request 1","end":true}\n`, 'line 2: "at" is missing'],
   ])('%j', (text, why) => {
@@ -175,7 +173,7 @@ describe('a cassette that cannot be used', () => {
     });
   });
 
-  test('lines from the future and a last line that is cut off are left out', async () => {
+  test('lines of a later version and an incomplete last line are ignored', async () => {
     const { cassette, log } = await record(scene);
     const [first = '', ...rest] = cassette.split('\n');
     const strange = [first, '{"mood":"good"}', ...rest].join('\n').concat('{"at":9');

@@ -28,7 +28,7 @@ import { apiKey, hastyRuntime, pause, record, replay, service, show, turn } from
 const says = (text: string, ...calls: ReturnType<typeof callBlock>[]): MockReply =>
   replies(scriptResponse([text, ...calls]));
 
-describe('a wire that sends by itself', () => {
+describe('a wire with its own send method', () => {
   /** A vendor's client: it keeps address and key to itself. */
   function selfSending(plays: readonly MockReply[]) {
     const server = wireServer(scriptTesting, [...plays], { secret: apiKey });
@@ -92,7 +92,7 @@ describe('a wire that sends by itself', () => {
     expect([again.log, sent]).toEqual([first.log, []]);
   });
 
-  test('misses loudly when it is asked something else', async () => {
+  test('reports a mismatch for a different request', async () => {
     const first = await recorded();
     const { wire, sent } = selfSending([says('Anything.')]);
     const tape = player(first.cassette, { runtime: hastyRuntime(9), turn, patienceMs: 30 });
@@ -101,14 +101,14 @@ describe('a wire that sends by itself', () => {
     expect(result.error?.message).toContain('now       "Look away."');
   });
 
-  test('one that leaves sending to the kit is the same wire', () => {
+  test('a wire without send is returned unchanged', () => {
     const wire = scriptWire({ baseURL: 'https://service.test', apiKey });
     const tape = recorder({ runtime: hastyRuntime(1), turn, write: () => {} });
     expect(tape.wire(wire)).toBe(wire);
   });
 });
 
-describe('blobs that take their time', () => {
+describe('asynchronous blobs', () => {
   const world = hastyRuntime(7);
 
   /** As files do: each takes as long as it takes, by a clock that is not the tape's. */
@@ -171,7 +171,7 @@ describe('blobs that take their time', () => {
   });
 });
 
-describe('the price list of a recording', () => {
+describe('the prices of a recording', () => {
   /** A token has the price of the request's length, and one of no known length that of a thousand. */
   const scene = (factor: number): Scene => ({
     script: [
@@ -184,7 +184,7 @@ describe('the price list of a recording', () => {
     options: { pricing: (_provider, _model, tokens = 1_000) => ({ input: factor * tokens, output: 0 }) },
   });
 
-  test('is asked by the length of each request, and not asked again', async () => {
+  test('are requested for the length of each request, and only once', async () => {
     const recorded = await record(scene(1));
     expect(recorded.result.metrics.usd).toBeCloseTo((300 ** 2 + 500 ** 2) / 1e6, 12);
     const again = await replay(scene(7), recorded.cassette);

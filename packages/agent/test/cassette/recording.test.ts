@@ -27,8 +27,8 @@ async function still(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await turn();
 }
 
-describe('the clock of a tape', () => {
-  test('stands still until something comes in, whatever the real one does', async () => {
+describe('the clock of a recording', () => {
+  test('does not advance until an input arrives, whatever the real clock does', async () => {
     const { tape } = recording();
     const began = [tape.runtime.monotonic(), tape.runtime.now()];
     await still();
@@ -38,7 +38,7 @@ describe('the clock of a tape', () => {
     expect(tape.runtime.now() - (began[1] ?? 0)).toBe(Math.floor(tape.runtime.monotonic()));
   });
 
-  test('is never before a timer that fires, and never goes back, though the real timer is early', async () => {
+  test('is never before a timer that fires, and never goes back, even if the real timer is early', async () => {
     const early = {
       ...hastyRuntime(1),
       timer: (_ms: number, fire: () => void) => {
@@ -56,7 +56,7 @@ describe('the clock of a tape', () => {
     expect(moments[1]).toBe(5000);
   });
 
-  test('a timer that is taken back while another of the same moment fires does not fire', async () => {
+  test('a timer cancelled by another one that is due at the same time does not fire', async () => {
     const fires: (() => void)[] = [];
     const world = {
       ...hastyRuntime(1),
@@ -79,8 +79,8 @@ describe('the clock of a tape', () => {
   });
 });
 
-describe('things come in one at a time', () => {
-  test('a program that steers and cancels as soon as the run has begun', async () => {
+describe('inputs arrive one at a time', () => {
+  test('a program that steers and cancels as soon as the run has started', async () => {
     for (const begins of [
       ({ steer }: ReturnType<Recording['control']>) => steer('And hurry.'),
       ({ cancel }: ReturnType<Recording['control']>) => cancel(),
@@ -98,7 +98,7 @@ describe('things come in one at a time', () => {
     }
   });
 
-  test('a gate that thinks is not asked again', async () => {
+  test('a gate that takes time is not called again', async () => {
     let asked = 0;
     const gated: Scene = {
       ...scene,
@@ -119,7 +119,7 @@ describe('things come in one at a time', () => {
     expect(asked).toBe(2);
   });
 
-  test('two runs of one tape, and the time between them', async () => {
+  test('two runs in one recording, and the time between them', async () => {
     const both = async (tape: Recording) => {
       const world = hastyRuntime(7);
       const first = await show(scene, tape, world);
@@ -142,7 +142,7 @@ describe('things come in one at a time', () => {
     expect(again.check()).toBeUndefined();
   });
 
-  test('a timer of the recording that nobody sets any more is no miss', async () => {
+  test('a recorded timer that the replay does not set is no mismatch', async () => {
     const { cassette, log } = await record(scene);
     const lines = cassette.split('\n');
     const middle = Math.floor(lines.length / 2);
@@ -152,16 +152,16 @@ describe('things come in one at a time', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('after a miss nothing is answered any more, be it recorded or not', async () => {
+  test('after a mismatch no request is answered, recorded or not', async () => {
     const { cassette } = await record(scene);
     const tape = player(cassette, { turn });
-    await expect(tape.moment('unheard of')).rejects.toThrow('moment 1 of the replay is one more');
+    await expect(tape.moment('unheard of')).rejects.toThrow('no recording for moment 1 of the replay');
     const { result } = await show(scene, tape, hastyRuntime(2));
-    expect(result.error?.message).toContain('moment 1 of the replay is one more');
+    expect(result.error?.message).toContain('no recording for moment 1 of the replay');
     expect(result.metrics.invocations).toBe(0);
   });
 
-  test('after a miss no live tool runs either', async () => {
+  test('after a mismatch no live tool runs either', async () => {
     const { cassette } = await record(scene);
     const runs: string[] = [];
     const tape = player(cassette, { turn, liveTools: () => true });
@@ -175,12 +175,12 @@ describe('things come in one at a time', () => {
   });
 });
 
-describe('the transport of a tape', () => {
+describe('the transport of a recording', () => {
   const request = (signal: AbortSignal, url = 'https://service.test/ask') => {
     return { url, headers: {}, body: [new TextEncoder().encode('{"a":1}')], signal };
   };
 
-  test('gives up at once when it is told to, on a replay too', async () => {
+  test('stops immediately when it is aborted, also during a replay', async () => {
     const { tape, written } = recording(hastyRuntime(1), { transport: () => new Promise(() => {}) });
     const asked = new AbortController();
     const answer = tape.transport(request(asked.signal));
@@ -195,7 +195,7 @@ describe('the transport of a tape', () => {
     await expect(tape.transport(request(AbortSignal.abort(new Error('before'))))).rejects.toThrow('before');
   });
 
-  test('writes no value of a query and no host [P19]', async () => {
+  test('records no query values and no host [P19]', async () => {
     const { tape, written } = recording(hastyRuntime(1), {
       transport: () => Promise.reject(new Error('no')),
     });
@@ -205,7 +205,7 @@ describe('the transport of a tape', () => {
     expect(written.join('')).not.toMatch(/query-secret|pass-word|host\.test/);
   });
 
-  test('a connection that fails says why, as the real one did', async () => {
+  test('a failed connection has the same error as the real one', async () => {
     const refused = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' });
     for (const thrown of [refused, new TypeError('fetch failed', { cause: refused })]) {
       const world = hastyRuntime(1);
@@ -218,7 +218,7 @@ describe('the transport of a tape', () => {
     }
   });
 
-  test('holds nothing of a body back at its end', async () => {
+  test('delivers the end of a body completely', async () => {
     const raw: Scene = {
       script: [
         {
@@ -234,7 +234,7 @@ describe('the transport of a tape', () => {
     expect((await replay(raw, recorded.cassette)).seen).toBe(recorded.seen);
   });
 
-  test('a miss is not tried again', async () => {
+  test('a mismatch is not retried', async () => {
     const { cassette } = await record(scene);
     const { seen } = await replay({ ...scene, prompt: 'Something else.' }, cassette);
     expect(seen).not.toContain('"type":"retry"');

@@ -70,7 +70,7 @@ const scene = (chunks: Chunking): Scene => ({
   },
 });
 
-describe('no secret is ever in a cassette [P19]', () => {
+describe('a cassette never contains a secret [P19]', () => {
   test.each(['whole', 'payload', { size: 1 }, { size: 7 }, { seed: 3 }] as const)(
     'answers in chunks: %j',
     async (chunks) => {
@@ -84,7 +84,7 @@ describe('no secret is ever in a cassette [P19]', () => {
     },
   );
 
-  test('what came in was redacted before the run saw it, so the replay is the same', async () => {
+  test('inputs are redacted before the run sees them, so the replay is the same', async () => {
     const plain = { ...scene({ size: 3 }), prompt: 'Begin.' };
     const recorded = await record(plain, 1, { secrets: [other] });
     for (const spelling of spellings) expect(recorded.log).not.toContain(spelling);
@@ -92,13 +92,13 @@ describe('no secret is ever in a cassette [P19]', () => {
     expect(again.seen).toBe(recorded.seen);
   });
 
-  test('a prompt that holds a secret replays as what was written of it', async () => {
+  test('a prompt that contains a secret replays as its redacted form', async () => {
     const recorded = await record(scene('whole'), 1, { secrets: [other] });
     const { result } = await replay(scene('whole'), recorded.cassette, { secrets: [other] });
     expect(result.error).toMatchObject({ kind: 'auth' });
   });
 
-  test('the model does not get it, so that it cannot spell it out, and the service still gets its key', async () => {
+  test('the model does not receive the secret, so it cannot repeat it, and the service still receives its key', async () => {
     const parrot: Scene = {
       script: ({ turns }) => {
         const answer = scriptResponse([`You said: ${JSON.stringify(turns[0]?.parts)}`]);
@@ -111,7 +111,7 @@ describe('no secret is ever in a cassette [P19]', () => {
     expect((await replay(parrot, recorded.cassette, { secrets: [other] })).log).toBe(recorded.log);
   });
 
-  test('facts are redacted when recording too, and found again', async () => {
+  test('facts are redacted when they are recorded, and found by a replay', async () => {
     let cassette = '';
     const tape = recorder({
       runtime: hastyRuntime(1),
@@ -126,13 +126,13 @@ describe('no secret is ever in a cassette [P19]', () => {
     expect(played.fact('unheard of', () => 5)).toBe(5);
   });
 
-  test('words that local servers take for a key are left in peace', () => {
+  test('keys of local servers that are ordinary words are kept', () => {
     const redaction = new Redaction();
     redaction.learn(['ollama', 'none', 'Bearer']);
     expect(redaction.json('Is ollama there?')).toBe('Is ollama there?');
   });
 
-  test('a cut text loses nothing but the secret, wherever it is cut', () => {
+  test('a text in chunks loses only the secret, wherever it is split', () => {
     const redaction = new Redaction();
     redaction.learn([other]);
     const text = `ghp ${other}g${other.slice(0, 9)} and ${other}`;
