@@ -1,5 +1,5 @@
 /**
- * Messages, tools, events, limits, gates, and the loop over them. Runs wherever JavaScript does.
+ * Messages, tools, events, limits, gates and the agent loop. Runs in any JavaScript environment.
  *
  * @module
  */

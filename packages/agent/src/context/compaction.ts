@@ -5,49 +5,55 @@ import type { Message } from '../values/message.ts';
 import { textOf } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
 
-/** What is to stand in the place of older messages. */
+/** A summary that replaces older messages. */
 export interface Compacted {
-  /** Messages before this index are replaced. Moved down where it would part a call from its result. */
+  /** Messages before this index are replaced. Lowered if it would separate a call from its result. */
   readonly upTo: number;
   readonly summary: string;
 }
 
-/** What a compaction may use of the run. */
+/** The parts of a run that a compaction can use. */
 export interface CompactionContext {
   /** The agent of the run. */
   readonly agent: Agent;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
   /**
-   * Asks a model on the budget of the run, which counts what it uses. Default: the agent of the run.
-   * Rejects with AgentError `limit` when the budget has no room for the request.
+   * Sends a request to a model and charges it to the budget of the run. Default: the agent of the run. Rejects with
+   * AgentError `limit` if the budget has no room for the request.
    */
   ask(request: ModelRequest, agent?: Agent): Promise<ModelResponse>;
 }
 
 /**
- * One way to make a conversation smaller. Asked between turns only. Nothing means that there is nothing to
- * make smaller; what it throws fails the run.
+ * Shortens a conversation; called only between turns. Returns undefined if there is nothing to shorten. The run fails
+ * if it throws.
  */
 export type Compaction = (
   messages: readonly Message[],
   means: CompactionContext,
 ) => Compacted | undefined | Promise<Compacted | undefined>;
 
-/** Up to where messages may be replaced: all but the last `keep`, and never between a call and its result. */
+/**
+ * Returns the index up to which messages can be replaced: all but the last `keep`, and never between a call and its
+ * result.
+ */
 export function compactionPoint(messages: readonly Message[], keep: number): number {
   return safeCut(messages, messages.length - keep);
 }
 
-/** Most bytes of the user's own words that survive. */
+/** Maximum number of bytes of the user's own messages that are kept. */
 const maxWords = 8_192;
 
-/** Keeps the last `count` messages. Of those before, only what the user said is kept, since it is the task. */
+/**
+ * Keeps the last `count` messages. Of the earlier ones, only the user's messages are kept, because they contain the
+ * task.
+ */
 export function keepLast(count: number): Compaction {
   return (messages) => {
     const upTo = compactionPoint(messages, count);
     const older = messages.slice(0, upTo);
-    // To replace nothing but the last summary would only wrap it once more.
+    // Replacing only the previous summary would just wrap it again.
     if (older.every(isSummary)) return undefined;
     return { upTo, summary: cap(leftOut(older), maxWords) };
   };
@@ -64,16 +70,16 @@ function isSummary(message: Message): boolean {
   return message.role === 'user' && textOf(message).startsWith(summaryHeading);
 }
 
-/** A summary of before is passed on without its heading. */
+/** Returns the text of a message, without the heading if it is a summary. */
 function wordsOf(message: Message): string {
   const text = textOf(message);
   return isSummary(message) ? text.slice(summaryHeading.length) : text;
 }
 
 /**
- * The first of several ways that works: one that throws, or finds nothing to make smaller, leaves it to the
- * next. What the last one does counts, so `firstOf(summarize(), keepLast(20))` outlives a summary that fails,
- * and with `() => undefined` at the end the run goes on as it is.
+ * Tries several compactions in order: if one throws or has nothing to shorten, the next one is used. The outcome of
+ * the last one is final. `firstOf(summarize(), keepLast(20))` therefore survives a failed summary, and with
+ * `() => undefined` at the end the run continues with the full conversation.
  */
 export function firstOf(...compactions: readonly Compaction[]): Compaction {
   return async (messages, means) => {

@@ -6,29 +6,32 @@ import type { Compaction } from './compaction.ts';
 import { isFile, maxFileTokens } from './file-tokens.ts';
 import type { Offload } from './offload.ts';
 
-/** How a conversation is kept small enough. Each part works without the others. */
+/** Options that keep a conversation small enough. Each works without the others. */
 export interface ContextPolicy {
   /**
-   * Make the conversation smaller when it weighs more tokens than this: what the provider counted in the last
-   * request and an estimate of what came since. Default: four fifths of the model's window, if that is known.
+   * Number of tokens above which the conversation is shortened: the provider's count for the last request plus an
+   * estimate of what was added since. Default: four fifths of the model's context window, if known.
    */
   readonly maxTokens?: number;
   /**
-   * How it is made smaller, between turns. Once between two answers, also when the provider says that the
-   * conversation no longer fits. Absent: never.
+   * Shortens the conversation between turns, at most once between two responses; also called if the provider reports
+   * that the conversation no longer fits. Absent: never shortened.
    */
   readonly compact?: Compaction;
-  /** Where long tool output is put away. Absent: it stands in the conversation, up to 256 KiB. */
+  /** Stores long tool output outside the conversation. Absent: the output stays in the conversation, up to 256 KiB. */
   readonly offload?: Offload;
 }
 
-/** What an answer's part may weigh more as input than it was counted as output: names, ids, brackets. */
+/**
+ * Maximum number of tokens by which a part of a response can exceed its output count when it is sent as input: names,
+ * ids, brackets.
+ */
 const framingTokens = 32;
 
 /**
- * The most tokens the next request can have as input: what the provider counted for the part it has seen,
- * and for the rest one token for every two bytes of JSON, which no tokenizer in use exceeds for ordinary text.
- * Pictures and documents count by what they show.
+ * Returns the maximum number of input tokens of the next request: the provider's count for the part it has seen, plus
+ * one token for every two bytes of the rest as JSON. No current tokenizer exceeds that for ordinary text. Files are
+ * counted by `maxFileTokens`.
  */
 export function inputBound(
   state: Pick<State, 'messages' | 'contextTokens' | 'contextMessages'> & Partial<Pick<State, 'turns'>>,
@@ -42,7 +45,7 @@ export function inputBound(
     bytes += byteLength(shown.length === 0 ? message : withoutFiles(message));
     for (const part of shown) media += maxFileTokens(part);
   }
-  // What was counted in an earlier run may have been with other tools and instructions.
+  // An earlier run may have used other tools and instructions.
   if (seen === 0 || state.turns === 0) {
     bytes += byteLength(request.system ?? '');
     for (const tool of request.tools) bytes += byteLength(declaration(tool));
@@ -59,7 +62,7 @@ function declaration(tool: { name: string; description: string; parameters: Json
   return [tool.name, tool.description, tool.parameters];
 }
 
-/** Bytes of a value as JSON in UTF-8. */
+/** Returns the size of a value as JSON in UTF-8, in bytes. */
 function byteLength(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length;
 }

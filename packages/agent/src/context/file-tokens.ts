@@ -3,13 +3,13 @@ import { fileKind } from '../values/file-part.ts';
 import type { FilePart } from '../values/message.ts';
 import { imageSize } from './image-size.ts';
 
-/** True for what is counted by what it shows and not by its bytes. */
+/** Returns whether a part is a file, whose tokens are not counted from its JSON. */
 export function isFile(part: { readonly type: string }): part is FilePart {
   return part.type === 'file';
 }
 
 /**
- * The most tokens that a file is counted as by the models in use. Where the figures come from stands in
+ * Returns the maximum number of tokens that current models count for a file. The source of the figures is in
  * docs/decisions/0015-what-a-picture-weighs.md.
  */
 export function maxFileTokens(file: FilePart): number {
@@ -20,7 +20,7 @@ export function maxFileTokens(file: FilePart): number {
     case 'audio':
       return Math.ceil(bytesIn(file) / maxAudioDensity);
     case 'pdf':
-      // Pages that cannot be seen are small and dense, or are counted too high.
+      // A PDF without visible pages is small and dense, or is overestimated.
       return (pagesOf(file) ?? 0) * maxPerPage || Math.ceil(file.data.length / 2);
     case 'text':
       return Math.ceil(bytesIn(file) / 2);
@@ -31,13 +31,13 @@ export function maxFileTokens(file: FilePart): number {
   }
 }
 
-/** About how many tokens a file takes. */
+/** Estimates the number of tokens of a file. */
 export function roughFileTokens(file: FilePart): number {
   const kind = fileKind(file.mediaType);
   switch (kind) {
     case 'image': {
       const patches = patchesOf(file);
-      // Services take one token for 750 to 853 pixels.
+      // Services count one token for 750 to 853 pixels.
       return patches === undefined ? 1_600 : Math.ceil(patches * 1.3);
     }
     case 'audio':
@@ -53,19 +53,20 @@ export function roughFileTokens(file: FilePart): number {
   }
 }
 
-/** Most tokens for a picture whose size cannot be read: those of twelve million pixels. */
+/** Maximum number of tokens of an image whose size cannot be read: that of twelve million pixels. */
 const unreadable = 15_000;
 
-/** Where models that take more than a token and a quarter for a patch stop. */
+/** Maximum number of image tokens for models that count more than 1.25 tokens per patch. */
 const defaultMaximum = 4_800;
 
-/** Services refuse pictures of more than 8,000 pixels a side. */
+/** Maximum number of tokens of any image: services reject images of more than 8,000 pixels per side. */
 const maxInAll = 90_000;
 
 function maxImageTokens(file: FilePart): number {
   const patches = patchesOf(file);
   if (patches === undefined) return unreadable;
-  // Small ones count up to 2.46 tokens a patch, or 85 and 170 a tile; large ones 1.2 a patch, without an end.
+  // Small images count up to 2.46 tokens per patch, or 85 plus 170 per tile; large ones 1.2 per patch, without a
+  // maximum.
   return Math.min(
     maxInAll,
     Math.ceil(patches * 2.5) + 260,
@@ -73,22 +74,26 @@ function maxImageTokens(file: FilePart): number {
   );
 }
 
-/** Squares of 32 pixels, by which pictures are counted. */
+/** Returns the number of 32-pixel squares (patches) by which an image is counted. */
 function patchesOf(file: FilePart): number | undefined {
   const size = imageSize(file.data);
   return size && Math.ceil(size.width / 32) * Math.ceil(size.height / 32);
 }
 
-/** A page costs its picture, about 1,600, and its text: a dense one 3,000. */
+/** Maximum number of tokens of a page: about 1,600 for its image and 3,000 for dense text. */
 const maxPerPage = 5_000;
 
 /**
- * Bytes of a recording that cost at least one token: 32 tokens a second at 16 kbit/s. Services count 10 (one for each 100
- * ms, OpenAI) to 32 (Gemini), and speech is rarely compressed further; the usual 64 kbit/s have 800 bytes to a token.
+ * Minimum number of bytes of audio per token: 32 tokens per second at 16 kbit/s. Services count between 10 tokens per
+ * second (one per 100 ms, OpenAI) and 32 (Gemini), and speech is rarely compressed further. At the usual 64 kbit/s
+ * and 10 tokens per second, a token is 800 bytes.
  */
 const maxAudioDensity = 62;
 
-/** How many pages a PDF shows to a plain eye; a file that packs its objects away shows none. */
+/**
+ * Returns the number of pages visible in a PDF, or undefined if there are none, for example because its objects are
+ * compressed.
+ */
 function pagesOf(file: FilePart): number | undefined {
   try {
     const pages = atob(file.data).match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length;
@@ -98,7 +103,7 @@ function pagesOf(file: FilePart): number | undefined {
   }
 }
 
-/** Four characters of base64 hold three bytes. */
+/** Returns the size of a file: four base64 characters encode three bytes. */
 function bytesIn({ data }: FilePart): number {
   return Math.ceil(data.length * 0.75);
 }

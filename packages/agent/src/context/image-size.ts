@@ -4,10 +4,10 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** Characters of base64 in which a picture says how large it is; what a camera notes may stand before that. */
+/** Number of base64 characters that are searched for the size of an image; camera metadata can precede it. */
 const headCharacters = 262_144;
 
-/** The size that a picture of base64 says it has. Nothing for a kind that services do not take, or garbage. */
+/** Returns the size that a base64 image declares, or undefined for an unsupported format or invalid data. */
 export function imageSize(data: string): ImageSize | undefined {
   const head = decoded(data.slice(0, headCharacters));
   if (head === undefined) return undefined;
@@ -40,7 +40,7 @@ function gifSize(view: DataView): ImageSize | undefined {
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** Lossy, lossless and extended files each say it in their own place. */
+/** Reads the size from a lossy, lossless or extended file; each stores it at a different offset. */
 function webpSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 30 || !begins(view, 0, 'RIFF') || !begins(view, 8, 'WEBP')) return undefined;
   if (begins(view, 12, 'VP8 '))
@@ -54,14 +54,14 @@ function webpSize(view: DataView): ImageSize | undefined {
   return { width: less(24) + 1, height: less(27) + 1 };
 }
 
-/** Walks over what stands before the frame, which says it. */
+/** Skips the segments before the frame, which contains the size. */
 function jpegSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8) return undefined;
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined;
     const marker = view.getUint8(at + 1);
     if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
-    // Fill bytes, and marks that stand for themselves.
+    // Fill bytes, and markers without a segment.
     if (marker === 0xff) at += 1;
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
     else at += 2 + view.getUint16(at + 2);
@@ -69,7 +69,7 @@ function jpegSize(view: DataView): ImageSize | undefined {
   return undefined;
 }
 
-/** C0 to CF begin a frame, but for the three that hold tables. */
+/** Returns whether a marker starts a frame: C0 to CF, except for C4, C8 and CC. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -5,43 +5,43 @@ import { defineTool, toolOutput } from '../interfaces/tool.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { endsOf } from '../values/truncate.ts';
 
-/** Most bytes that one call of the reading tool gives. */
+/** Maximum number of bytes that one call of `read_blob` returns. */
 const maxRead = 32_768;
 
-/** What one call of the reading tool gives unless told otherwise. */
+/** Number of bytes that one call of `read_blob` returns by default. */
 const defaultRead = 16_384;
 
-/** From which size on tool output is put away, and how much of it the model still sees. In bytes of UTF-8. */
+/** Options of {@link offload}, in bytes of UTF-8. */
 export interface OffloadOptions {
-  /** Tool output of more bytes is put away. Default 16 KiB. */
+  /** Size above which tool output is offloaded. Default 16 KiB. */
   readonly overBytes?: number;
-  /** Bytes of such an output that the model still sees, half of them from its end. Default 4 KiB. */
+  /** Size of the excerpt that the model sees, half of it from the end of the output. Default 4 KiB. */
   readonly excerptBytes?: number;
 }
 
-/** Puts long tool output away, and lets the model read it piece by piece. */
+/** Stores long tool output outside the conversation and lets the model read it in parts. */
 export interface Offload {
-  /** Offered to the model beside the tools of the run. */
+  /** The tool that is offered to the model in addition to the tools of the run. */
   readonly tool: Tool;
-  /** Output of more bytes is put away. */
+  /** Size above which output is offloaded, in bytes. */
   readonly overBytes: number;
   /**
-   * Puts a text away. What the model sees instead has at most about `room` bytes. Equal texts have equal ids.
-   * Rejects when the blobs do.
+   * Stores a text. The excerpt for the model has at most about `room` bytes. Equal texts have equal ids. Rejects if
+   * the blobs reject.
    */
   put(text: string, room: number, digest: Runtime['digest']): Promise<OffloadedOutput>;
 }
 
-/** A text that was put away. */
+/** An offloaded text. */
 export interface OffloadedOutput {
-  /** Head, tail, and how to read what is between. */
+  /** The start and the end of the text, and how to read the rest. */
   readonly excerpt: string;
   readonly blob: BlobReference;
 }
 
 /**
- * Keeps long tool output out of the conversation: the model sees its head and tail and an id by which
- * `read_blob` gives any part of it.
+ * Keeps long tool output out of the conversation: the model sees its start, its end and an id with which `read_blob`
+ * returns any part of it.
  */
 export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
   const { overBytes = 16_384, excerptBytes = 4_096 } = options;
@@ -50,7 +50,7 @@ export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
     overBytes,
     async put(text, room, digest) {
       const bytes = new TextEncoder().encode(text);
-      // Long enough that nobody finds another text with the same id, short enough to be copied without a slip.
+      // Long enough that nobody can find another text with the same id, short enough to copy without errors.
       const id = (await digest(text)).slice(0, 24);
       await blobs.put(id, bytes);
       return {
@@ -109,11 +109,11 @@ function readBlob(blobs: Blobs): Tool {
   });
 }
 
-/** The whole characters of a part, and where they stand. */
+/** Returns the complete characters of a part and their position. */
 function passage(bytes: Uint8Array, offset: number, size: number): string {
   let first = 0;
   while (first < bytes.length && ((bytes[first] ?? 0) & 0xc0) === 0x80) first += 1;
-  // What is only begun at the end is left for the next part.
+  // An incomplete character at the end belongs to the next part.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(first), {
     stream: offset + bytes.length < size,
   });

@@ -4,13 +4,13 @@ import type { Tool } from '../interfaces/tool.ts';
 import type { Message } from '../values/message.ts';
 import { isFile, roughFileTokens } from './file-tokens.ts';
 
-/** Bytes of text in one token: between prose (about four) and other scripts (about two). */
+/** Bytes of text per token, between English prose (about four) and other scripts (about two). */
 const bytesPerToken = 3;
 
 /**
- * About how many tokens the next request weighs: what the service counted of the conversation, and an
- * estimate of what was added since, tool output above all. `prefixTokens` stands for instructions and tools
- * as long as nothing has been counted. For deciding whether to compact, never for limits.
+ * Estimates the number of tokens of the next request: the service's count for the conversation plus an estimate of
+ * what was added since, mainly tool output. Until the service has counted a request, `prefixTokens` stands for
+ * instructions and tools. Used to decide whether to compact, never for limits.
  */
 export function estimateTokens(state: State, prefixTokens: number): number {
   const counted = state.contextTokens > 0;
@@ -22,12 +22,12 @@ export function estimateTokens(state: State, prefixTokens: number): number {
   return tokens;
 }
 
-/** Whether a conversation weighs more than so many tokens. Nothing is weighed when that many are no bound. */
+/** Returns whether the estimate exceeds `tokens`. If `tokens` is infinite, nothing is estimated. */
 export function exceedsTokens(state: State, tokens: number, prefixTokens: number): boolean {
   return tokens !== Number.POSITIVE_INFINITY && estimateTokens(state, prefixTokens) > tokens;
 }
 
-/** About how many tokens a message takes. */
+/** Estimates the number of tokens of a message. */
 export function roughTextTokens(message: Message): number {
   let tokens = 0;
   for (const part of message.content) {
@@ -36,12 +36,12 @@ export function roughTextTokens(message: Message): number {
   return tokens;
 }
 
-/** About how many tokens instructions and tools take. */
+/** Estimates the number of tokens of instructions and tools. */
 export function prefixTokens(system: ModelRequest['system'], tools: readonly Tool[]): number {
   return textTokens([system, tools.map((tool) => [tool.name, tool.description, tool.parameters])]);
 }
 
-/** About how many tokens a value takes as JSON. */
+/** Estimates the number of tokens of a value as JSON. */
 function textTokens(value: unknown): number {
   return Math.ceil(encoder.encode(JSON.stringify(value) ?? '').length / bytesPerToken);
 }

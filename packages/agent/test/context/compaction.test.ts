@@ -32,7 +32,7 @@ function afterwards(given: readonly Message[], made: Compacted | undefined): Mes
 }
 
 describe('compactionPoint', () => {
-  it('keeps at least as many messages as asked for and parts no call from its result', () => {
+  it('keeps at least the requested number of messages and never separates a call from its result', () => {
     const points = [0, 1, 2, 3, 4, 5, 6, 99].map((keep) => compactionPoint(messages, keep));
     expect(points).toEqual([6, 5, 4, 1, 1, 1, 0, 0]);
     for (const point of points) expect(messages[point]?.role).not.toBe('tool_result');
@@ -40,7 +40,7 @@ describe('compactionPoint', () => {
 });
 
 describe('keepLast', () => {
-  it('keeps the last messages and, of those before, what the user said', async () => {
+  it('keeps the last messages and, of the earlier ones, those of the user', async () => {
     const made = await keepLast(1)(messages, means);
     const [first, ...rest] = afterwards(messages, made);
     expect(rest).toEqual(messages.slice(5));
@@ -48,7 +48,7 @@ describe('keepLast', () => {
     expect(said).toMatch(/Mend the clock\.\n\nAnd the bell\.$/);
   });
 
-  it('keeps the words of the user however often it is asked, without a summary of summaries', async () => {
+  it('keeps the messages of the user over several compactions, without summarizing summaries', async () => {
     let now: Message[] = [...messages];
     for (let round = 0; round < 20; round += 1) {
       now = [
@@ -65,14 +65,14 @@ describe('keepLast', () => {
     expect(said.length).toBeLessThan(3000);
   });
 
-  it('bounds what it keeps of them', async () => {
+  it('limits the size of the kept messages', async () => {
     const wordy = [userMessage('word '.repeat(50_000)), ...messages];
     const made = await keepLast(2)(wordy, means);
     expect(made?.summary.length).toBeLessThan(8200);
     expect(made?.summary).toContain('bytes left out');
   });
 
-  it('has nothing to do where there is nothing older, or nothing but a summary', async () => {
+  it('does nothing if there are no older messages, or only a summary', async () => {
     expect(await keepLast(6)(messages, means)).toBeUndefined();
     const before = afterwards(messages, await keepLast(1)(messages, means));
     expect(await keepLast(1)(before, means)).toBeUndefined();
@@ -84,17 +84,17 @@ describe('firstOf', () => {
   const nothing = () => undefined;
   const cut = () => ({ upTo: 1, summary: 's' });
 
-  it('takes the first that works', async () => {
+  it('uses the first one that works', async () => {
     expect(await firstOf(fails, nothing, cut, fails)(messages, means)).toEqual(cut());
   });
 
-  it('does as the last one does where none works', async () => {
+  it('has the outcome of the last one if none works', async () => {
     await expect(firstOf(nothing, fails)(messages, means)).rejects.toThrow('no');
     expect(await firstOf(fails, nothing)(messages, means)).toBeUndefined();
     expect(await firstOf()(messages, means)).toBeUndefined();
   });
 
-  it('tries nothing more once the run must stop [P3]', async () => {
+  it('tries no more once the run must stop [P3]', async () => {
     const stopped = { ...means, signal: AbortSignal.abort() };
     await expect(firstOf(fails, cut)(messages, stopped)).rejects.toThrow('no');
   });

@@ -17,21 +17,21 @@ describe('inputBound', () => {
   const tool = { name: 't', description: 'A tool.', parameters: { type: 'object' }, execute: () => 1 };
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
-  it('counts messages, instructions and tools when nothing has been counted yet', () => {
+  it('counts messages, instructions and tools if nothing has been counted yet', () => {
     const state = { ...emptyState(), messages: [...messages] };
     const bare = inputBound(state, { tools: [] });
     expect(bare).toBeGreaterThanOrEqual(Math.floor(messages.reduce((sum, each) => sum + bytes(each), 0) / 2));
     expect(inputBound(state, { tools: [tool], system: 'Be brief.' })).toBeGreaterThan(bare + 20);
   });
 
-  it('counts bytes, not characters: text of other scripts costs more [B1]', () => {
+  it('counts bytes, not characters: text in other scripts costs more [B1]', () => {
     const bound = (text: string) =>
       inputBound({ ...emptyState(), messages: [userMessage(text)] }, { tools: [] });
     expect(bound('漢'.repeat(1000))).toBeGreaterThanOrEqual(1500);
     expect(bound('x'.repeat(1000))).toBeLessThan(600);
   });
 
-  it('goes by the count of the provider for what it has seen', () => {
+  it('uses the count of the provider for what it has seen', () => {
     const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5, turns: 2 };
     const state = { ...emptyState(), ...counted };
     const bound = inputBound(state, { tools: [tool], system: 'x'.repeat(9000) });
@@ -42,7 +42,7 @@ describe('inputBound', () => {
     expect(inputBound(more, { tools: [tool] })).toBeGreaterThan(6000);
   });
 
-  it('counts instructions and tools anew in a run that has counted nothing yet: they may be others [B1]', () => {
+  it('counts instructions and tools again in a new run, because they may have changed [B1]', () => {
     const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5 };
     const bound = (turns: number) =>
       inputBound({ ...counted, turns }, { tools: [], system: 'x'.repeat(9000) });

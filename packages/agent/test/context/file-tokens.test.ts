@@ -46,37 +46,37 @@ test.each([
   expect(maxFileTokens(file)).toBeGreaterThanOrEqual(320);
 });
 
-describe('what a picture is counted as', () => {
+describe('the tokens of an image', () => {
   it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {
     const most = maxFileTokens(picture(width, height));
     expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
     expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
   });
 
-  it('does not follow from its bytes', () => {
+  it('do not depend on its bytes', () => {
     expect(maxFileTokens(picture(1024, 1024, 100))).toBe(maxFileTokens(picture(1024, 1024, 5_000_000)));
   });
 
-  it('has a bound where its size is absurd or cannot be read', () => {
+  it('have a maximum if its size is absurd or cannot be read', () => {
     expect(maxFileTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
     expect(maxFileTokens({ type: 'file', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
   });
 
-  it('is about one token for 800 pixels', () => {
+  it('are about one per 800 pixels', () => {
     expect(roughFileTokens(picture(1024, 1024))).toBe(1332);
     expect(roughFileTokens({ type: 'file', mediaType: 'image/png', data: 'AAAA' })).toBe(1600);
   });
 });
 
-describe('what a document is counted as', () => {
-  it('goes by its pages: ten of text were counted as 23,236', () => {
+describe('the tokens of a document', () => {
+  it('depend on its pages: ten text pages were counted as 23,236', () => {
     const part = pdf(10, 3_000_000);
     expect(maxFileTokens(part)).toBe(50_000);
     expect(roughFileTokens(part)).toBe(24_000);
     expect(maxFileTokens(pdf(100))).toBeGreaterThan(100 * 2481);
   });
 
-  it('goes by its bytes where it shows no page, or is text', () => {
+  it('depend on its bytes if no page is visible, or if it is text', () => {
     const packed = pdf(0, 30_000);
     expect(maxFileTokens(packed)).toBe(20_000);
     const text: FilePart = { type: 'file', mediaType: 'text/plain', data: 'A'.repeat(4000) };
@@ -86,7 +86,7 @@ describe('what a document is counted as', () => {
 });
 
 describe('inputBound', () => {
-  it('counts a picture of a megabyte by its pixels and the words beside it by their bytes', () => {
+  it('counts an image of one megabyte by its pixels, and the text beside it by its bytes', () => {
     const bound = (content: readonly (FilePart | { type: 'text'; text: string })[]) =>
       inputBound({ ...emptyState(), messages: [{ role: 'user', content }] }, { tools: [] });
     const words = { type: 'text', text: 'x'.repeat(2000) } as const;

@@ -19,11 +19,11 @@ describe('imageSize', () => {
     expect(imageSize(data)).toEqual({ width, height });
   });
 
-  it('takes a table of a JPEG for no frame', () => {
+  it('does not mistake a table of a JPEG for a frame', () => {
     expect(imageSize(jpeg(17, 19, 300))).toEqual({ width: 17, height: 19 });
   });
 
-  it('gives nothing for what is cut, empty or something else', () => {
+  it('returns undefined for truncated, empty or other data', () => {
     for (const whole of [png(9, 9), gif(9, 9), jpeg(9, 9), webp('VP8X', 9, 9)]) {
       expect(imageSize(whole.slice(0, 12))).toBeUndefined();
     }

@@ -46,7 +46,7 @@ async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs
 }
 
 describe('long tool output', () => {
-  it('can be read to the end, piece by piece, though far more than reaches the model at once [P10]', async () => {
+  it('can be read to the end in parts, although it exceeds what the model can receive in one result [P10]', async () => {
     const whole = Array.from({ length: 60_000 }, (_, line) => `${line} häuser 🏠\n`).join('');
     const { text, event, policy } = await shown(whole);
     expect(bytesOf(text)).toBeLessThanOrEqual(4096);
@@ -64,20 +64,20 @@ describe('long tool output', () => {
     expect(found === whole).toBe(true);
   });
 
-  it('says where to read on, and that place is where the head ends', async () => {
+  it('names the offset for reading on, which is where the excerpt is cut', async () => {
     const { text, policy } = await shown('x'.repeat(99_999));
     const args: Args = JSON.parse(/read_blob with (\{.*\}) reads/.exec(text)?.[1] ?? '{}');
     expect(args.offset).toBe(text.indexOf('\n'));
     expect(await read(policy, args)).toMatch(new RegExp(`^\\(bytes ${args.offset} to `));
   });
 
-  it('has the same id in every run that gets the same', async () => {
+  it('has the same id in every run with the same output', async () => {
     const [one, two] = [await shown('x'.repeat(50_000)), await shown('x'.repeat(50_000))];
     expect(one.text).toBe(two.text);
     expect((await shown('y'.repeat(50_000))).text).not.toBe(one.text);
   });
 
-  it('is put away part by part, errors too, and pictures stay', async () => {
+  it('is offloaded part by part, errors too, and images stay', async () => {
     const long = { type: 'text', text: 'z'.repeat(20_000) } as const;
     const picture = { type: 'file', mediaType: 'image/png', data: 'AA==' } as const;
     const short = { type: 'text', text: 'short' } as const;
@@ -87,7 +87,7 @@ describe('long tool output', () => {
     expect(JSON.stringify(result?.content).length).toBeLessThan(5000);
   });
 
-  it('stays as it is up to the limit, which a tool may set lower', async () => {
+  it('stays unchanged up to the limit, which a tool can lower', async () => {
     const { text, event } = await shown('x'.repeat(16_384));
     expect([text.length, event?.blobs]).toEqual([16_384, undefined]);
     expect(
@@ -97,7 +97,7 @@ describe('long tool output', () => {
 });
 
 describe('read_blob', () => {
-  it('changes nothing, is offered by the policy, and what it gives is not put away again [P10]', async () => {
+  it('changes nothing, is offered by the policy, and its output is not offloaded again [P10]', async () => {
     const stage = new RunFixture(() => memoryStore());
     const policy = offload(memoryBlobs(), { overBytes: 1000 });
     const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);
@@ -112,14 +112,14 @@ describe('read_blob', () => {
     await stage.check();
   });
 
-  it('says what is wrong with an id or a place', async () => {
+  it('reports an invalid id or offset', async () => {
     const policy = offload(memoryBlobs());
     expect(await read(policy, { id: 'none' })).toMatch(/^failed: There is no blob "none"/);
     const { blob } = await policy.put('short', 100, digest);
     expect(await read(policy, { id: blob.id, offset: 5 })).toMatch(/^failed: The blob has 5 bytes/);
   });
 
-  it('gives whole characters from any place on', async () => {
+  it('returns complete characters from any offset', async () => {
     const policy = offload(memoryBlobs());
     await fc.assert(
       fc.asyncProperty(
@@ -141,7 +141,7 @@ describe('read_blob', () => {
 });
 
 describe('memoryBlobs', () => {
-  it('gives up the oldest when there is no more room, never the newest', async () => {
+  it('deletes the oldest blobs when it is full, never the newest', async () => {
     const blobs = memoryBlobs({ maxBytes: 10 });
     for (const id of ['a', 'b', 'c']) await blobs.put(id, new Uint8Array(5));
     const all = { start: 0, end: 99 };
@@ -150,7 +150,7 @@ describe('memoryBlobs', () => {
     expect([(await blobs.get('d', all))?.size, await blobs.get('c', all)]).toEqual([50, undefined]);
   });
 
-  it('keeps a thing once', async () => {
+  it('stores equal content once', async () => {
     const blobs = memoryBlobs({ maxBytes: 10 });
     await blobs.put('a', new Uint8Array(5));
     for (let count = 0; count < 9; count += 1) await blobs.put('b', new Uint8Array(5));
@@ -159,7 +159,7 @@ describe('memoryBlobs', () => {
 });
 
 describe('endsOf', () => {
-  it('cuts no character in two and never gives a byte twice', () => {
+  it('splits no character and returns no byte twice', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.nat(200), (text, room) => {
         const whole = text.toWellFormed();

@@ -6,8 +6,8 @@ import { userMessage } from '../../src/values/message.ts';
 
 const long = userMessage('word '.repeat(3000));
 
-describe('what a conversation weighs', () => {
-  it('is what the provider counted and an estimate of what was added since', () => {
+describe('the estimated size of a conversation', () => {
+  it('is the count of the provider plus an estimate of what was added since', () => {
     const counted = { ...emptyState(), messages: [long, long], contextTokens: 700, contextMessages: 2 };
     expect(estimateTokens(counted, 99)).toBe(700);
     const more = { ...counted, messages: [long, long, long] };
@@ -16,14 +16,14 @@ describe('what a conversation weighs', () => {
     expect(roughTextTokens(long)).toBeLessThan(7000);
   });
 
-  it('is instructions, tools and all messages where nothing has been counted', () => {
+  it('covers instructions, tools and all messages if nothing has been counted', () => {
     const state = { ...emptyState(), messages: [long, long] };
     expect(estimateTokens(state, 99)).toBe(99 + 2 * roughTextTokens(long));
     const tool = { name: 't', description: 'A tool.', parameters: { type: 'object' }, execute: () => 1 };
     expect(prefixTokens('Be brief.', [tool])).toBeGreaterThan(prefixTokens('Be brief.', []));
   });
 
-  it('takes pictures and documents for what services charge, not for their bytes', () => {
+  it('counts images and documents as services do, not by their bytes', () => {
     const data = 'A'.repeat(1_000_000);
     const picture: Message = { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data }] };
     const pdf: Message = {
@@ -38,7 +38,7 @@ describe('what a conversation weighs', () => {
 });
 
 describe('exceedsTokens', () => {
-  it('weighs nothing where there is no bound', () => {
+  it('estimates nothing without a limit', () => {
     const messages = new Proxy<Message[]>([], {
       get() {
         throw new Error('looked at');
@@ -47,7 +47,7 @@ describe('exceedsTokens', () => {
     expect(exceedsTokens({ ...emptyState(), messages }, Number.POSITIVE_INFINITY, 0)).toBe(false);
   });
 
-  it('is a question of more, not of as many', () => {
+  it('is true for more tokens, not for the same number', () => {
     const state = { ...emptyState(), contextTokens: 100 };
     expect([exceedsTokens(state, 100, 0), exceedsTokens(state, 99, 0)]).toEqual([false, true]);
   });
