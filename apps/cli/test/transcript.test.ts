@@ -77,9 +77,9 @@ describe('cobbler doctor FILE', () => {
   });
 
   test.each([
-    ['Claude Messages', claude, 'messages[1] has a call of look ("a") without a result'],
-    ['Chat Completions', chat, 'messages[1] is a result for the call "a", which waits for none'],
-    ['OpenAI Responses', responses, 'input[1] has a call of look ("a") without a result'],
+    ['Claude Messages', claude, 'messages[1] contains a call of look ("a") without a result'],
+    ['Chat Completions', chat, 'messages[1] is a result for the call "a", which is not open'],
+    ['OpenAI Responses', responses, 'input[1] contains a call of look ("a") without a result'],
   ])('tells a conversation of %s by what stands in it', async (name, content, problem) => {
     const { code, out } = await examine(content);
     expect([code, out.split('\n')]).toEqual([
@@ -108,7 +108,7 @@ describe('cobbler doctor FILE', () => {
         file: 'talk',
         kind: 'a conversation of Claude Messages',
         size: '3 messages',
-        problems: [{ place: 'messages[1]', what: 'has a call of look ("a") without a result' }],
+        problems: [{ place: 'messages[1]', what: 'contains a call of look ("a") without a result' }],
       },
     ]);
   });
@@ -227,6 +227,6 @@ test('the command line reaches it, from a file and from a pipe', async () => {
   const piped = await cobbler(['doctor', '-'], { input: JSON.stringify(claude) });
   expect([piped.code, piped.stdout.split('\n')[0]]).toEqual([
     1,
-    'FAIL messages[1] has a call of look ("a") without a result',
+    'FAIL messages[1] contains a call of look ("a") without a result',
   ]);
 });

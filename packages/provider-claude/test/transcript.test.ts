@@ -92,12 +92,12 @@ describe('what is told of one', () => {
     [
       'a call without a result',
       [user('Go.'), calls('a', 'b'), results('a')],
-      'messages[1] has a call of look ("b") without a result',
+      'messages[1] contains a call of look ("b") without a result',
     ],
     [
       'a result without a call',
       [user('Go.'), results('x')],
-      'messages[1] is a result for the call "x", which waits for none',
+      'messages[1] is a result for the call "x", which is not open',
     ],
     [
       'an answer first',
@@ -106,7 +106,7 @@ describe('what is told of one', () => {
     ],
     ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
     ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text of white space only'],
-    ['half a character', [user('x \ud83d')], 'messages[0] holds half of a surrogate pair'],
+    ['half a character', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
     ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
       'an id that comes again',
@@ -125,7 +125,7 @@ describe('what is told of one', () => {
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: [] }] },
         results('a'),
       ],
-      'messages[1] has a call whose arguments cannot be used',
+      'messages[1] contains a call with unusable arguments',
     ],
     [
       'text before results',

@@ -72,22 +72,22 @@ describe('Chat Completions', () => {
     [
       'a call without a result',
       [user, calls('a', 'b'), result('b')],
-      'messages[1] has a call of look ("a") without a result',
+      'messages[1] contains a call of look ("a") without a result',
     ],
     [
       'a result behind the user',
       [user, calls('a'), user, result('a')],
-      'messages[3] is the result of the call "a", but stands apart from it',
+      'messages[3] is the result of the call "a", but does not follow it',
     ],
     [
       'a result behind another answer',
       [user, calls('a'), { role: 'assistant', content: 'Hm.' }, result('a')],
-      'messages[3] is the result of the call "a", but stands apart from it',
+      'messages[3] is the result of the call "a", but does not follow it',
     ],
     [
       'a result without a call',
       [user, result('a')],
-      'messages[1] is a result for the call "a", which waits for none',
+      'messages[1] is a result for the call "a", which is not open',
     ],
     [
       'arguments',
@@ -177,12 +177,12 @@ describe('Responses', () => {
     [
       'a call without an output',
       [user, call('a'), call('b'), result('b')],
-      'input[1] has a call of look ("a") without a result',
+      'input[1] contains a call of look ("a") without a result',
     ],
     [
       'an output without a call',
       [user, result('a')],
-      'input[1] is a result for the call "a", which waits for none',
+      'input[1] is a result for the call "a", which is not open',
     ],
     ['a thought that leads nowhere', [user, thought], 'input[1] is reasoning without a following item'],
     [

@@ -1,30 +1,31 @@
 import type { ApprovalRequestedEvent } from './event.ts';
 
-/** What is shown of a call before the user may allow it. */
+/** The fields of a call that the user sees before allowing it. */
 export type ShownCall = Pick<
   ApprovalRequestedEvent,
   'toolName' | 'arguments' | 'diff' | 'summary' | 'mustAsk'
 >;
 
 /**
- * Characters that a reader cannot see, or that change how others are seen: controls, unassigned code points, line and
- * paragraph separators, marks of direction, what fonts leave out, and blanks other than the plain one. Newline and tab
- * stay.
+ * Characters that are invisible or change how others are displayed: control characters, unassigned code points, line
+ * and paragraph separators, bidirectional marks, characters that fonts ignore, and spaces other than the ordinary
+ * one. Newline and tab are kept.
  */
 const unseen =
   /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800]|(?! )\p{Zs}/gu;
 
-/** A text in which every character can be seen: the others are written as `\u{202e}`. */
+/** Makes every character of a text visible: invisible ones are written like `\u{202e}`. */
 export function visibleText(text: string): string {
   return text.replace(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** A value that is shorter and has one line is always shown by its name, so that no chance match hides it. */
+/** Longest single-line value that is always shown itself, so that a chance match in the diff does not hide it. */
 const longValue = 80;
 
 /**
- * The arguments of a call as lines that leave nothing out and can all be seen: texts after `|`, all else as JSON.
- * A long text that the diff holds in full, and one that `elsewhere` says is shown already, is only named.
+ * Returns the arguments of a call as lines that contain only visible characters: strings after `|`, everything else
+ * as JSON. Nothing is left out, but a long string that the diff contains in full is only referred to, and a string in
+ * `elsewhere`, which is shown already, is omitted.
  */
 export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []): string[] {
   const sides = call.diff === undefined ? [] : sidesOf(call.diff);
@@ -42,8 +43,8 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
 }
 
 /**
- * All of a call as one text: tool, arguments, diff. What shows this text shows everything that an approval of the call
- * allows; a place that cannot show it whole must not offer to allow.
+ * Returns a call as one text: tool, arguments, diff. The text contains everything that an approval of the call
+ * allows. A client that cannot show all of it must not offer to allow the call.
  */
 export function approvalText(call: ShownCall): string {
   const summary = call.summary === undefined ? '' : `  ${visibleText(call.summary)}`;
@@ -53,7 +54,10 @@ export function approvalText(call: ShownCall): string {
   return [...lines, ...diff].join('\n');
 }
 
-/** A line of a text. Blanks at its end are invisible, and some terminals leave them out. */
+/**
+ * Formats a line of a string. Spaces and tabs at its end are invisible and some terminals drop them, so they are
+ * escaped.
+ */
 function barred(line: string): string {
   const seen = line.replace(/[ \t]+$/, (blanks) =>
     blanks.replaceAll(' ', '\\u{20}').replaceAll('\t', '\\u{9}'),
@@ -67,8 +71,7 @@ function jsonLines(title: string, value: unknown): string[] {
 }
 
 /**
- * Each hunk of a unified diff as the text before and the text after it, up to where the diff is cut: nothing behind
- * that can be told apart.
+ * Returns the text before and the text after each hunk of a unified diff, up to the point where the diff is cut off.
  */
 function sidesOf(diff: string): string[] {
   const hunks: { old: string; new: string }[] = [];

@@ -1,9 +1,9 @@
 /**
- * The types of events, by what they are about. A new type must be added to a group. Readers that ignore the whole group
- * then need no change, and the compiler names those that handle its members one by one.
+ * The event types by topic. A new type must be added to a group. Readers that ignore the whole group then need no
+ * change, and the compiler reports those that handle its members one by one.
  */
 interface EventGroups {
-  /** Brings user messages into the conversation. */
+  /** Adds user messages to the conversation. */
   input: 'user' | 'history';
   /** A request to the model has ended. */
   response: 'assistant' | 'ask_failed';
@@ -24,7 +24,7 @@ export type EventGroup = keyof EventGroups;
 
 /**
  * Closes a `switch` over events: `default: return ignore<'note'>(event)` names the groups that have no case, and
- * `ignore<never>(event)` none. An event type of neither a case nor these groups is an error of the compiler. Unlike
+ * `ignore<never>(event)` none. An event type that is in neither a case nor these groups is a compile error. Unlike
  * `assertNever` it does not throw, because a log can contain types of a later version.
  */
 export function ignore<Group extends EventGroup>(_event: { readonly type: EventGroups[Group] }): undefined {

@@ -4,47 +4,49 @@ import type { EventBody } from './stored-events.ts';
 
 export type * from './stored-events.ts';
 
-/** Where a call stands: its turn within the session, and its place in the answer. The provider's id may repeat. */
+/** The position of a call: its turn in the session and its index in the response. The provider's id can repeat. */
 export interface CallPosition {
   readonly turn: number;
   readonly index: number;
 }
 
-/** What every event has, stored or not. */
+/** The fields of every event, stored or not. */
 export interface RunHead {
   /** Version of the event format. */
   readonly v: 1;
-  /** Wall clock, ISO 8601. */
+  /** Wall clock time, ISO 8601. */
   readonly time: string;
   readonly runId: string;
-  /** The event was copied from the session that this one was forked from, where its cost is counted. */
+  /** True if the event was copied from the session that this one was forked from. Its cost is counted there. */
   readonly inherited?: true;
 }
 
-/** What the log adds to an event. */
+/** The fields that the log adds to an event. */
 export interface EventHead extends RunHead {
-  /** Place in the session, from 1, without gaps. */
+  /** Position in the session, starting at 1, without gaps. */
   readonly seq: number;
-  /** `<session>-<seq>`: the same event has the same id wherever it is read. */
+  /** `<session>-<seq>`: the same event has the same id everywhere. */
   readonly id: string;
 }
 
-/** An event as it is stored: what a run yields, what the store keeps, what a resume reads. */
+/** A stored event: a run emits it, the store keeps it, and a resume reads it. */
 export type Event = EventHead & EventBody;
 
-/** An event that no store has accepted. Only the log of a session gives places, so it has neither `seq` nor `id`. */
+/**
+ * An event that no store has accepted. It has neither `seq` nor `id`, because only the log of a session assigns them.
+ */
 export type UnstoredEvent = RunHead & { readonly seq?: never; readonly id?: never } & EventBody;
 
 /**
- * How a run ended of which no store has the end: the store failed, another process has the session, or the run never
- * began. It takes the place of a stored `finished` event for those who watch the run.
+ * The end of a run that no store contains: the store failed, another process claimed the session, or the run never
+ * started. Readers of the run receive it instead of a stored `finished` event.
  */
 export type UnstoredEnd = UnstoredEvent & { readonly type: 'finished' };
 
-/** The end of a run as it is shown, stored or not. */
+/** The end of a run, stored or not. */
 export type RunEnd = Extract<Event, { readonly type: 'finished' }> | UnstoredEnd;
 
-/** What readers see besides stored events while a run is under way. Never stored. */
+/** An event that readers receive during a run in addition to stored events. Never stored. */
 export type LiveEvent =
   | { readonly type: 'started'; readonly v: 1; readonly sessionId: string; readonly runId: string }
   | { readonly type: 'text_delta'; readonly index: number; readonly text: string }
@@ -66,7 +68,9 @@ export type LiveEvent =
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
-      /** For how long requests are still made after the pause, in milliseconds; absent where their number is the limit. */
+      /**
+       * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
+       */
       readonly leftMs?: number;
     }
   | CacheBreak
@@ -77,10 +81,10 @@ export type LiveEvent =
     }
   | { readonly type: 'progress'; readonly callId: string; readonly toolName: string; readonly text: string };
 
-/** Everything a reader of a run may get. */
+/** Any event that a reader of a run can receive. */
 export type RunEvent = Event | UnstoredEnd | LiveEvent;
 
-/** True for events that a store has accepted: only those have a `seq`. */
+/** Returns whether a store has accepted the event: only then does it have a `seq`. */
 export function isStored(event: RunEvent | UnstoredEvent): event is Event {
   return 'seq' in event;
 }

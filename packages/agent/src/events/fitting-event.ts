@@ -13,16 +13,16 @@ import { repairMessages } from './repair-messages.ts';
 import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
 
-/** An event as it fits a session, or nothing when it does not, and what is wrong with it as it is. */
+/** The result of checking an event: the event to keep, if any, and the problem with the original one. */
 export interface Fitting {
   readonly event?: Event;
-  /** In words that follow "the event". */
+  /** Text to append to "the event". */
   readonly problem?: string;
 }
 
 type Head = Pick<Event, 'v' | 'seq' | 'id' | 'time' | 'runId'>;
 
-/** What no run would have written at this place of a session, and how it fits all the same. */
+/** Checks whether a run could have written an event at this position, and returns the event as it fits. */
 export function fitting(state: State, event: Event): Fitting {
   if (state.finished !== undefined && event.runId === state.runId)
     return { problem: 'comes after the end of its run' };
@@ -55,28 +55,28 @@ export function fitting(state: State, event: Event): Fitting {
     case 'finished':
       return { event };
     default:
-      // A later version may store events that this one does not know: they stay.
+      // Types that this version does not know are kept, because a later version may store them.
       return ignore<never>(event) ?? { event };
   }
 }
 
-const badText = 'has a text that no provider takes: without a character, or with half of a surrogate pair';
+const badText = 'contains text that no provider accepts: an empty text, or half of a surrogate pair';
 
 function fitHistory(state: State, event: Head & HistoryEvent): Fitting {
-  if (state.seq !== 0) return { problem: 'brings a conversation from elsewhere, but is not the first one' };
+  if (state.seq !== 0) return { problem: 'imports a conversation, but is not the first event' };
   const { messages, problems } = repairMessages(event.messages);
   const [first] = problems;
   if (first === undefined) return { event };
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   return {
     event: { ...event, messages },
-    problem: `brings a conversation whose message ${first.at} ${first.what}${more}`,
+    problem: `imports a conversation whose message ${first.at} ${first.what}${more}`,
   };
 }
 
 function fitUser(event: Head & UserEvent): Fitting {
   const content = wellFormedParts(event.content);
-  if (content.length === 0) return { problem: 'says nothing' };
+  if (content.length === 0) return { problem: 'is empty' };
   return content === event.content ? { event } : { event: { ...event, content }, problem: badText };
 }
 
@@ -88,16 +88,19 @@ function fitResult(state: State, event: Head & ToolResultEvent): Fitting {
   return { event: { ...fits.event, content }, problem: fits.problem ?? badText };
 }
 
-/** Where answers were lost, calls have other turns than they had; their ids still tell them. */
+/**
+ * Checks an event of a call. If responses are missing, calls have different turn numbers; their ids still identify
+ * them.
+ */
 function fitCall(state: State, event: Extract<Event, { readonly callId: string }>): Fitting {
   const open = unanswered(state).filter((call) => isMeant(call, event));
   if (open.some(({ turn }) => turn === event.turn)) return { event };
   const [call] = open;
   const place = `turn ${event.turn}, call ${event.index}`;
-  if (call === undefined) return { problem: `is about a call that waits for nothing (${place})` };
+  if (call === undefined) return { problem: `refers to a call that is not open (${place})` };
   return {
     event: { ...event, turn: call.turn },
-    problem: `is about a call of turn ${call.turn}, but names ${place}`,
+    problem: `belongs to a call of turn ${call.turn}, but refers to ${place}`,
   };
 }
 
@@ -106,17 +109,18 @@ function isMeant({ index, part }: OpenCall, event: Extract<Event, { readonly cal
 }
 
 function fitNotice(state: State, event: Head & NoticeEvent): Fitting {
-  if (state.calls.length > 0) return { problem: 'informs the model in the middle of a turn' };
+  if (state.calls.length > 0) return { problem: 'is a notice in the middle of a turn' };
   const text = wellFormedText(event.text);
-  if (text === '') return { problem: 'says nothing' };
+  if (text === '') return { problem: 'is empty' };
   return text === event.text ? { event } : { event: { ...event, text }, problem: badText };
 }
 
 function fitCompacted(state: State, event: Head & CompactedEvent): Fitting {
-  if (state.calls.length > 0) return { problem: 'sums up a conversation in the midst of a turn' };
+  if (state.calls.length > 0) return { problem: 'summarizes a conversation in the middle of a turn' };
   const upTo = safeCut(state.messages, event.upTo);
   const summary = wellFormedText(event.summary);
   if (upTo === event.upTo && summary === event.summary) return { event };
-  const problem = upTo === event.upTo ? badText : `sums up ${event.upTo} messages where ${upTo} can be`;
+  const problem =
+    upTo === event.upTo ? badText : `summarizes ${event.upTo} messages, but only ${upTo} can be`;
   return { event: { ...event, upTo, summary }, problem };
 }

@@ -28,15 +28,15 @@ import type { OpenCall, State } from './state.ts';
 import { unanswered } from './state.ts';
 
 /**
- * The fold: the only writer of messages. Invariants, for any sequence of events whatsoever:
+ * Applies an event to the state. Only this function writes messages. Invariants for any sequence of events:
  *
- * F1 it never throws and ignores what does not fit;
- * F2 once a user speaks or the run ends (other than to wait), every call has exactly one result;
- * F3 results stand right after their answer, in the order of its calls, whatever order they came in;
- * F4 what is said during a run is placed only where the side changes anyway;
- * F5 compaction never parts a call from its result;
- * F6 a message once placed is never changed, so that caches may hold on to it, and what is placed has no
- *    empty text and no half of a surrogate pair.
+ * F1 it never throws and ignores events that do not fit;
+ * F2 after a user message or the end of a run (other than `waiting`), every call has exactly one result;
+ * F3 results directly follow their response, in the order of its calls, whatever order they arrive in;
+ * F4 messages sent during a run are placed only where the role changes anyway;
+ * F5 compaction never separates a call from its result;
+ * F6 a placed message never changes, so caches can rely on it, and contains no empty text and no half of a surrogate
+ * pair.
  */
 export function fold(state: State, event: Event): void {
   state.seq = event.seq;
@@ -44,7 +44,10 @@ export function fold(state: State, event: Event): void {
   foldUnstored(state, event);
 }
 
-/** The same without its place in the log: for what no store has accepted, in a state that is not stored either. */
+/**
+ * Applies an event that no store has accepted, and that has no position in the log, to a state that is not stored
+ * either.
+ */
 export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & EventBody): void {
   if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
   switch (event.type) {
@@ -95,7 +98,7 @@ function beginRun(state: State, runId: string): void {
   forgetRepeats(state);
 }
 
-/** What a resumed run has used so far still counts. What ended it is forgotten, unless it never got to end. */
+/** Keeps the usage of a resumed run. If the run had ended, clears the reason of its end. */
 function foldResumed(state: State, runId: string): void {
   state.runId = runId;
   state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
@@ -107,7 +110,7 @@ function foldResumed(state: State, runId: string): void {
   forgetRepeats(state);
 }
 
-/** The same array if nothing has to be changed: providers find what they made of a message by its identity. */
+/** Returns the same array if nothing has to change: providers find cached data of a message by its identity. */
 function partsToPlace(parts: readonly UserPart[]): readonly UserPart[] {
   return wellFormedParts(currentParts(parts));
 }
@@ -140,7 +143,7 @@ function foldUser(state: State, event: UserEvent): void {
   const message = userMessage(content);
   if (event.steer === true) {
     state.steering.push(message);
-    // Else a request may be under way that does not hold the message: it waits for the answer.
+    // Otherwise a request without this message may be running, so the message waits for the response.
     if (state.stopReason !== undefined && state.stopReason !== 'pause') placeSteering(state);
   } else {
     state.stopReason = undefined;
@@ -150,7 +153,7 @@ function foldUser(state: State, event: UserEvent): void {
 }
 
 function foldAssistant(state: State, event: AssistantEvent): void {
-  // What is said meanwhile must not come before the answer, which did not know it: only calls are closed.
+  // Messages sent in the meantime must not precede the response, which did not include them: only calls are closed.
   if (state.calls.length > 0) closeCalls(state);
   state.turns += 1;
   countRequests(state, event);
@@ -158,14 +161,14 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   placeAnswer(state, event.content);
   state.contextTokens = event.usage.inputTokens + event.usage.outputTokens;
   state.contextMessages = state.messages.length;
-  // Still too long after it was made smaller: to do the same again would be no use.
+  // If the conversation is still too long after it was shortened, shortening it again would not help.
   if (event.stopReason !== 'context_full') state.compacted = false;
   if (state.calls.length === 0) forgetRepeats(state);
   if (state.calls.length > 0) closeCutCalls(state, event.stopReason);
   else if (event.stopReason !== 'pause') placeSteering(state);
 }
 
-/** Only an answer that ended in order to have its calls run has calls to run; why it ended still counts. */
+/** Closes the calls of a response that did not stop to run them. Its stop reason still counts. */
 function closeCutCalls(state: State, stopReason: StopReason): void {
   if (stopReason === 'tool_use') return;
   const steered = state.steering.length > 0;
@@ -196,8 +199,9 @@ function foldAskFailed(state: State, event: AskFailedEvent): void {
 }
 
 /**
- * An answer that ended too early, and a note that says so: services refuse a request that ends with the model's own
- * turn. Only its text is placed: reasoning without its seal would be refused too, and no call of it was whole.
+ * Places a response that ended early, and a note that explains it, because services reject a request that ends with
+ * an assistant message. Only its text is placed: reasoning without its seal would be rejected too, and none of its
+ * calls was complete.
  */
 function placePartial(state: State, partial: AssistantEvent['content']): void {
   const content = wellFormedAnswer(partial).filter((part) => part.type === 'text' && part.text.trim() !== '');
@@ -206,7 +210,7 @@ function placePartial(state: State, partial: AssistantEvent['content']): void {
   state.messages.push({ role: 'assistant', content }, userMessage(partialNotes[state.stop ?? 'failed']));
 }
 
-/** What the model reads after an answer of its own that ended too early. */
+/** The notes that the model sees after one of its responses ended early. */
 const partialNotes = {
   cancelled: 'Your last answer ended here, before it was complete: the work was cancelled.',
   timeout: 'Your last answer ended here, before it was complete: the time limit was reached.',
@@ -215,7 +219,7 @@ const partialNotes = {
 
 const partialNoteTexts: ReadonlySet<string> = new Set(Object.values(partialNotes));
 
-/** The last answer that is complete. */
+/** Returns the last complete response. */
 export function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
   const at = messages.findLastIndex((message, index) => {
     const next = messages[index + 1];
@@ -246,7 +250,7 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
   state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
   if (event.final === true) change(state, call, { final: true });
   if (event.stopsBatch === true) {
-    // Tools that run beside this one have started: their results still count.
+    // Tools that run in parallel with this one have started, so their results still count.
     for (const other of unanswered(state)) {
       if (!other.started && other.index !== call.index) answerCall(state, other, unrunResult(state, other));
     }
@@ -290,23 +294,23 @@ function foldCompacted(state: State, event: CompactedEvent): void {
   state.contextMessages = 0;
   if (state.failure?.code === 'context_full') state.failure = undefined;
   if (state.stopReason !== 'context_full') return;
-  // Services refuse a request that ends with the model's own turn.
+  // Services reject a request that ends with an assistant message.
   state.messages.push(userMessage(cutOffText));
   state.stopReason = undefined;
 }
 
-/** Stands before the words of a summary. */
+/** The heading of a summary. */
 export const summaryHeading = 'Summary of the conversation so far:\n\n';
 
 const cutOffText =
   'Your last answer was cut off, because the conversation had become too long. Go on from where it ended.';
 
 /**
- * The largest index up to which messages may be replaced without leaving a result behind that has lost
- * its call: the kept part begins with a user's message or an answer.
+ * Returns the largest index up to which messages can be replaced without keeping a result whose call is gone: the
+ * kept part starts with a user message or a response.
  */
 export function safeCut(messages: readonly Message[], wanted: number): number {
-  // JSON has no infinity: an index that is not a number of messages cuts nothing, stored or not.
+  // JSON has no infinity, so an index that is not finite replaces nothing, stored or not.
   let cut = Number.isFinite(wanted) ? Math.max(0, Math.min(Math.floor(wanted), messages.length)) : 0;
   while (cut > 0 && messages[cut]?.role === 'tool_result') cut -= 1;
   return cut;
@@ -329,13 +333,13 @@ function foldNotice(state: State, event: NoticeEvent): void {
   state.noticed = true;
 }
 
-/** Answers whatever is still open, so that the conversation can go on from here. */
+/** Adds a result to every open call, so that the conversation can continue. */
 function closeCalls(state: State, why?: string): void {
   for (const call of unanswered(state)) answerCall(state, call, unrunResult(state, call, why));
   placeSteering(state);
 }
 
-/** The answer to a call that no tool has answered. */
+/** Creates the result of a call whose tool returned none. */
 function unrunResult(state: State, call: OpenCall, why: string = notRunText(state, call)): ToolResultMessage {
   return {
     role: 'tool_result',
@@ -346,7 +350,7 @@ function unrunResult(state: State, call: OpenCall, why: string = notRunText(stat
   };
 }
 
-/** What the model is told about a call that started and whose end was not recorded. */
+/** The text that the model sees for a call that started but whose end was not recorded. */
 export const outcomeUnknown: string =
   'This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.';
 
@@ -382,7 +386,7 @@ function placeSteering(state: State): void {
   wantAnswer(state);
 }
 
-/** The model has to be asked again; but nothing follows a closing answer, also when the run is taken up again. */
+/** Requests a new response, unless the run is closing: nothing follows a closing response, also after a resume. */
 function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
 }

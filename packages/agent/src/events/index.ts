@@ -1,5 +1,5 @@
 /**
- * Events one by one: their types, what follows from a log of them, and how they are shown.
+ * Event types, the state and the items computed from a log, and the text of approvals.
  *
  * @module
  */

@@ -20,13 +20,13 @@ import { emptyState } from './state.ts';
 /** A stored event of one type. */
 export type StoredEvent<Type extends Event['type']> = Extract<Event, { readonly type: Type }>;
 
-/** Where an item comes from: its first event. */
+/** Data from the first event of an item. */
 interface ItemHead {
   readonly seq: number;
   /** ISO 8601. */
   readonly time: string;
   readonly runId: string;
-  /** True if it comes from a conversation that began elsewhere. */
+  /** True if it comes from an imported conversation. */
   readonly imported?: true;
 }
 
@@ -34,20 +34,20 @@ interface ItemHead {
 export interface UserItem extends ItemHead {
   readonly kind: 'user';
   readonly message: UserMessage;
-  /** Sent during a run. */
+  /** True if it was sent during a run. */
   readonly steer: boolean;
 }
 
 /** A call of a response, with its outcome. */
 export interface CallItem extends CallPosition {
   readonly part: ToolCallPart;
-  /** When its tool started, ISO 8601. */
+  /** Start time of its tool, ISO 8601. */
   readonly startedAt?: string;
   /** True if the process that ran it has ended, so that its outcome is unknown. */
   readonly orphaned?: boolean;
   readonly approval?: StoredEvent<'approval_requested'>;
   readonly decision?: StoredEvent<'approval_decided'>;
-  /** The output of its tool, or the reason of its denial. */
+  /** The output of its tool, or the reason for its denial. */
   readonly report?: StoredEvent<'tool_result'>;
   /** The result for the model, once all calls of the response have results. */
   readonly result?: ToolResultMessage;
@@ -56,9 +56,9 @@ export interface CallItem extends CallPosition {
 /** A response of the model, whole or cut off, and its calls. */
 export interface ResponseItem extends ItemHead {
   readonly kind: 'response';
-  /** Number of the response in the session, from 1; 0 if it was cut off or imported. */
+  /** Number of the response in the session, starting at 1; 0 if it was cut off or imported. */
   readonly turn: number;
-  /** In the order of the model; each call is there as its part. */
+  /** In the order in which the model produced them, calls included. */
   readonly parts: AssistantMessage['content'];
   /** Absent if the response is empty. */
   readonly message?: AssistantMessage;
@@ -77,7 +77,7 @@ export interface NoteItem extends ItemHead {
     | {
         readonly type: 'compacted';
         readonly event: StoredEvent<'compacted'>;
-        /** The messages that it has added. */
+        /** The messages that it added. */
         readonly messages: readonly Message[];
       }
     | { readonly type: 'stop'; readonly event: StoredEvent<'stop_requested'> }
@@ -91,17 +91,17 @@ export type ConversationItem = UserItem | ResponseItem | NoteItem;
 
 /** A session as front ends show it, computed from its events. Only {@link foldItems} changes it. */
 export interface ConversationItems {
-  /** What `fold` makes of the stored events. */
+  /** The state that `fold` computes from the stored events. */
   readonly state: State;
   /** In the order of the conversation. A changed item is a new object, so that a view renders only what changed. */
   readonly items: ConversationItem[];
   /** Messages sent during the run that have no position in the conversation yet. */
   readonly queued: UserItem[];
-  /** Failed requests: their usage counts, also if no item shows them. */
+  /** Failed requests, including those without an item: their usage counts. */
   readonly failures: StoredEvent<'ask_failed'>[];
   /** Start of the active run, ISO 8601. */
   runStartedAt: string | undefined;
-  /** The response that is streaming, and what the run is doing. No stored item depends on it. */
+  /** The response that is streaming and the current activity of the run. No stored item depends on it. */
   live: LiveResponse;
 }
 
@@ -125,8 +125,8 @@ export function itemsOf(events: Iterable<RunEvent>): ConversationItems {
 }
 
 /**
- * Adds one event. Messages, responses and results are those of `fold`; the event adds what only users need: times, diffs,
- * prices. An event that was added before is ignored. Never throws, for any sequence of events.
+ * Adds one event. Messages, responses and results are those of `fold`; the event adds what only users need: times,
+ * diffs and prices. An event that was added before is ignored. Never throws, for any sequence of events.
  */
 export function foldItems(view: ConversationItems, event: RunEvent): void {
   if (!isStored(event)) {
@@ -140,7 +140,7 @@ export function foldItems(view: ConversationItems, event: RunEvent): void {
   fold(state, event);
   const steering = event.type === 'user' && event.steer === true;
   if (steering && hasGrown(state, before, waiting)) queue(view, event);
-  // A call has its report at once, although the model gets the results of a batch together.
+  // A call has its report immediately, although the model receives the results of a batch together.
   noteCall(view, event);
   if (state.messages === messages) place(view, event, messages.slice(before));
   noteEvent(view, event, messages);
@@ -151,7 +151,7 @@ function headOf({ seq, time, runId, type }: Event): ItemHead {
   return { seq, time, runId, ...(type === 'history' && { imported: true }) };
 }
 
-/** Steering messages keep their identity, by which they are found when they get their position. */
+/** Queues a steering message. The message object stays the same, so that it can be found when it gets its position. */
 function queue({ state, queued }: ConversationItems, event: Event): void {
   const message = state.steering.at(-1) ?? state.messages.at(-1);
   if (message?.role === 'user') queued.push({ kind: 'user', ...headOf(event), message, steer: true });
@@ -161,7 +161,7 @@ function hasGrown(state: State, messages: number, waiting: number): boolean {
   return state.messages.length > messages || state.steering.length > waiting;
 }
 
-/** Adds the messages that an event has brought into the conversation. */
+/** Creates items for the messages that an event added to the conversation. */
 function place(view: ConversationItems, event: Event, fresh: readonly Message[]): void {
   for (const [at, message] of fresh.entries()) {
     const isCutNote = event.type === 'ask_failed' && fresh[at - 1]?.role === 'assistant';
@@ -201,7 +201,7 @@ function placeCutNote(view: ConversationItems, cutNote: UserMessage): void {
   if (response?.kind === 'response') view.items[at] = { ...response, cutNote };
 }
 
-/** Results come in the order of the calls of the latest response. */
+/** Adds a result to its call. Results arrive in the order of the calls of the latest response. */
 function placeResult(view: ConversationItems, result: ToolResultMessage): void {
   const at = view.items.findLastIndex((item) => item.kind === 'response' && item.calls.length > 0);
   const response = view.items[at];
@@ -290,7 +290,7 @@ function noteEvent(view: ConversationItems, event: Event, before: readonly Messa
     case 'resumed':
       return note({ type: 'resumed' });
     case 'finished':
-      // The run's failure is shown at its end, not twice.
+      // The failure of the run is shown once, at its end.
       if (event.error !== undefined && failureIn(view.items.at(-1)) === event.error.message) view.items.pop();
       return note({ type: 'finished', event });
     case 'notice':
@@ -309,7 +309,7 @@ function startsRun(event: Event): boolean {
   return (event.type === 'user' && event.steer !== true) || event.type === 'resumed';
 }
 
-/** The messages that a compaction has added. */
+/** Returns the messages that a compaction added. */
 function addedMessages(messages: readonly Message[], before: readonly Message[]): Message[] {
   if (messages === before) return [];
   const known = new Set(before);
@@ -327,7 +327,7 @@ export type CallStatus =
   | 'not_run'
   | 'unknown';
 
-/** Returns the state of a call. A command that ended with an error has failed for users, though not for the model. */
+/** Returns the state of a call. For users, a command that exits with an error has failed, though not for the model. */
 export function callStatus(call: CallItem): CallStatus {
   const { approval, decision, report, result, startedAt, orphaned } = call;
   if (report?.denied === true || (decision?.decision === 'deny' && result?.isError === true)) return 'denied';
@@ -341,7 +341,7 @@ export function callStatus(call: CallItem): CallStatus {
   return startedAt === undefined ? 'proposed' : 'running';
 }
 
-/** The state of a call whose tool has no event in this log. */
+/** Returns the state of a call whose tool has no event in this log. */
 function resultStatus({ notRun, isError }: ToolResultMessage, isStarted: boolean): CallStatus {
   if (notRun === true) return 'not_run';
   if (isStarted) return 'unknown';

@@ -19,28 +19,30 @@ export interface PendingRetry {
   readonly attempt: number;
   readonly reason: string;
   readonly delayMs: number;
-  /** Milliseconds after the delay during which requests are still sent. */
+  /** Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead. */
   readonly leftMs?: number;
 }
 
-/** The current activity of a run that is not in the log. */
+/** The current activity of a run, which is not in the log. */
 export interface LiveResponse {
   readonly blocks: readonly LiveBlock[];
-  /** The last line that each running tool has printed, by the id of its call. */
+  /** The latest progress of each running tool, by the id of its call. */
   readonly progress: Readonly<Record<string, string>>;
   readonly state?: 'thinking' | 'running_tool' | 'waiting';
   readonly message?: string;
   readonly retry?: PendingRetry;
   /** True if a part may have started before the reader connected. */
   readonly joinedLate: boolean;
-  /** Why the run ended, if the log does not contain its end. */
+  /** The reason why the run ended, if the log does not contain its end. */
   readonly unstoredEnd?: string;
 }
 
 /** No activity. */
 export const noLiveResponse: LiveResponse = { blocks: [], progress: {}, joinedLate: false };
 
-/** The activity after a reconnect: complete parts arrive again, the start of a partial one was missed. */
+/**
+ * Returns the activity after a reconnect: complete parts arrive again, but the start of an incomplete one was missed.
+ */
 export function joinedResponse(isRunning: boolean): LiveResponse {
   return { ...noLiveResponse, joinedLate: isRunning };
 }
@@ -84,7 +86,7 @@ export function foldLive(live: LiveResponse, event: LiveEvent | UnstoredEnd): Li
   }
 }
 
-/** Returns the activity after a stored event: from then on the log has the response. */
+/** Returns the activity after a stored event. Once the log contains the response, its live parts are removed. */
 export function settledResponse({ unstoredEnd: _, ...live }: LiveResponse, type: string): LiveResponse {
   if (type === 'assistant' || type === 'ask_failed') {
     const { retry: __, ...rest } = live;

@@ -7,37 +7,38 @@ import { eventSchema, knownTypes } from './schema.ts';
 import type { State } from './state.ts';
 import { emptyState } from './state.ts';
 
-/** Something wrong in a log. */
+/** A problem in a log. */
 export interface LogIssue {
   /** Index of the value. */
   readonly at: number;
-  /** What is wrong with it, in words that follow "the event" or "the line". */
+  /** The problem, as text to append to "the event" or "the line". */
   readonly what: string;
 }
 
-/** A log as one writer would have written it, and what had to be mended. */
+/** A log as a single writer would have written it, and the problems that were repaired. */
 export interface RepairedLog {
-  /** One session, numbered without gaps, that folds to a valid conversation with nothing left open. */
+  /** The events of one session, numbered without gaps, that fold to a valid conversation without open calls. */
   readonly events: readonly Event[];
-  /** Empty when the log was fine; then the events are those given. */
+  /** Empty if the log was valid; the events are then the given ones. */
   readonly problems: readonly LogIssue[];
 }
 
-/** A value of the log with its place in what was given. */
+/** An event with its index in the input. */
 interface Entry {
   readonly at: number;
   readonly event: Event;
 }
 
-/** What is wrong with the last event of a log whose run was cut off. Its end was added as the last event. */
+/** The problem of the last event if its run has no end. The repaired log ends with an added event. */
 export const unfinished: string = 'is the last one, but does not end its run';
 
 type Note = (at: number, what: string) => void;
 
 /**
- * Checks and mends the log of one session, read from elsewhere: cut off, shuffled, doubled, damaged. Order
- * follows from the sequence numbers, and what the fold would ignore is left out. Live events, which are never
- * stored, and kinds of events from a later version are passed over. Given what it has mended it finds nothing.
+ * Checks and repairs the log of one session from an external source: truncated, out of order, duplicated or damaged.
+ * The sequence numbers determine the order, and events that the fold would ignore are removed. Live events, which are
+ * never stored, are skipped. Stored events of unknown types, from a later version, are kept. A repaired log contains
+ * no problems.
  */
 export function repairLog(values: readonly unknown[]): RepairedLog {
   const problems: LogIssue[] = [];
@@ -56,7 +57,7 @@ export function repairLog(values: readonly unknown[]): RepairedLog {
   };
 }
 
-/** The stored events among the values. */
+/** Returns the stored events among the values. */
 function read(values: readonly unknown[], note: Note): Entry[] {
   const entries: Entry[] = [];
   for (const [at, value] of values.entries()) {
@@ -65,14 +66,14 @@ function read(values: readonly unknown[], note: Note): Entry[] {
       continue;
     }
     if (typeof value['v'] === 'number' && value['v'] !== 1) {
-      note(at, `is of format version ${value['v']}, which a later release reads`);
+      note(at, `has format version ${value['v']}, which requires a later release`);
       continue;
     }
-    // The end of a run that no store has, as it is shown: the log goes without it.
+    // The end of a run that no store contains, as readers receive it, is not part of a log.
     if (value['type'] === 'finished' && !('seq' in value || 'id' in value)) continue;
     const isKnown = knownTypes.has(value['type']);
     if (!isKnown) {
-      // A later version may store kinds that this one does not know; without a place it is a live event.
+      // A later version may store types that this one does not know. Without a position it is a live event.
       if (isWhole(value)) entries.push({ at, event: value as unknown as Event });
       continue;
     }
@@ -101,12 +102,12 @@ function wordsOf({
   return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 }
 
-/** The session that an event's id names. */
+/** Returns the session id contained in the id of an event. */
 function sessionOf({ id }: Event): string {
   return id.replace(/-\d+$/, '');
 }
 
-/** The events of the session that most of them belong to. */
+/** Returns the events of the session that most of them belong to. */
 function ofOneSession(entries: readonly Entry[], note: Note): Entry[] {
   const sizes = new Map<string, number>();
   for (const { event } of entries) sizes.set(sessionOf(event), (sizes.get(sessionOf(event)) ?? 0) + 1);
@@ -117,12 +118,12 @@ function ofOneSession(entries: readonly Entry[], note: Note): Entry[] {
         note(at, `has position ${event.seq}, but its id is ${JSON.stringify(event.id)}`);
       return true;
     }
-    note(at, `belongs to another session than most: its id is ${JSON.stringify(event.id)}`);
+    note(at, `belongs to a different session: its id is ${JSON.stringify(event.id)}`);
     return false;
   });
 }
 
-/** Entries in the order of their places, each place once. */
+/** Returns the entries in the order of their positions, one for each position. */
 function ordered(entries: readonly Entry[], note: Note): Entry[] {
   let furthest = 0;
   for (const { at, event } of entries) {
@@ -134,10 +135,13 @@ function ordered(entries: readonly Entry[], note: Note): Entry[] {
     const { seq } = entry.event;
     const before = result.at(-1)?.event;
     const last = before?.seq ?? 0;
-    if (seq < 1) note(entry.at, `has position ${seq}, where the first is 1`);
+    if (seq < 1) note(entry.at, `has position ${seq}, but positions start at 1`);
     if (before !== undefined && last === seq) {
       const same = sameJson(before, entry.event);
-      note(entry.at, same ? `is repeated (position ${seq})` : `has position ${seq}, like another event`);
+      note(
+        entry.at,
+        same ? `is repeated (position ${seq})` : `has the same position as another event (${seq})`,
+      );
       continue;
     }
     if (seq > last + 1) note(entry.at, `follows a gap: ${missing(last + 1, seq - 1)}`);
@@ -150,7 +154,7 @@ function missing(first: number, last: number): string {
   return first === last ? `position ${first} is missing` : `positions ${first} to ${last} are missing`;
 }
 
-/** The events that make sense one after the other. */
+/** Returns the events that fit one after another, and the state after them. */
 function replayed(entries: readonly Entry[], note: Note): { state: State; events: Event[] } {
   const state = emptyState();
   const events: Event[] = [];
@@ -173,7 +177,7 @@ function ending({ metrics }: State): EventBody {
   return { type: 'finished', status: 'failed', error: { kind: 'agent', code: 'cut_log', message }, metrics };
 }
 
-/** The event at this place; the same object when it stands there already. */
+/** Returns the event at a position; the same object if it is already there. */
 function placed(event: Event, session: string, seq: number): Event {
   const id = `${session}-${seq}`;
   return event.seq === seq && event.id === id ? event : { ...event, seq, id };

@@ -4,18 +4,18 @@ import { wellFormedAnswer, wellFormedParts } from '../values/unicode.ts';
 import { fold } from './fold.ts';
 import { emptyState } from './state.ts';
 
-/** Something for which a provider would refuse a conversation. */
+/** A problem for which a provider would reject a conversation. */
 export interface MessageIssue {
   /** Index of the message. */
   readonly at: number;
-  /** What is wrong with it, in words that follow "the message". */
+  /** The problem, as text to append to "the message". */
   readonly what: string;
 }
 
-/** A conversation that any provider takes, and what had to be mended. */
+/** A conversation that every provider accepts, and the problems that were repaired. */
 export interface RepairedMessages {
   readonly messages: readonly Message[];
-  /** Empty when the conversation was fine; then only the order of results may have changed. */
+  /** Empty if the conversation was valid; then at most the order of results has changed. */
   readonly problems: readonly MessageIssue[];
 }
 
@@ -27,8 +27,8 @@ interface Answered {
 }
 
 /**
- * Mends a conversation from elsewhere by the rules of the fold: each call gets its one result, right behind
- * its answer. A result that stands too late is moved to its call, one without a call is left out.
+ * Repairs a conversation from an external source by the rules of the fold: each call has exactly one result, directly
+ * after its response. A result that comes too late is moved to its call; a result without a call is removed.
  */
 export function repairMessages(messages: readonly Message[]): RepairedMessages {
   const problems: MessageIssue[] = messages.flatMap((message, at) => contentProblems(message, at));
@@ -56,17 +56,17 @@ function contentProblems(message: Message, at: number): MessageIssue[] {
     message.role === 'assistant' ? wellFormedAnswer(message.content) : wellFormedParts(message.content);
   if (whole.length === 0) return [{ at, what: 'is empty' }];
   if (whole === message.content) return [];
-  if (whole.length < message.content.length) return [{ at, what: 'has a text without a character in it' }];
+  if (whole.length < message.content.length) return [{ at, what: 'contains an empty text' }];
   const broken = whole.some((part) => part.type === 'tool_call' && part.problem !== undefined);
   return [
-    { at, what: broken ? 'has a call whose arguments cannot be used' : 'holds half of a surrogate pair' },
+    { at, what: broken ? 'contains a call with unusable arguments' : 'contains half of a surrogate pair' },
   ];
 }
 
-/** Finds the result of each call, and notes whatever has no partner or stands where no provider looks for it. */
+/** Finds the result of each call, and reports calls and results without a partner or in the wrong position. */
 function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[] {
   const calls: Answered[] = [];
-  // The answer whose results may come now: between it and them stand nothing but other results.
+  // The response whose results are expected now: only other results come between it and them.
   let latest = -1;
   for (const [at, message] of messages.entries()) {
     if (message.role === 'assistant') {
@@ -76,25 +76,25 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[
     else {
       const call = callFor(calls, message, latest);
       if (call === undefined) {
-        problems.push({ at, what: `is a result for the call ${shown(message)}, which waits for none` });
+        problems.push({ at, what: `is a result for the call ${shown(message)}, which is not open` });
         continue;
       }
       call.result = message;
       if (call.at !== latest)
-        problems.push({ at, what: `is the result of the call ${shown(message)}, but stands apart from it` });
+        problems.push({ at, what: `is the result of the call ${shown(message)}, but does not follow it` });
     }
   }
   for (const { at, part, result } of calls) {
     if (result === undefined)
       problems.push({
         at,
-        what: `has a call of ${part.toolName} (${JSON.stringify(part.id)}) without a result`,
+        what: `contains a call of ${part.toolName} (${JSON.stringify(part.id)}) without a result`,
       });
   }
   return calls;
 }
 
-/** Ids may repeat: the answer right before counts first, then the one that is nearest. */
+/** Finds the call of a result. Ids can repeat: the previous response is preferred, then the nearest earlier one. */
 function callFor(
   calls: readonly Answered[],
   result: ToolResultMessage,

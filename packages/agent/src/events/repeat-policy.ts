@@ -2,20 +2,20 @@ import type { NoticeEvent } from './event.ts';
 import type { State } from './state.ts';
 
 /**
- * Time between two equal turns, in milliseconds, from which on they wait for something and do not count as
- * repeated. The time that the model takes is not part of it.
+ * Time between two equal turns, in milliseconds, after which they count as waiting and not as repeated. Excludes the
+ * time that the model takes.
  */
 export const pollMs = 10_000;
 
-/** How often a turn may be repeated. */
+/** The limits on repeated turns. */
 export interface RepeatPolicy {
-  /** A turn taken this often in a row makes no progress. */
+  /** Number of equal turns in a row that counts as no progress. */
   readonly repeats: number;
-  /** Tools for which the same result again is nothing unusual. */
+  /** Tools that are expected to return the same result repeatedly. */
   readonly mayRepeat: readonly string[];
 }
 
-/** True when the latest turn was taken as often as the policy allows, or as often as given. */
+/** Returns whether the latest turn was taken as often as the policy allows, or `times` times. */
 export function repeatsItself(
   { batch, repeats }: State,
   policy: RepeatPolicy,
@@ -25,7 +25,7 @@ export function repeatsItself(
   return !batch.calls.some((call) => policy.mayRepeat.includes(call.toolName));
 }
 
-/** What the model reads halfway to the end for want of progress, once, so that it can do something else. */
+/** Returns the notice that the model receives once, halfway to the limit, so that it can try something else. */
 export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEvent, 'type'> | undefined {
   const { repeats: most } = policy;
   if (state.noticed || most === Number.POSITIVE_INFINITY) return undefined;
@@ -37,7 +37,7 @@ export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEve
   return { code: 'no_progress', text };
 }
 
-/** Why a run that repeated a turn this often has ended, and what allows more. */
+/** Returns the error message of a run that ended because it repeated a turn, with the settings that allow more. */
 export function repeatedText(times: number): string {
   return (
     `The model made the same calls with the same results ${times} times in a row. ` +

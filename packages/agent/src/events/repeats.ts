@@ -3,7 +3,7 @@ import { pollMs } from './repeat-policy.ts';
 import { sameBatch } from './repetition.ts';
 import type { State } from './state.ts';
 
-/** Counts the turn whose calls have just been answered; a turn that is not the one before begins a new count. */
+/** Counts the turn whose calls have just completed. A turn that differs from the previous one restarts the count. */
 export function countRepeats(state: State): void {
   const results = state.calls.map((call) => call.result).filter((result) => result !== undefined);
   const batch = { calls: state.calls.map((call) => call.part), results };
@@ -14,7 +14,7 @@ export function countRepeats(state: State): void {
   state.batchEnd = { time: state.time, modelMs: state.metrics.modelMs };
 }
 
-/** Something new was said or done: the next turn is the first of its kind. */
+/** Resets the repeat count, because something new was said or done. */
 export function forgetRepeats(state: State): void {
   state.batch = undefined;
   state.batchEnd = undefined;

@@ -1,15 +1,15 @@
 import { isObject } from '../values/json.ts';
 import type { ToolCallPart, ToolResultMessage } from '../values/message.ts';
 
-/** The calls of one turn and what came of them, in the order of the calls. */
+/** The calls of one turn and their results, in the order of the calls. */
 export interface Batch {
   readonly calls: readonly ToolCallPart[];
   readonly results: readonly ToolResultMessage[];
 }
 
 /**
- * Whether two turns made the same calls with the same arguments and got the same results. What was said
- * beside the calls and the ids of the calls do not count, nor does the order of the keys in arguments.
+ * Returns whether two turns made the same calls with the same arguments and got the same results. Text beside the
+ * calls, call ids and the order of keys in arguments are ignored.
  */
 export function sameBatch(one: Batch, other: Batch): boolean {
   return (
@@ -27,10 +27,10 @@ function sameResult(one: ToolResultMessage, other: ToolResultMessage | undefined
   return one.isError === other?.isError && sameJson(one.content, other?.content);
 }
 
-/** Values nested deeper than this count as different: no recursion may overflow the stack. */
+/** Values nested more deeply count as different, so that the recursion cannot overflow the stack. */
 const maxDepth = 200;
 
-/** Whether two JSON values are equal, whatever the order of their keys. */
+/** Returns whether two JSON values are equal, regardless of the order of their keys. */
 export function sameJson(one: unknown, other: unknown, depth = 0): boolean {
   if (one === other) return true;
   if (depth > maxDepth) return false;

@@ -17,12 +17,11 @@ import {
 } from './value-schema.ts';
 
 /*
- * The event format, as zod schemas: the only place where it is written. The TypeScript types in stored-events.ts are
- * generated from here (npm run generate -- events), and so is the JSON Schema. The loop itself never loads this file,
- * because importing zod costs more than a run.
+ * The event format as zod schemas: its only definition. `npm run generate -- events` generates the TypeScript types in
+ * stored-events.ts and the JSON Schema from it. The loop never loads this file, because importing zod takes longer than a run.
  *
- * Within format version 1 only fields that may be absent and types of events are added; a reader keeps fields that
- * it does not know and passes over types that it does not know. docs/events.md has the rule, a test holds it.
+ * Within format version 1, only optional fields and event types are added. A reader keeps fields and ignores event types
+ * that it does not know. docs/events.md states this rule, and a test enforces it.
  */
 
 const flag = z.boolean().optional();
@@ -33,24 +32,24 @@ const subject = { callId: z.string(), toolName: z.string() };
 
 const runStatus = named(
   'RunStatus',
-  'How a run ended.',
+  'The outcome of a run.',
   z.enum(['complete', 'max_tokens', 'refusal', 'limit', 'cancelled', 'timeout', 'waiting', 'failed']),
 );
 
 const bodies = [
   named(
     'UserEvent',
-    'A person or program said something. `steer` marks what was said during a run.',
+    'A message from a user or a program. `steer` marks a message sent during a run.',
     z.looseObject({ type: z.literal('user'), content: userContent, steer: flag }),
   ),
   named(
     'HistoryEvent',
-    'A conversation that began elsewhere. Only ever the first event of a session.',
+    'An imported conversation; always the first event of its session.',
     z.looseObject({ type: z.literal('history'), messages: z.array(message) }),
   ),
   named(
     'AssistantEvent',
-    'The model answered.',
+    'A response of the model.',
     z.looseObject({
       type: z.literal('assistant'),
       content: assistantContent,
@@ -61,65 +60,63 @@ const bodies = [
       attempts: count,
       wasted: usage,
       durationMs: z.number(),
-      usd: usd.describe('What the answer cost in US dollars; absent when the price is unknown.'),
+      usd: usd.describe('Cost of the response in US dollars; absent if the price is unknown.'),
     }),
   ),
   named(
     'AskFailedEvent',
-    'A model request failed for good, or the conversation could not be made smaller.',
+    'A model request failed after all retries, or the conversation could not be shortened.',
     z.looseObject({
       type: z.literal('ask_failed'),
       error,
       durationMs: z.number(),
       compacting: flag.describe(
-        'True when it was about making the conversation smaller, whether or not a model was asked.',
+        'True if it failed while shortening the conversation, with or without a model request.',
       ),
       partial: assistantContent
         .optional()
-        .describe(
-          'What the last attempt had said until it ended: text, and the reasoning before it. Absent without text.',
-        ),
+        .describe('The text from the last attempt and the reasoning before it. Absent if there is no text.'),
       usd: usd.describe(
-        'What `error.wasted` cost in US dollars; absent when nothing was used or the price is unknown.',
+        'Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown.',
       ),
     }),
   ),
   named(
     'ToolStartedEvent',
-    'A tool is about to run. After a crash this event without a result means: outcome unknown.',
+    'A tool is about to run. After a crash, this event without a result means that the outcome is unknown.',
     z.looseObject({ ...place, ...subject, type: z.literal('tool_started'), arguments: record }),
   ),
   named(
     'ToolResultEvent',
-    'A call was answered: by its tool, by a denied permission, or because its arguments were not valid.',
+    'The result of a call: from its tool, or an error because permission was denied or the arguments were invalid.',
     z.looseObject({
       ...place,
       ...subject,
-      summary: words.describe('One short phrase for watchers.'),
-      diff: words.describe('A unified diff of what changed, for watchers.'),
+      summary: words.describe('A short phrase for users.'),
+      diff: words.describe('A unified diff of the changes, for users.'),
       type: z.literal('tool_result'),
       content: toolResultContent,
       isError: z.boolean(),
       durationMs: z.number(),
-      notRun: flag.describe('True when the tool never started.'),
-      denied: flag.describe('True when a gate or a person refused the call.'),
-      stopsBatch: flag.describe('The calls after this one in the same answer are not run.'),
-      final: flag.describe('This result is the answer that was asked for: no further answer is needed.'),
+      notRun: flag.describe('True if the tool never started.'),
+      denied: flag.describe('True if a gate or a user denied the call.'),
+      stopsBatch: flag.describe('True if the later calls of the same response are not run.'),
+      final: flag.describe('True if this result is the requested output: no further response is needed.'),
       blobs: z
         .array(
           named(
             'BlobReference',
-            'A text that is kept outside the log.',
-            z.looseObject({ id: z.string(), bytes: count.describe('Size of the whole in bytes.') }),
+            'A reference to a text that is stored outside the log.',
+            z.looseObject({ id: z.string(), bytes: count.describe('Size of the complete text in bytes.') }),
           ),
         )
         .optional()
-        .describe('Where the whole of a long output is kept; `content` holds its head and tail.'),
+        .describe('References to the complete text of long output; `content` contains its start and end.'),
     }),
   ),
   named(
     'ApprovalRequestedEvent',
-    'A person is asked. The answer must name this id and counts once.',
+    'A user must decide about a call. The decision must name this id, and only the first one counts.',
     z.looseObject({
       ...place,
       ...subject,
@@ -128,20 +125,20 @@ const bodies = [
       type: z.literal('approval_requested'),
       approvalId: z.string(),
       arguments: record,
-      hash: z.string().describe('Hash of tool and arguments: what was approved is what will run.'),
+      hash: z.string().describe('Hash of the tool and its arguments, so that only what was approved runs.'),
       expiresAt: z
         .number()
         .optional()
-        .describe('Wall clock, milliseconds since 1970. Absent: does not expire.'),
+        .describe('Wall clock time in milliseconds since 1970. Absent: does not expire.'),
       subject: words,
       mustAsk: words.describe(
-        'Why the tool wants a person to look at this call; no rule that covers more than this call may answer it.',
+        'The reason why the tool requires a user to decide; a rule that covers more than this call cannot decide it.',
       ),
     }),
   ),
   named(
     'ApprovalDecidedEvent',
-    'A person, or the passing of time, decided.',
+    'The decision about a call: made by a user, expired, or superseded by a new message.',
     z.looseObject({
       type: z.literal('approval_decided'),
       approvalId: z.string(),
@@ -149,39 +146,39 @@ const bodies = [
       message: words,
       waitedMs: z
         .number()
-        .describe('How long the decision took, in milliseconds; not counted towards the time limit.'),
+        .describe('Time until the decision, in milliseconds; not counted toward the time limit.'),
     }),
   ),
   named(
     'CompactedEvent',
-    'Messages before `upTo` (an index into the folded messages) are replaced by a summary.',
+    'Replaces the messages before `upTo` (an index into the folded messages) with a summary.',
     z.looseObject({
       type: z.literal('compacted'),
       upTo: count,
       summary: z.string(),
-      spent: requestUsage.optional().describe('What the models used that were asked for the summary.'),
+      spent: requestUsage.optional().describe('Usage of the requests that created the summary.'),
     }),
   ),
   named(
     'StopRequestedEvent',
-    'The run was cancelled, its time is up, or a limit was reached and one closing answer is still wanted. Stored, or a crash after it would revive the run.',
+    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. Stored, so that a crash after it does not revive the run.',
     z.looseObject({
       type: z.literal('stop_requested'),
       reason: z.enum(['cancelled', 'timeout', 'limit']),
-      limit: limitName.optional().describe('With reason `limit`: which one.'),
+      limit: limitName.optional().describe('The limit, with reason `limit`.'),
     }),
   ),
   named(
     'NoticeEvent',
-    'The runtime tells the model something that neither a user nor a tool said. Only ever between two turns.',
+    'A message from the runtime to the model, from neither a user nor a tool. Occurs only between two turns.',
     z.looseObject({
       type: z.literal('notice'),
       code: z
         .string()
         .describe(
-          'Why, as a word for programs: `no_progress` when the model repeats a turn. Further words may follow.',
+          'The reason, for programs: `no_progress` if the model repeats a turn. More values may be added.',
         ),
-      text: z.string().describe('What the model reads.'),
+      text: z.string().describe('The text that the model sees.'),
     }),
   ),
   named(
@@ -191,7 +188,7 @@ const bodies = [
   ),
   named(
     'FinishedEvent',
-    'A run is over. Always its last event.',
+    'The end of a run; always its last event.',
     z.looseObject({
       type: z.literal('finished'),
       status: runStatus,
@@ -204,35 +201,35 @@ const bodies = [
 
 const head = {
   v: z.literal(1).describe('Version of the event format.'),
-  seq: count.describe('Place in the session, from 1, without gaps.'),
-  id: z.string().describe('`<session>-<seq>`: the same event has the same id wherever it is read.'),
-  time: z.iso.datetime().describe('Wall clock, ISO 8601.'),
+  seq: count.describe('Position in the session, starting at 1, without gaps.'),
+  id: z.string().describe('`<session>-<seq>`: the same event has the same id everywhere.'),
+  time: z.iso.datetime().describe('Wall clock time, ISO 8601.'),
   runId: z.string(),
   inherited: z
     .literal(true)
     .optional()
     .describe(
-      'The event was copied from the session that this one was forked from, where its cost is counted.',
+      'True if the event was copied from the session that this one was forked from. Its cost is counted there.',
     ),
 };
 
 const [first, ...rest] = bodies.map((body) => z.looseObject({ ...head, ...body.shape }));
 const events = z.discriminatedUnion('type', [first as NonNullable<typeof first>, ...rest]);
 
-/** What happened, before the log gave it a place. */
+/** An event before the log assigns its position. */
 export const eventBodySchema: z.ZodType = named(
   'EventBody',
-  'What happened, before the log gave it a place.',
+  'An event before the log assigns its position.',
   z.union(bodies),
 );
 
-/** The kinds of events that this version stores. */
+/** The event types that this version stores. */
 export const knownTypes: ReadonlySet<string> = new Set(bodies.map(({ shape }) => shape.type.value));
 
-/** Checks one stored event of format version 1. */
+/** The schema of a stored event of format version 1. */
 export const eventSchema: z.ZodType<Event> = events as unknown as z.ZodType<Event>;
 
-/** The event format as JSON Schema (draft 2020-12), for programs in other languages. */
+/** Returns the event format as JSON Schema (draft 2020-12), for programs in other languages. */
 export function eventJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(events, { target: 'draft-2020-12' }) as Record<string, unknown>;
 }

@@ -4,17 +4,20 @@ import type { State } from './state.ts';
 import { emptyState } from './state.ts';
 
 /**
- * Version of what `fold` makes of events. A snapshot of another version is not used: the events are folded
- * again. To be raised whenever a log folds to another state than before; a test knows when that is.
+ * Version of the states that `fold` computes. A snapshot with a different version is not used; its events are folded
+ * again. Increase it whenever a log folds to a different state than before. A test detects when that happens.
  */
 export const foldVersion = 3;
 
-/** A state without its messages, as text: they are kept apart, because they never change and only become more. */
+/**
+ * Returns a state as text, without its messages, which are stored separately because they never change and only grow
+ * in number.
+ */
 export function snapshotText(state: State): string {
   return JSON.stringify({ ...state, messages: undefined });
 }
 
-/** The state of a snapshot; nothing when the text is none. */
+/** Returns the state of a snapshot, or undefined if the text is not a snapshot. */
 export function snapshotState(text: string, messages: Message[]): State | undefined {
   const fields: unknown = parsed(text);
   if (!isObject(fields) || !Number.isInteger(fields['seq']) || !Array.isArray(fields['calls']))

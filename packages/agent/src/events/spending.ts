@@ -4,7 +4,10 @@ import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Event, EventBody } from './event.ts';
 import { ignore } from './event-groups.ts';
 
-/** What the requests behind one event used, wherever they were paid for; nothing for an event without any. */
+/**
+ * Returns the usage of the requests behind an event, regardless of which session paid for them; undefined if there
+ * are none.
+ */
 export function requestsOf(event: EventBody): RequestUsage | undefined {
   switch (event.type) {
     case 'assistant':
@@ -23,14 +26,14 @@ export function requestsOf(event: EventBody): RequestUsage | undefined {
 }
 
 /**
- * What one event of a session cost this session. What a fork has copied was paid for in the session that it was
- * forked from, so that adding up all sessions counts every request once.
+ * Returns the usage that an event of a session cost this session. Events that a fork copied were paid for in the
+ * original session, so the sum over all sessions counts every request once.
  */
 export function spendingOf(event: Event): RequestUsage | undefined {
   return event.inherited === true ? undefined : requestsOf(event);
 }
 
-/** A sum of money of which a part may have no known price; then the sum is unknown, never smaller. */
+/** Adds two amounts of money. If the price of a part is unknown, so is the sum; it is never too small. */
 export function addUsd(sum: number | undefined, usd: number | undefined): number | undefined {
   return sum === undefined || usd === undefined ? undefined : sum + usd;
 }

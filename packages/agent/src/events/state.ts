@@ -7,73 +7,73 @@ import type { Message, ToolCallPart, ToolResultMessage, UserMessage } from '../v
 import type { ApprovalRequestedEvent, CallPosition, FinishedEvent } from './event.ts';
 import type { Batch } from './repetition.ts';
 
-/** What the user decided about a call, or that no decision was made yet. */
+/** An approval request for a call, and the decision once it is made. */
 export interface Approval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
 }
 
-/** A call of the latest answer. The calls of an answer stay open together until each has its result. */
+/** A call of the latest response. The calls of a response stay open together until each has its result. */
 export interface OpenCall extends CallPosition {
   readonly part: ToolCallPart;
   readonly started: boolean;
-  /** The process that started it is gone and left no result. */
+  /** True if the process that started it is gone and left no result. */
   readonly orphaned: boolean;
   readonly approval?: Approval;
   readonly result?: ToolResultMessage;
-  /** Its result is the answer that was asked for. */
+  /** True if its result is the requested output. */
   readonly final?: boolean;
 }
 
 /**
- * Where a session stands: what folding its events gives, and nothing else. Only `fold` changes it.
+ * The state of a session: exactly what its events fold to. Only `fold` changes it.
  *
- * Invariants: `messages` holds no call without its result, except those of `calls`, which belong to its
- * last message; a message once in the list is never changed.
+ * Invariants: `messages` contains no call without its result, except those of `calls`, which belong to its last
+ * message. A message in the list never changes.
  */
 export interface State {
   /** Sequence number of the last folded event. */
   seq: number;
-  /** Wall clock of the last folded event, ISO 8601. */
+  /** Wall clock time of the last folded event, ISO 8601. */
   time: string;
   /** The run that the last folded event belongs to. */
   runId: string;
   messages: Message[];
   calls: OpenCall[];
-  /** Said during the run and not yet placed. */
+  /** Messages sent during the run that are not placed yet. */
   steering: UserMessage[];
-  /** Answers of the model in the whole session: makes call places unique. */
+  /** Number of responses in the whole session, which makes call positions unique. */
   answers: number;
-  /** Why the latest answer of this run ended; absent as soon as something happened that needs a new answer. */
+  /** Stop reason of the latest response of this run; absent once a new response is needed. */
   stopReason: StopReason | undefined;
-  /** Requests answered in this run. */
+  /** Number of responses in this run. */
   turns: number;
-  /** Tools started in this run. */
+  /** Number of tools started in this run. */
   toolCalls: number;
   metrics: ExecutionMetrics;
   stop: 'cancelled' | 'timeout' | undefined;
-  /** A limit was reached and one closing answer is wanted. */
+  /** The limit that was reached, if one closing response is still needed. */
   closing: LimitName | undefined;
   failure: ErrorData | undefined;
-  /** Whether the conversation was made smaller, or could not be, since the latest answer. */
+  /** True if the conversation was shortened, or could not be, since the latest response. */
   compacted: boolean;
-  /** The latest turn whose calls all have their results, as long as nothing new was said since. */
+  /** The latest turn whose calls all have results; absent after a new message. */
   batch: Batch | undefined;
-  /** When that turn ended: ISO 8601, and the time that the run had spent on the model by then. */
+  /** The end of that turn: its time in ISO 8601, and the time that the run had spent on the model until then. */
   batchEnd: { readonly time: string; readonly modelMs: number } | undefined;
-  /** How many times in a row that turn was taken without waiting: same calls, same arguments, same results. */
+  /** Number of times in a row that this turn was taken without waiting: same calls, same arguments, same results. */
   repeats: number;
-  /** Whether the model has been informed that it repeats itself. */
+  /** True if the model was notified that it repeats itself. */
   noticed: boolean;
   finished: FinishedEvent | undefined;
-  /** Input and output tokens of the latest answer: what the conversation up to it weighs. */
+  /** Input and output tokens of the latest response: the size of the conversation up to it. */
   contextTokens: number;
   /** Number of messages that `contextTokens` covers. */
   contextMessages: number;
 }
 
-/** The state of a session in which nothing has happened. */
+/** Returns the state of a session without events. */
 export function emptyState(): State {
   return {
     seq: 0,
@@ -101,17 +101,20 @@ export function emptyState(): State {
   };
 }
 
-/** A state that can be folded on without the first one noticing. Messages are shared: they never change. */
+/**
+ * Copies a state so that folding further events into the copy does not change the original. Messages are shared,
+ * because they never change.
+ */
 export function copyState(state: State): State {
   return { ...state, messages: [...state.messages], calls: [...state.calls], steering: [...state.steering] };
 }
 
-/** Calls that have no result yet, in the order the model made them. */
+/** Returns the calls that have no result yet, in the order of the response. */
 export function unanswered(state: State): OpenCall[] {
   return state.calls.filter((call) => call.result === undefined);
 }
 
-/** Calls that wait for a person. */
+/** Returns the calls that wait for a user's decision. */
 export function undecided(state: State): OpenCall[] {
   return state.calls.filter(
     (call) =>

@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from '../values/stored-values.ts';
 
-/** What happened, before the log gave it a place. */
+/** An event before the log assigns its position. */
 export type EventBody =
   | UserEvent
   | HistoryEvent
@@ -28,20 +28,20 @@ export type EventBody =
   | ResumedEvent
   | FinishedEvent;
 
-/** A person or program said something. `steer` marks what was said during a run. */
+/** A message from a user or a program. `steer` marks a message sent during a run. */
 export interface UserEvent {
   readonly type: 'user';
   readonly content: readonly UserPart[];
   readonly steer?: boolean;
 }
 
-/** A conversation that began elsewhere. Only ever the first event of a session. */
+/** An imported conversation; always the first event of its session. */
 export interface HistoryEvent {
   readonly type: 'history';
   readonly messages: readonly Message[];
 }
 
-/** The model answered. */
+/** A response of the model. */
 export interface AssistantEvent {
   readonly type: 'assistant';
   readonly content: readonly AssistantPart[];
@@ -52,26 +52,24 @@ export interface AssistantEvent {
   readonly attempts: number;
   readonly wasted: Usage;
   readonly durationMs: number;
-  /** What the answer cost in US dollars; absent when the price is unknown. */
+  /** Cost of the response in US dollars; absent if the price is unknown. */
   readonly usd?: number;
 }
 
-/** A model request failed for good, or the conversation could not be made smaller. */
+/** A model request failed after all retries, or the conversation could not be shortened. */
 export interface AskFailedEvent {
   readonly type: 'ask_failed';
   readonly error: ErrorData;
   readonly durationMs: number;
-  /** True when it was about making the conversation smaller, whether or not a model was asked. */
+  /** True if it failed while shortening the conversation, with or without a model request. */
   readonly compacting?: boolean;
-  /**
-   * What the last attempt had said until it ended: text, and the reasoning before it. Absent without text.
-   */
+  /** The text from the last attempt and the reasoning before it. Absent if there is no text. */
   readonly partial?: readonly AssistantPart[];
-  /** What `error.wasted` cost in US dollars; absent when nothing was used or the price is unknown. */
+  /** Cost of `error.wasted` in US dollars; absent if nothing was used or the price is unknown. */
   readonly usd?: number;
 }
 
-/** A tool is about to run. After a crash this event without a result means: outcome unknown. */
+/** A tool is about to run. After a crash, this event without a result means that the outcome is unknown. */
 export interface ToolStartedEvent {
   readonly turn: number;
   readonly index: number;
@@ -81,40 +79,43 @@ export interface ToolStartedEvent {
   readonly arguments: Record<string, unknown>;
 }
 
-/** A call was answered: by its tool, by a denied permission, or because its arguments were not valid. */
+/**
+ * The result of a call: from its tool, or an error because permission was denied or the arguments were
+ * invalid.
+ */
 export interface ToolResultEvent {
   readonly turn: number;
   readonly index: number;
   readonly callId: string;
   readonly toolName: string;
-  /** One short phrase for watchers. */
+  /** A short phrase for users. */
   readonly summary?: string;
-  /** A unified diff of what changed, for watchers. */
+  /** A unified diff of the changes, for users. */
   readonly diff?: string;
   readonly type: 'tool_result';
   readonly content: readonly ToolResultPart[];
   readonly isError: boolean;
   readonly durationMs: number;
-  /** True when the tool never started. */
+  /** True if the tool never started. */
   readonly notRun?: boolean;
-  /** True when a gate or a person refused the call. */
+  /** True if a gate or a user denied the call. */
   readonly denied?: boolean;
-  /** The calls after this one in the same answer are not run. */
+  /** True if the later calls of the same response are not run. */
   readonly stopsBatch?: boolean;
-  /** This result is the answer that was asked for: no further answer is needed. */
+  /** True if this result is the requested output: no further response is needed. */
   readonly final?: boolean;
-  /** Where the whole of a long output is kept; `content` holds its head and tail. */
+  /** References to the complete text of long output; `content` contains its start and end. */
   readonly blobs?: readonly BlobReference[];
 }
 
-/** A text that is kept outside the log. */
+/** A reference to a text that is stored outside the log. */
 export interface BlobReference {
   readonly id: string;
-  /** Size of the whole in bytes. */
+  /** Size of the complete text in bytes. */
   readonly bytes: number;
 }
 
-/** A person is asked. The answer must name this id and counts once. */
+/** A user must decide about a call. The decision must name this id, and only the first one counts. */
 export interface ApprovalRequestedEvent {
   readonly turn: number;
   readonly index: number;
@@ -125,53 +126,54 @@ export interface ApprovalRequestedEvent {
   readonly type: 'approval_requested';
   readonly approvalId: string;
   readonly arguments: Record<string, unknown>;
-  /** Hash of tool and arguments: what was approved is what will run. */
+  /** Hash of the tool and its arguments, so that only what was approved runs. */
   readonly hash: string;
-  /** Wall clock, milliseconds since 1970. Absent: does not expire. */
+  /** Wall clock time in milliseconds since 1970. Absent: does not expire. */
   readonly expiresAt?: number;
   readonly subject?: string;
   /**
-   * Why the tool wants a person to look at this call; no rule that covers more than this call may answer it.
+   * The reason why the tool requires a user to decide; a rule that covers more than this call cannot decide
+   * it.
    */
   readonly mustAsk?: string;
 }
 
-/** A person, or the passing of time, decided. */
+/** The decision about a call: made by a user, expired, or superseded by a new message. */
 export interface ApprovalDecidedEvent {
   readonly type: 'approval_decided';
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny' | 'expired' | 'superseded';
   readonly message?: string;
-  /** How long the decision took, in milliseconds; not counted towards the time limit. */
+  /** Time until the decision, in milliseconds; not counted toward the time limit. */
   readonly waitedMs: number;
 }
 
-/** Messages before `upTo` (an index into the folded messages) are replaced by a summary. */
+/** Replaces the messages before `upTo` (an index into the folded messages) with a summary. */
 export interface CompactedEvent {
   readonly type: 'compacted';
   readonly upTo: number;
   readonly summary: string;
-  /** What the models used that were asked for the summary. */
+  /** Usage of the requests that created the summary. */
   readonly spent?: RequestUsage;
 }
 
 /**
- * The run was cancelled, its time is up, or a limit was reached and one closing answer is still wanted.
- * Stored, or a crash after it would revive the run.
+ * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is
+ * still needed. Stored, so that a crash after it does not revive the run.
  */
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';
   readonly reason: 'cancelled' | 'timeout' | 'limit';
-  /** With reason `limit`: which one. */
+  /** The limit, with reason `limit`. */
   readonly limit?: LimitName;
 }
 
-/** The runtime tells the model something that neither a user nor a tool said. Only ever between two turns. */
+/** A message from the runtime to the model, from neither a user nor a tool. Occurs only between two turns. */
 export interface NoticeEvent {
   readonly type: 'notice';
-  /** Why, as a word for programs: `no_progress` when the model repeats a turn. Further words may follow. */
+  /** The reason, for programs: `no_progress` if the model repeats a turn. More values may be added. */
   readonly code: string;
-  /** What the model reads. */
+  /** The text that the model sees. */
   readonly text: string;
 }
 
@@ -180,7 +182,7 @@ export interface ResumedEvent {
   readonly type: 'resumed';
 }
 
-/** A run is over. Always its last event. */
+/** The end of a run; always its last event. */
 export interface FinishedEvent {
   readonly type: 'finished';
   readonly status: RunStatus;
@@ -189,7 +191,7 @@ export interface FinishedEvent {
   readonly metrics: ExecutionMetrics;
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type RunStatus =
   | 'complete'
   | 'max_tokens'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { approvalText, argumentLines, visibleText } from '../../src/events/approval-text.ts';
 
 describe('the text of an approval [P21]', () => {
-  it('names the tool and gives every argument, texts line by line and all else as JSON', () => {
+  it('contains the tool and every argument, strings line by line and everything else as JSON', () => {
     const text = approvalText({
       toolName: 'run_command',
       summary: 'in src',
@@ -37,7 +37,7 @@ describe('the text of an approval [P21]', () => {
     );
   });
 
-  it('names a text only where the diff holds all of it', () => {
+  it('only names a string if the diff contains all of it', () => {
     const diff = '--- a\n+++ a\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n\\ No newline at end of file\n';
     const lines = (content: string) => argumentLines({ toolName: 't', arguments: { content }, diff });
     expect(lines('same\nnew line')).toEqual(['content: as in the diff']);
@@ -46,18 +46,18 @@ describe('the text of an approval [P21]', () => {
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
-  it('leaves nothing to a diff that is cut [P21]', () => {
+  it('relies on no diff that is cut off [P21]', () => {
     const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
     const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
     expect(lines).toEqual(['content:', '  | evil', '  | same']);
   });
 
-  it('lets blanks at the end of a line be seen', () => {
+  it('makes spaces at the end of a line visible', () => {
     const lines = argumentLines({ toolName: 't', arguments: { a: 'x  \n \t\n', b: '' } });
     expect(lines).toEqual(['a:', '  | x\\u{20}\\u{20}', '  | \\u{20}\\u{9}', '  |', 'b |']);
   });
 
-  it('leaves out only what is shown elsewhere character by character', () => {
+  it('leaves out only strings that are shown elsewhere character by character', () => {
     const call = { toolName: 'run_command', arguments: { command: 'npm test ', cwd: 'src' } };
     expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test\\u{20}', 'cwd | src']);
     expect(argumentLines(call, ['npm test '])).toEqual(['cwd | src']);

@@ -37,14 +37,14 @@ describe('the format of events, version 1 (docs/events.md)', () => {
     expect(broken, 'This breaks readers. Undo it, or begin a format version 2: docs/events.md').toEqual([]);
   });
 
-  it('is the snapshot; after a change that is allowed write it anew: npm run generate -- events', () => {
+  it('equals the snapshot; after an allowed change update it: npm run generate -- events', () => {
     const { added } = schemaChange(snapshot, eventJsonSchema());
     expect(added, 'These are allowed. Write them down: npm run generate -- events').toEqual([]);
     expect(eventJsonSchema()).toEqual(snapshot);
   });
 });
 
-describe('what may change in a format', () => {
+describe('the changes allowed in a format', () => {
   const allowed: readonly [string, Schema][] = [
     [
       'a field that may be absent',
@@ -67,7 +67,7 @@ describe('what may change in a format', () => {
     expect(schemaChange(after, after)).toEqual({ added: [], broken: [] });
   });
 
-  it('what was added is named', () => {
+  it('additions are named', () => {
     expect(allowed.flatMap(([, after]) => schemaChange(snapshot, after).added)).toEqual([
       'resumed.by: a new field that may be absent',
       'dreamt: a new type of event',
@@ -177,8 +177,8 @@ function ofLaterVersion(events: readonly Event[]): Event[] {
   return grown.map((event, at) => ({ ...event, seq: at + 1, id: `x-${at + 1}` }) as unknown as Event);
 }
 
-describe('logs of version 1 that were recorded', () => {
-  it('hold every type of event', () => {
+describe('recorded logs of version 1', () => {
+  it('contain every type of event', () => {
     expect(new Set(recorded.flatMap(({ events }) => events.map(({ type }) => type)))).toEqual(knownTypes);
   });
 
@@ -217,7 +217,7 @@ describe('logs of version 1 that were recorded', () => {
     },
   );
 
-  it('of a format version 2 nothing is taken for version 1', async () => {
+  it('an event of format version 2 is not mistaken for version 1', async () => {
     const [first] = recorded;
     const lines = (first?.events ?? []).map((event) => JSON.stringify({ ...event, v: 2, type: 'dreamt' }));
     const { events, problems } = repairLog(lines.map((line) => JSON.parse(line)));

@@ -55,11 +55,11 @@ describe('the event schema', () => {
     expect(eventSchema.safeParse({ ...sample, seq: undefined }).success).toBe(false);
   });
 
-  it('keeps fields of a later version that it does not know', () => {
+  it('keeps unknown fields of a later version', () => {
     expect(eventSchema.parse({ ...samples.resumed, later: 1 })).toHaveProperty('later', 1);
   });
 
-  it('is published as JSON Schema with one branch for each kind', () => {
+  it('is published as JSON Schema with one branch for each type', () => {
     const schema = eventJsonSchema();
     expect(JSON.stringify(schema)).toContain('"const":"approval_requested"');
     expect(schema['oneOf'] ?? schema['anyOf']).toHaveLength(Object.keys(samples).length);

@@ -24,7 +24,7 @@ const outline = (state: State): string[] => state.messages.map((each) => `${each
 /** Whether the model is told that its answer filled the window. */
 const isCutOff = (state: State) => outline(state).at(-1)?.startsWith('user: Your last answer was cut off');
 
-describe('the fold, for any story whatsoever', () => {
+describe('the fold, for any sequence of events', () => {
   const runs = { numRuns: 500, seed: 20_261_121 };
 
   it('never throws [F1]', () => {
@@ -38,7 +38,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('gives a valid history at every place where a run may end [F2, F3, F5, P12]', () => {
+  it('gives a valid history wherever a run may end [F2, F3, F5, P12]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -59,7 +59,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('keeps calls open only behind the last message, each with the place of its own [F2]', () => {
+  it('keeps calls open only for the last message, each with its own position [F2]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -81,7 +81,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('never changes a message once placed, and drops messages only to summarise them [F6]', () => {
+  it('never changes a placed message, and removes messages only to summarize them [F6]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -107,7 +107,7 @@ describe('the fold, for any story whatsoever', () => {
     );
   });
 
-  it('gives the same state for the same events, also when they were stored in between', () => {
+  it('gives the same state for the same events, also if they were stored in between', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -128,7 +128,7 @@ describe('the fold, for any story whatsoever', () => {
 describe('calls and results', () => {
   const two = answered([callPart('a'), callPart('b')]);
 
-  it('places results in the order of the calls once all are there [F3]', () => {
+  it('places results in the order of the calls once all are available [F3]', () => {
     const state = told(said('Go.'), two, started(1, 0), started(1, 1), result(1, 1));
     expect(outline(state)).toEqual(['user: Go.', 'assistant: ']);
     fold(state, place(result(1, 0), 6));
@@ -136,7 +136,7 @@ describe('calls and results', () => {
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('ignores a result for a call that nobody made, and a second one [F1]', () => {
+  it('ignores a result for an unknown call, and a second one [F1]', () => {
     const state = told(
       said('Go.'),
       two,
@@ -151,14 +151,14 @@ describe('calls and results', () => {
     expect(state.metrics.toolMs).toBe(4);
   });
 
-  it('answers a started call with an unknown outcome and any other as not run [P9]', () => {
+  it('closes a started call with an unknown outcome and any other as not run [P9]', () => {
     const state = told(said('Go.'), two, started(1, 0), finished('failed'));
     expect(state.messages.slice(2)).toMatchObject([{ isError: true }, { isError: true, notRun: true }]);
     expect(state.messages[2]).not.toHaveProperty('notRun');
     expect(outline(state)[2]).toContain('outcome is unknown');
   });
 
-  it('says why a call was not run', () => {
+  it('gives the reason why a call was not run', () => {
     const why = (...bodies: EventBody[]) => outline(told(said('Go.'), two, ...bodies, finished('failed')))[2];
     expect(why({ type: 'stop_requested', reason: 'cancelled' })).toContain('cancelled');
     expect(why({ type: 'stop_requested', reason: 'timeout' })).toContain('time limit');
@@ -168,14 +168,14 @@ describe('calls and results', () => {
     expect(why()).toContain('failed or the work stopped');
   });
 
-  it('closes at once the calls of an answer that did not end to have them run [P9]', () => {
+  it('immediately closes the calls of a response that did not stop to run them [P9]', () => {
     const state = told(said('Go.'), answered([callPart('a')], { stopReason: 'max_tokens' }));
     expect(state.calls).toEqual([]);
     expect(state.stopReason).toBe('max_tokens');
     expect(state.messages[2]).toMatchObject({ role: 'tool_result', notRun: true });
   });
 
-  it('a result that stops the batch leaves alone what has begun', () => {
+  it('a result that stops the batch does not affect started calls', () => {
     const three = answered([callPart('a'), callPart('b'), callPart('c')]);
     const state = told(
       said('Go.'),
@@ -196,13 +196,13 @@ describe('calls and results', () => {
     expect(state.stopReason).toBe('complete');
   });
 
-  it('counts a tool that was started once, however often it is started again', () => {
+  it('counts a started tool once, however often it is started again', () => {
     const state = told(said('Go.'), two, started(1, 0), { type: 'resumed' }, started(1, 0));
     expect(state.toolCalls).toBe(1);
     expect(state.metrics.toolCalls).toBe(1);
   });
 
-  it('a resumed session marks as orphaned what was started and has no result', () => {
+  it('a resumed session marks started calls without a result as orphaned', () => {
     const state = told(said('Go.'), two, started(1, 0), started(1, 1), result(1, 0), { type: 'resumed' });
     expect(state.calls.map(({ orphaned }) => orphaned)).toEqual([false, true]);
     fold(state, place(started(1, 1), 7));
@@ -211,12 +211,12 @@ describe('calls and results', () => {
 });
 
 describe('steering', () => {
-  it('follows the results of the batch under way [F4]', () => {
+  it('follows the results of the running batch [F4]', () => {
     const state = told(said('Go.'), answered([callPart('a')]), said('Hurry.', true), result(1, 0));
     expect(outline(state).slice(2)).toEqual(['tool_result: result 1.0', 'user: Hurry.']);
   });
 
-  it('waits for the answer that may be under way, and then asks for another [F4]', () => {
+  it('waits for a response that may be in progress, and then requests another [F4]', () => {
     const state = told(said('Go.'), answered([callPart('a')]), result(1, 0), said('Hurry.', true));
     expect(outline(state)).toHaveLength(3);
     fold(state, place(answered([{ type: 'text', text: 'Done.' }]), 5));
@@ -224,13 +224,13 @@ describe('steering', () => {
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('follows the last answer and clears its end [F4]', () => {
+  it('follows the last response and clears its stop reason [F4]', () => {
     const state = told(said('Go.'), answered([{ type: 'text', text: 'Done.' }]), said('More.', true));
     expect(outline(state).at(-1)).toBe('user: More.');
     expect(state.stopReason).toBeUndefined();
   });
 
-  it('does not come between the halves of an answer that pauses [F4]', () => {
+  it('does not come between the parts of a paused response [F4]', () => {
     const half = answered([{ type: 'text', text: 'Half' }], { stopReason: 'pause' });
     const state = told(said('Go.'), said('More.', true), half, said('Still more.', true));
     expect(outline(state)).toEqual(['user: Go.', 'assistant: Half']);
@@ -240,7 +240,7 @@ describe('steering', () => {
 });
 
 describe('runs of a session', () => {
-  it('a new run begins with counts of its own', () => {
+  it('a new run starts with its own counts', () => {
     const state = told(said('Go.'), answered([{ type: 'text', text: 'Done.' }]), finished('complete'));
     fold(state, place(said('Again.'), 4, 'run-2'));
     expect(state).toMatchObject({
@@ -253,7 +253,7 @@ describe('runs of a session', () => {
     expect(state.metrics.invocations).toBe(0);
   });
 
-  it('a resumed run keeps its counts and forgets what ended it [P14]', () => {
+  it('a resumed run keeps its counts and forgets why it ended [P14]', () => {
     const state = told(
       said('Go.'),
       answered([callPart('a')]),
@@ -277,7 +277,7 @@ describe('runs of a session', () => {
     expect(told(said('Go.'), ...stops).stop).toBe('timeout');
   });
 
-  it('a run that waits keeps its calls open', () => {
+  it('a waiting run keeps its calls open', () => {
     const state = told(said('Go.'), answered([callPart('a')]), finished('waiting'));
     expect(unanswered(state)).toHaveLength(1);
   });
@@ -291,7 +291,7 @@ describe('compaction', () => {
     result(1, 1),
   ).messages;
 
-  it('cuts only before a message that is no result [F5]', () => {
+  it('cuts only before a message that is not a result [F5]', () => {
     expect([0, 1, 2, 3, 4, 9, -3, Number.NaN, 1.7].map((wanted) => safeCut(messages, wanted))).toEqual([
       0, 1, 1, 1, 4, 4, 0, 0, 1,
     ]);
@@ -306,7 +306,7 @@ describe('compaction', () => {
     expect(outline(state)[0]).toBe('user: Go.');
   });
 
-  it('puts the summary in the place of what it sums up', () => {
+  it('replaces messages with their summary', () => {
     const state = told(said('Go.'), answered([{ type: 'text', text: 'Done.' }]), said('On.'), {
       type: 'compacted',
       upTo: 2,
@@ -326,7 +326,7 @@ describe('compaction', () => {
   };
   const shorter: EventBody = { type: 'compacted', upTo: 1, summary: 'Went.' };
 
-  it('is forgotten with the next answer, unless that is still too long', () => {
+  it('is forgotten after the next response, unless the conversation is still too long', () => {
     const full = answered([{ type: 'text', text: 'Half' }], { stopReason: 'context_full' });
     expect(told(said('Go.'), full, shorter).compacted).toBe(true);
     expect(told(said('Go.'), full, shorter, full).compacted).toBe(true);
@@ -335,7 +335,7 @@ describe('compaction', () => {
     );
   });
 
-  it('makes up for a conversation that was too long, and for nothing else', () => {
+  it('clears the failure of a conversation that was too long, and no other', () => {
     expect(told(said('Go.'), tooLong).failure?.code).toBe('context_full');
     expect(told(said('Go.'), tooLong, shorter).failure).toBeUndefined();
     expect(told(said('Go.'), tooLong, { ...shorter, upTo: 0 }).failure?.code).toBe('context_full');
@@ -343,7 +343,7 @@ describe('compaction', () => {
     expect(told(said('Go.'), cut, shorter).failure?.kind).toBe('network');
   });
 
-  it('a request that failed counts with what it used and what that cost [P14]', () => {
+  it('a failed request counts with its usage and its cost [P14]', () => {
     const error = {
       kind: 'network',
       message: 'cut',
@@ -354,12 +354,12 @@ describe('compaction', () => {
     expect(metrics).toMatchObject({ wasted: { inputTokens: 30, outputTokens: 4 }, attempts: 2, usd: 0.5 });
   });
 
-  it('that failed is not tried again [P1]', () => {
+  it('that failed is not retried [P1]', () => {
     expect(told(said('Go.'), tooLong).compacted).toBe(false);
     expect(told(said('Go.'), { ...tooLong, compacting: true }).compacted).toBe(true);
   });
 
-  it('tells the model that its answer filled the window', () => {
+  it('tells the model that its response filled the window', () => {
     const full = answered([{ type: 'text', text: 'Half' }], { stopReason: 'context_full' });
     const state = told(said('Go.'), full, shorter);
     expect(isCutOff(state)).toBe(true);
@@ -367,7 +367,7 @@ describe('compaction', () => {
     expect(isCutOff(told(said('Go.'), full, said('Shorter.', true), shorter))).toBe(false);
   });
 
-  it('counts what the summary used [P14]', () => {
+  it('counts the usage of the summary [P14]', () => {
     const usage = { inputTokens: 70, outputTokens: 7 };
     const spent = { answers: 2, usage, wasted: usage, attempts: 3, durationMs: 5, usd: 0.25 };
     const { metrics, turns } = told(said('Go.'), { type: 'compacted', upTo: 1, summary: 'Went.', spent });

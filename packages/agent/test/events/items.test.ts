@@ -113,7 +113,7 @@ describe('the items of a conversation', () => {
     expect(view.items).toMatchObject([{ seq: 1 }, { seq: 2, steer: true }, { seq: 3, steer: false }]);
   });
 
-  it('mark what comes from a conversation that began elsewhere', () => {
+  it('mark what comes from an imported conversation', () => {
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'before' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'yes' }] },
@@ -154,7 +154,7 @@ describe('the live response', () => {
     expect(after([delta('next', 1)], whole).blocks.map(({ cut }) => cut)).toEqual([false, false]);
   });
 
-  it('shows an end that the log does not have, with its reason, until the log continues [P13]', () => {
+  it('shows an end that the log does not contain, with its reason, until the log continues [P13]', () => {
     const ended = after([
       delta('Half'),
       {
@@ -171,7 +171,7 @@ describe('the live response', () => {
     expect(after([place({ type: 'resumed' }, 1)], ended)).toEqual(noLiveResponse);
   });
 
-  it('ends once the log has the response', () => {
+  it('ends once the log contains the response', () => {
     const streaming = after([delta('Hello')]);
     expect(after([place(answered([]), 1)], streaming).blocks).toEqual([]);
     expect(after([place(said('go'), 1)], streaming).blocks).toHaveLength(1);

@@ -8,7 +8,7 @@ import { answered, callPart, finished, said, told } from '../support/fold-story.
 
 const outline = (state: State): string[] => state.messages.map((each) => `${each.role}: ${textOf(each)}`);
 
-describe('answers that ended too early', () => {
+describe('responses that ended early', () => {
   const failed = (...partial: AssistantPart[]): AskFailedEvent => ({
     type: 'ask_failed',
     error: { kind: 'aborted', message: 'stopped' },
@@ -35,7 +35,7 @@ describe('answers that ended too early', () => {
     expect(lastAnswer(state.messages)).toBeUndefined();
   });
 
-  it('stay as text: reasoning, calls, what is sealed and empty text are left out', () => {
+  it('are kept as text: reasoning, calls, sealed parts and empty text are left out', () => {
     const seal = { provider: 'p', data: 's' };
     const parts: AssistantPart[] = [
       { type: 'reasoning', text: 'Hm.' },
@@ -50,17 +50,17 @@ describe('answers that ended too early', () => {
     expect(told(said('Go.'), failed({ type: 'reasoning', text: 'Hm.' })).messages).toHaveLength(1);
   });
 
-  it('are no turn and no answer, and count as what they used', () => {
+  it('are neither turns nor responses, and count with their usage', () => {
     const state = told(said('Go.'), failed(text('Once')));
     expect([state.turns, state.answers, state.metrics.invocations]).toEqual([0, 0, 0]);
   });
 
-  it('of a compaction say nothing', () => {
+  it('of a compaction are not kept', () => {
     const state = told(said('Go.'), { ...failed(text('So far')), compacting: true });
     expect(outline(state)).toEqual(['user: Go.']);
   });
 
-  it('are not the last answer: that is the one before', () => {
+  it('are not the last response; the previous one is', () => {
     const state = told(said('Go.'), answered([text('One.')]), said('On.'), failed(text('Tw')));
     expect(lastAnswer(state.messages)?.content).toEqual([text('One.')]);
   });

@@ -67,7 +67,7 @@ const log: readonly Event[] = bodies.map((body, index) => {
   return event.type === 'tool_started' ? { ...event, callId: 'a' } : event;
 });
 
-describe('a log as a run has written it', () => {
+describe('a log as a run wrote it', () => {
   it.each(scenarios.map(({ name }, index) => [name, logs[index] ?? []] as const))(
     'is fine: %s',
     (_name, events) => {
@@ -76,7 +76,7 @@ describe('a log as a run has written it', () => {
     },
   );
 
-  it('is fine with the live events of --json and kinds of a later version among it', () => {
+  it('is valid with live events from --json and types of a later version in between', () => {
     const later = { ...place({ type: 'resumed' }, 7), type: 'dreamt', of: 'sheep' };
     const end = { ...log[6], seq: 8, id: 's-8' };
     const live = { type: 'started', v: 1, sessionId: 's', runId: 'run-1' };
@@ -84,7 +84,7 @@ describe('a log as a run has written it', () => {
     expect(told([live, ...log.slice(0, 5), delta, log[5], later, end])).toEqual([]);
   });
 
-  it('is fine with the end of a run that no store has, and goes without it [P13]', () => {
+  it('is valid with an end that is not stored, and omits it [P13]', () => {
     const { seq: _, id: __, ...unstored } = log[6] ?? place(finished('failed'), 7);
     const again = [...log.slice(0, 3), unstored, ...log.slice(3)];
     expect(repairLog(again)).toEqual({ events: log, problems: [] });
@@ -92,10 +92,10 @@ describe('a log as a run has written it', () => {
   });
 });
 
-describe('a damaged log, repaired [P12]', () => {
+describe('a damaged log is repaired [P12]', () => {
   const anyLog = fc.constantFrom(...logs);
 
-  it('cut off anywhere, at either end, is sound', () => {
+  it('cut off anywhere, at either end, it becomes valid', () => {
     fc.assert(
       fc.property(anyLog, fc.nat(), fc.nat(), (events, from, to) => {
         const [first = 0, last = 0] = [from % events.length, to % events.length].sort((a, b) => a - b);
@@ -105,7 +105,7 @@ describe('a damaged log, repaired [P12]', () => {
     );
   });
 
-  it('shuffled and doubled, is the log as it was', () => {
+  it('out of order and duplicated, it is restored completely', () => {
     const torn = anyLog.chain((events) =>
       fc.tuple(
         fc.constant(events),
@@ -120,7 +120,7 @@ describe('a damaged log, repaired [P12]', () => {
     );
   });
 
-  it('with events lost, doubled and out of order, is sound', () => {
+  it('with events lost, duplicated and out of order, it becomes valid', () => {
     const torn = anyLog.chain((events) => fc.shuffledSubarray([...events, ...events], { minLength: 1 }));
     fc.assert(
       fc.property(torn, (values) => {
@@ -130,7 +130,7 @@ describe('a damaged log, repaired [P12]', () => {
     );
   });
 
-  it('full of nonsense, is sound', () => {
+  it('full of invalid values, it becomes valid', () => {
     fc.assert(
       fc.property(story, fc.array(fc.jsonValue(), { maxLength: 3 }), (steps, junk) => {
         const state = emptyState();
@@ -146,15 +146,15 @@ describe('a damaged log, repaired [P12]', () => {
   });
 });
 
-describe('what is told of a log', () => {
+describe('the problems reported for a log', () => {
   const [user, answer, start, first, second, last, end] = log;
 
-  it('nothing, where there is nothing to tell', () => {
+  it('none, if there are none', () => {
     expect(told(log)).toEqual([]);
     expect(repairLog([])).toEqual({ events: [], problems: [] });
   });
 
-  it('what is no event, and which field is wrong', () => {
+  it('values that are not events, and the invalid field', () => {
     expect(told([...log.slice(0, 6), undefined, 'x', { type: 'user' }, end])).toEqual([
       '6 is not an event',
       '7 is not an event',
@@ -162,7 +162,7 @@ describe('what is told of a log', () => {
     ]);
   });
 
-  it('order, doubles and gaps', () => {
+  it('order, duplicates and gaps', () => {
     expect(told([user, start, answer, ...log.slice(3), end])).toEqual([
       '2 has position 2 but follows position 3',
       '7 is repeated (position 7)',
@@ -180,37 +180,37 @@ describe('what is told of a log', () => {
     ).toEqual(['5 follows a gap: positions 6 to 8 are missing']);
   });
 
-  it('a strange session, and an id that does not fit', () => {
+  it('a different session, and an id that does not match', () => {
     expect(told([...log.slice(0, 6), { ...log[2], id: 'other-3' }, end])).toContain(
-      '6 belongs to another session than most: its id is "other-3"',
+      '6 belongs to a different session: its id is "other-3"',
     );
     expect(told([...log.slice(0, 6), { ...end, id: 's-9' }])).toEqual([
       '6 has position 7, but its id is "s-9"',
     ]);
   });
 
-  it('a result without a call, and what comes after the end', () => {
+  it('a result without a call, and events after the end', () => {
     const again = place(result(1, 1, { callId: 'b' }), 6);
     expect(
       told([...log.slice(0, 5), again, { ...last, seq: 7, id: 's-7' }, { ...end, seq: 8, id: 's-8' }]),
-    ).toEqual(['5 is about a call that waits for nothing (turn 1, call 1)']);
+    ).toEqual(['5 refers to a call that is not open (turn 1, call 1)']);
     expect(told([...log, place(said('More.'), 8)])).toEqual(['7 comes after the end of its run']);
   });
 
-  it('an end that is missing: the calls that were open are answered', () => {
+  it('a missing end: open calls get results', () => {
     const { events, problems } = repairLog(log.slice(0, 4));
     expect(problems).toEqual([{ at: 3, what: 'is the last one, but does not end its run' }]);
     expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'failed', seq: 5, id: 's-5' });
     expect(outline(folded(events).messages)[3]).toMatch(/not run/);
   });
 
-  it('a compaction that would part a call from its result', () => {
+  it('a compaction that would separate a call from its result', () => {
     const cut = place({ type: 'compacted', upTo: 3, summary: 'So far.' }, 6);
     const rest = [
       { ...last, seq: 7, id: 's-7' },
       { ...end, seq: 8, id: 's-8' },
     ];
-    expect(told([...log.slice(0, 5), cut, ...rest])).toEqual(['5 sums up 3 messages where 1 can be']);
+    expect(told([...log.slice(0, 5), cut, ...rest])).toEqual(['5 summarizes 3 messages, but only 1 can be']);
   });
 });
 
@@ -224,7 +224,9 @@ describe('after events were lost', () => {
     ];
     const all = [...log, ...more.map((body, index) => place(body, index + 8, 'run-2'))];
     const { events, problems } = repairLog(all.slice(6));
-    expect(problems.map(({ what }) => what)).toContain('is about a call of turn 1, but names turn 3, call 0');
+    expect(problems.map(({ what }) => what)).toContain(
+      'belongs to a call of turn 1, but refers to turn 3, call 0',
+    );
     expect(outline(folded(events).messages)).toEqual([
       'user: Again.',
       'assistant: ',

@@ -25,8 +25,8 @@ function mended(...messages: Message[]): { outline: string[]; told: string[] } {
   return { outline: outline(after), told: problems.map(({ at, what }) => `${at} ${what}`) };
 }
 
-describe('mending a conversation', () => {
-  it('makes a valid one of anything, and finds nothing in what it made [P12]', () => {
+describe('repairMessages', () => {
+  it('makes any conversation valid, and finds no problem in its own output [P12]', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 12 }), (messages) => {
         const once = repairMessages(messages);
@@ -37,7 +37,7 @@ describe('mending a conversation', () => {
     );
   });
 
-  it('a conversation in which it finds nothing stands as it was, save for the order of results', () => {
+  it('leaves a conversation without problems unchanged, except for the order of results', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 6 }), (messages) => {
         const { problems, messages: after } = repairMessages(messages);
@@ -50,16 +50,16 @@ describe('mending a conversation', () => {
     );
   });
 
-  it('answers a call that has no result, and says which [P12]', () => {
+  it('adds a result to a call without one, and reports it [P12]', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('a'), userMessage('Well?'));
-    expect(told).toEqual(['1 has a call of look ("b") without a result']);
+    expect(told).toEqual(['1 contains a call of look ("b") without a result']);
     expect(after[2]).toBe('tool_result: saw a');
     expect(after[3]).toMatch(/^tool_result: This call was not run/);
   });
 
-  it('moves a result that stands too late to its call', () => {
+  it('moves a result that comes too late to its call', () => {
     const { outline: after, told } = mended(go, calls('a'), userMessage('Well?'), says('Hm.'), result('a'));
-    expect(told).toEqual(['4 is the result of the call "a", but stands apart from it']);
+    expect(told).toEqual(['4 is the result of the call "a", but does not follow it']);
     expect(after).toEqual([
       'user: Go.',
       'assistant: ',
@@ -69,28 +69,28 @@ describe('mending a conversation', () => {
     ]);
   });
 
-  it('leaves out a result that nobody waits for, and a second one', () => {
+  it('removes a result without an open call, and a second one', () => {
     const { outline: after, told } = mended(result('x'), go, calls('a'), result('a'), result('a', 'again'));
     expect(told).toEqual([
-      '0 is a result for the call "x", which waits for none',
-      '4 is a result for the call "a", which waits for none',
+      '0 is a result for the call "x", which is not open',
+      '4 is a result for the call "a", which is not open',
     ]);
     expect(after).toEqual(['user: Go.', 'assistant: ', 'tool_result: saw a']);
   });
 
-  it('puts results in the order of their calls, which is no problem [P12]', () => {
+  it('puts results in the order of their calls, which is not a problem [P12]', () => {
     const { outline: after, told } = mended(go, calls('a', 'b'), result('b'), result('a'));
     expect(told).toEqual([]);
     expect(after.slice(2)).toEqual(['tool_result: saw a', 'tool_result: saw b']);
   });
 
-  it('gives a repeated id to the nearest answer that waits [P12]', () => {
+  it('assigns a repeated id to the nearest response with an open call [P12]', () => {
     const { outline: after } = mended(go, calls('a'), userMessage('No.'), calls('a'), result('a', 'second'));
     expect(after[2]).toMatch(/not run/);
     expect(after.at(-1)).toBe('tool_result: second');
   });
 
-  it('names empty texts, empty messages, half characters and arguments that are none', () => {
+  it('reports empty texts, empty messages, half characters and unusable arguments', () => {
     const odd = { ...calls('a').content[0], arguments: ['x'] } as never;
     const { told } = mended(
       { role: 'user', content: [] },
@@ -107,9 +107,9 @@ describe('mending a conversation', () => {
     );
     expect(told).toEqual([
       '0 is empty',
-      '1 has a text without a character in it',
-      '2 holds half of a surrogate pair',
-      '3 has a call whose arguments cannot be used',
+      '1 contains an empty text',
+      '2 contains half of a surrogate pair',
+      '3 contains a call with unusable arguments',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import type { EventBody } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
 import { answered, callPart, finished, place, result, said, started, told } from '../support/fold-story.ts';
 
-describe('turns in circles', () => {
+describe('repeated turns', () => {
   const same = (turn: number, rest: Parameters<typeof result>[2] = {}): EventBody[] => [
     answered([{ type: 'text', text: `Try ${turn}.` }, callPart(`id-${turn}`)]),
     started(turn, 0),
@@ -11,13 +11,13 @@ describe('turns in circles', () => {
   ];
   const circle = [said('Go.'), ...same(1), ...same(2), ...same(3)];
 
-  it('are counted by calls, arguments and results, not by ids or words', () => {
+  it('are counted by calls, arguments and results, not by ids or text', () => {
     expect(told(said('Go.')).repeats).toBe(0);
     expect(told(said('Go.'), ...same(1)).repeats).toBe(1);
     expect(told(...circle).repeats).toBe(3);
   });
 
-  it('end with another call, another result, an error instead of a result, or an answer', () => {
+  it('end with a different call, a different result, an error instead of a result, or a response without calls', () => {
     const other = { content: [{ type: 'text', text: 'something' }] } as const;
     expect(told(...circle, ...same(4, other)).repeats).toBe(1);
     expect(told(...circle, ...same(4, { isError: true })).repeats).toBe(1);
@@ -25,7 +25,7 @@ describe('turns in circles', () => {
     expect(told(...circle, answered([{ type: 'text', text: 'Done.' }])).repeats).toBe(0);
   });
 
-  it('are forgotten when somebody speaks, in the next run, and when a run that ended is taken up', () => {
+  it('are forgotten after a message, in the next run, and when an ended run is resumed', () => {
     expect(told(...circle, said('Hm.', true), answered([{ type: 'text', text: 'Hm.' }])).repeats).toBe(0);
     expect(told(...circle, said('Again.')).repeats).toBe(0);
     expect(told(...circle, finished('limit'), { type: 'resumed' }).repeats).toBe(0);

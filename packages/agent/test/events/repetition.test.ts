@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sameBatch, sameJson } from '../../src/events/repetition.ts';
 
 describe('sameJson', () => {
-  it('takes a value and its copy for equal, whatever the order of keys', () => {
+  it('treats a value and its copy as equal, regardless of the order of keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(sameJson(value, reversed(structuredClone(value)))).toBe(true);
@@ -11,7 +11,7 @@ describe('sameJson', () => {
     );
   });
 
-  it('tells apart what JSON tells apart', () => {
+  it('distinguishes what JSON distinguishes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const text = (value: unknown) => JSON.stringify(sorted(value));
@@ -36,7 +36,7 @@ describe('sameBatch', () => {
     ({ role: 'tool_result', toolCallId, content: [{ type: 'text', text }] }) as const;
   const batch = (id: string) => ({ calls: [call(id)], results: [result(id)] });
 
-  it('looks at tools, arguments and results', () => {
+  it('compares tools, arguments and results', () => {
     expect(sameBatch(batch('a'), batch('b'))).toBe(true);
     expect(sameBatch(batch('a'), { ...batch('b'), calls: [call('b', { b: 2, a: 1 })] })).toBe(true);
     const others = [

@@ -42,7 +42,7 @@ function* states(events: readonly Event[]): Generator<State> {
   }
 }
 
-test('the version of the fold says what the fold makes of a log', () => {
+test('foldVersion changes when the fold computes different states', () => {
   const digest = createHash('sha256');
   for (const events of stories) for (const state of states(events)) digest.update(textOf(state));
   const advice =
@@ -50,7 +50,7 @@ test('the version of the fold says what the fold makes of a log', () => {
   expect(digest.digest('hex').slice(0, 16), advice).toBe(digests[foldVersion]);
 });
 
-test('a state comes back from its text, at any moment, and can be folded on', () => {
+test('a state can be restored from its text at any point, and folded further', () => {
   const check = (events: readonly Event[]) => {
     for (const [index, state] of [...states(events).map((state) => structuredClone(state))].entries()) {
       const back = snapshotState(snapshotText(state), JSON.parse(JSON.stringify(state.messages)));
