@@ -12,7 +12,7 @@ describe('a verdict [P21]', () => {
   it('says what it had to be when it is none', () => {
     expect(readVerdict({ type: 'yes' })).toEqual({
       type: 'deny',
-      message: expect.stringMatching(/gave type "yes"\. It has to give \{ type: 'allow' \}/),
+      message: expect.stringMatching(/returned type "yes"\. It must return \{ type: 'allow' \}/),
     });
   });
 

@@ -4,35 +4,38 @@ import { AgentError } from '../values/errors.ts';
 import type { AssistantPart, ToolResultPart, UserPart } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
 
-/** What a conversation is doing: `waiting` for a person; `error` when the last run failed. */
+/** The state of a conversation: `waiting` for a user; `error` if the last run failed. */
 export type HarnessStatus = 'thinking' | 'running_tool' | 'waiting' | 'idle' | 'error';
 
 /**
- * Hears what happens in a conversation, synchronously and in order; it must not block. All methods may be
- * left out. Blocks are told whole, as they complete: after an `onEvent` of type `retry` the blocks of that
- * answer told so far are void and will be told again.
+ * Receives the events of a conversation, synchronously and in order. Its methods must not block, and all are
+ * optional. Blocks are passed as they complete. After an `onEvent` of type `retry`, the blocks already passed for
+ * that response are void and will be passed again.
  */
 export interface HarnessHandler {
-  /** The user sent a message; only its text is passed. */
+  /** Called with the text of each user message. */
   onUser?(content: string): void;
-  /** A text block of the model, whole. */
+  /** Called with each complete text block of the model. */
   onText?(text: string): void;
   onReasoning?(text: string): void;
-  /** The model calls a tool. The id is the provider's and may repeat in another answer. */
+  /** Called for each tool call of the model. The id is the provider's and can repeat in another response. */
   onToolCall?(id: string, name: string, input: Record<string, unknown>): void;
-  /** A call has its answer. Calls that a stopped batch or a cancel leaves unrun have none. */
+  /**
+   * Called with the result of a call. Calls that did not run because of a stopped batch or a cancellation have none.
+   */
   onToolResult?(id: string, result: string, isError: boolean): void;
   onStatus?(state: HarnessStatus, message?: string): void;
-  /** What one answer of the model used. */
+  /** Called with the usage of each response. */
   onUsage?(usage: Usage): void;
-  /** Every event, stored or live, before the method above that it leads to. */
+  /** Called for every event, stored or live, before the more specific method above. */
   onEvent?(event: RunEvent): void;
 }
 
 /**
- * Turns events into calls of a handler. What it throws changes nothing and is reported once.
+ * Returns a function that passes events to a handler. An error that the handler throws has no effect and is reported
+ * once.
  *
- * @param report Default: the handler's own `onStatus`, as `error`.
+ * @param report Default: the handler's own `onStatus`, with `error`.
  */
 export function notifyHandler(
   handler: HarnessHandler,
@@ -107,7 +110,8 @@ function blockSteps(handler: HarnessHandler, part: AssistantPart, tell: Tell): v
 }
 
 /**
- * Tells each block of an answer once: as it completes where the agent says so, else when the answer is there.
+ * Passes each block of a response to the handler once: as it completes if the agent reports that, otherwise with the
+ * complete response.
  */
 class Blocks {
   readonly #tell: (part: AssistantPart) => void;
@@ -153,7 +157,7 @@ class Blocks {
   }
 }
 
-/** What makes a block the same whether it is told early or late. */
+/** Returns a key that identifies a block, whether it is passed early or with the complete response. */
 function nameOf(part: AssistantPart): string {
   if (part.type === 'tool_call') return `call ${part.id} ${part.toolName}`;
   return part.type === 'opaque' ? 'opaque' : `${part.type} ${part.text}`;

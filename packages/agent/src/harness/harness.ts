@@ -17,88 +17,88 @@ import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
 import { PendingRun, refusedRun } from './pending-run.ts';
 
-/** What a harness can do. What it lacks switches off the cases of the contract that need it. */
+/** The features of a harness. The contract suite skips the test cases of features that it does not support. */
 export interface HarnessCapabilities {
-  /** The tools given to it run in this conversation. */
+  /** True if the given tools run in this conversation. */
   readonly tools: boolean;
-  /** Calls can be held back until a person has decided. */
+  /** True if calls can wait for a user's decision. */
   readonly gate: boolean;
   readonly steer: boolean;
   readonly fork: boolean;
-  /** Text is shown while it comes. */
+  /** True if text is shown as it arrives. */
   readonly deltas: boolean;
 }
 
-/** What may differ from prompt to prompt. */
+/** Options of one prompt. */
 export interface PromptOptions {
   /** Aborting it cancels this prompt. */
   readonly signal?: AbortSignal;
-  /** An id for the run that no run of the session had before. Default: a new one. */
+  /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
 }
 
-/** What may be said when a conversation is taken up again. */
+/** Options for resuming a conversation. */
 export interface HarnessResumeOptions extends PromptOptions {
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
 /**
- * One conversation. One prompt at a time: another one gives a run that failed with kind `invalid`, code
- * `busy`, of which nothing is recorded, unless the harness was told to queue. Nothing here throws for what
- * the world does or a person says: every outcome is the result of a {@link Run}.
+ * One conversation with one prompt at a time. Another prompt returns a run that failed with kind `invalid`, code
+ * `busy`, and of which nothing is recorded, unless `whenBusy` is `queue`. No method throws for external failures or
+ * user decisions: every outcome is the result of a {@link Run}.
  */
 export interface Harness {
   readonly sessionId: string;
   readonly capabilities: HarnessCapabilities;
-  /** Says something to the model and lets it work until it is done. Returns at once. */
+  /** Sends a message to the model and lets it work until it is done. Returns immediately. */
   prompt(content: string | readonly UserPart[], options?: PromptOptions): Run;
-  /** Goes on where a crash, or a wait for a person, left the conversation. */
+  /** Continues the conversation after a crash or a wait for a user's decision. */
   resume(options?: HarnessResumeOptions): Run;
   /**
-   * Says something during a run; it is part of the next turn. False when there is no run to hear it.
-   * @throws AgentError `invalid`, code `bad_prompt`, for what is no text and no array of parts.
+   * Sends a message during a run; it becomes part of the next turn. Returns false if no run is active.
+   * @throws AgentError `invalid`, code `bad_prompt`, if the content is neither a string nor an array of parts.
    */
   steer(content: string | readonly UserPart[]): boolean;
-  /** Stops what is under way. False when there is nothing to stop. */
+  /** Stops the active run. Returns false if no run is active. */
   cancel(): boolean;
   /**
-   * A conversation of its own that begins like this one, up to and including an event. Default: all of it.
-   * Rejects with AgentError `invalid` for a session or event that is not there.
+   * Creates a separate conversation that starts like this one, up to and including an event. Default: all of it.
+   * Rejects with AgentError `invalid` if the session or event does not exist.
    */
   fork(options?: { readonly upToSeq?: number }): Promise<Harness>;
-  /** Stops what is under way and refuses all later prompts. Resolves when nothing runs any more. */
+  /** Stops the active run and refuses all later prompts. Resolves when nothing is running anymore. */
   close(): Promise<void>;
 }
 
-/** What a harness of one's own needs. Only the agent has no default. */
+/** Options of {@link createHarness}. Only the agent has no default. */
 export interface HarnessOptions extends ExecutorOptions {
   /** Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
-  /** A session of the store to go on with, or the id of a new one. Default: a new session. */
+  /** A stored session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** What becomes of a prompt while another one is under way. Default `reject`. */
+  /** Handling of a prompt while another one is running. Default `reject`. */
   readonly whenBusy?: 'reject' | 'queue';
-  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
 }
 
 /**
- * A conversation with the model over the local loop. Its defaults (requirement S4.1): ten turns, tools one
- * after another, and the first tool that fails stops its batch.
- * @throws AgentError `invalid` for tools or limits that cannot work.
+ * Creates a conversation that runs in this process. Its defaults (requirement S4.1): ten turns, tools one after
+ * another, and the first failed tool stops its batch.
+ * @throws AgentError `invalid` for unusable tools or limits.
  */
 export function createHarness(options: HarnessOptions): Harness {
   return new LocalHarness(options);
 }
 
-/** Makes the run of a harness and tells its events. */
+/** Starts a run of a harness and passes on its events. */
 type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;
 
-/** A prompt that waits for its turn. */
+/** A prompt in the queue. */
 interface Queued {
   readonly held: PendingRun;
   readonly begin: () => void;
-  /** Forgets the caller's signal. */
+  /** Stops listening to the caller's signal. */
   readonly forget: () => void;
 }
 
@@ -117,7 +117,7 @@ class LocalHarness implements Harness {
   readonly #store: Store;
   readonly #tell: (event: RunEvent) => void;
   readonly #queue: Queued[] = [];
-  /** Whether a run is under way, also while its first event is told and there is no handle of it yet. */
+  /** True while a run is active, also while its first event is emitted and its handle does not exist yet. */
   #busy = false;
   #run: Run | undefined;
   #wantsCancel = false;
@@ -195,7 +195,7 @@ class LocalHarness implements Harness {
     };
     try {
       run = start(ids.id, (event) => {
-        // A client that has seen the end may send the next prompt at once.
+        // A client that has seen the end may send the next prompt immediately.
         if (event.type === 'finished') over();
         this.#tell(event);
       });

@@ -1,5 +1,5 @@
 /**
- * What an implementation of a harness builds on, beside `Harness` and `createHarness` of the main entry.
+ * Types and functions for implementing a harness, in addition to `Harness` and `createHarness` of the main entry point.
  *
  * @module
  */

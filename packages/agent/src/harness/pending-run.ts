@@ -9,13 +9,13 @@ import type { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
 
-/** What a run is known by before anything of it has happened. */
+/** The ids of a run, known before it starts. */
 export interface RunIds {
   readonly id: string;
   readonly sessionId: string;
 }
 
-/** The result of a run that never began. No log holds its end. */
+/** Returns the result of a run that never started. No log contains its end. */
 function neverBegan(ids: RunIds, error: AgentError): RunResult {
   const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
   return runResult({
@@ -29,7 +29,7 @@ function neverBegan(ids: RunIds, error: AgentError): RunResult {
   });
 }
 
-/** A run that did not begin and says why, such as that another one is under way. */
+/** Returns a run that was refused before it started, for example because another one is active. */
 export function refusedRun(ids: RunIds, error: AgentError, runtime: Runtime): Run {
   const held = new PendingRun(ids, nothingToControl);
   held.refuse(error, runtime);
@@ -38,7 +38,7 @@ export function refusedRun(ids: RunIds, error: AgentError, runtime: Runtime): Ru
 
 const nothingToControl: RunControl = { cancel: () => false, steer: () => false, decide: () => false };
 
-/** A run that may be watched from now on and begins, or is refused, later. */
+/** A run that can be watched now and starts, or is refused, later. */
 export class PendingRun {
   readonly run: Run;
   readonly #ids: RunIds;
@@ -50,20 +50,20 @@ export class PendingRun {
     this.run = new Run(ids, this.#result.promise, this.#feed, control);
   }
 
-  /** Shows an event of the run to those who watch. */
+  /** Passes an event of the run to its readers. */
   show(event: RunEvent): void {
     if (event.type === 'started') this.#feed.start(event);
     else if (isStored(event) || event.type === 'finished') this.#feed.publish(event);
     else this.#feed.live(event);
   }
 
-  /** The run is over. */
+  /** Ends the run. */
   end(result: RunResult): void {
     this.#feed.end();
     this.#result.resolve(result);
   }
 
-  /** The run will not begin. */
+  /** Ends the run without starting it. */
   refuse(error: AgentError, runtime: Runtime): void {
     const result = neverBegan(this.#ids, error);
     this.show({ type: 'started', v: 1, sessionId: this.#ids.sessionId, runId: this.#ids.id });

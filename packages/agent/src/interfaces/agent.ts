@@ -12,35 +12,35 @@ export interface ToolCall {
   readonly id: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
-  /** Why the arguments cannot be used; such a call is answered with this text and never run. */
+  /** The reason why the arguments are unusable. Such a call gets this text as its result and is never run. */
   readonly problem?: string;
 }
 
-/** The shape that the final answer must have. */
+/** The required shape of the final response. */
 export interface OutputShape {
-  /** A short identifier, letters, digits, `_` and `-`. */
+  /** A short identifier of letters, digits, `_` and `-`. */
   readonly name: string;
   readonly schema: JsonObject;
 }
 
-/** How one answer is to be made. */
+/** Options of one request. */
 export interface RequestConfig {
-  /** Most tokens of one answer. 0 or absent: the agent's default. */
+  /** Maximum number of tokens in the response. 0 or absent: the agent's default. */
   readonly maxTokens?: number;
   /** Sampling temperature. -1 or absent: the agent's default. */
   readonly temperature?: number;
-  /** `none` keeps the tools declared but forbids calling them: a closing call. Default `auto`. */
+  /** `none` keeps the tools declared but forbids calling them, for a closing response. Default `auto`. */
   readonly toolChoice?: 'auto' | 'none';
-  /** How hard a reasoning model thinks. Ignored by models that do not reason. */
+  /** Reasoning effort. Ignored by models that do not reason. */
   readonly effort?: 'low' | 'medium' | 'high';
   /**
-   * False: nothing is written to the provider's prompt cache, because no other request will begin like this
-   * one. Writing costs more than plain input and pays only with the next request. Default true.
+   * False: nothing is written to the provider's prompt cache, because no later request starts like this one. Writing
+   * costs more than plain input and pays off only with the next request. Default true.
    */
   readonly cache?: boolean;
 }
 
-/** One request to one model: everything it needs, since an agent remembers nothing. */
+/** One request to one model. It contains everything the model needs, because an agent keeps no history. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -50,50 +50,52 @@ export interface ModelRequest {
   readonly output?: OutputShape;
 }
 
-/** One complete answer. */
+/** One complete response of a model. */
 export interface ModelResponse {
-  /** The text of the answer, all text blocks joined. */
+  /** The text of the response, with all text blocks joined. */
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly usage: Usage;
   readonly stopReason: StopReason;
-  /** The answer as a message, provider-opaque parts included: append it to the history unchanged. */
+  /** The response as a message, including provider-specific parts. Append it to the history unchanged. */
   readonly message: AssistantMessage;
-  /** The model that answered, as the provider names it. */
+  /** The model that responded, as the provider names it. */
   readonly model: string;
-  /** Requests made for this answer, failed ones included. */
+  /** Number of requests sent for this response, including failed ones. */
   readonly attempts: number;
-  /** Tokens used by attempts that failed; never part of `usage`. */
+  /** Tokens used by failed attempts; never part of `usage`. */
   readonly wasted: Usage;
   /** The service's id of the request that succeeded. */
   readonly requestId?: string;
-  /** Rate-limit headers of the answer, lower-case names, as sent. */
+  /** Rate-limit headers of the response as sent, with lower-case names. */
   readonly rateLimits?: Readonly<Record<string, string>>;
 }
 
-/** What a provider can do. Asking for what is missing fails as `invalid` before a byte is sent. */
+/**
+ * The features that a provider supports. A request for any other feature fails as `invalid` before anything is sent.
+ */
 export interface Capabilities {
   /**
-   * Media types of the files that it accepts in prompts and tool results, such as `image/png`; `text/*` means every type
-   * that begins so. Empty: none.
+   * Media types of the files that it accepts in prompts and tool results, such as `image/png`. `text/*` matches every
+   * type that starts with `text/`. Empty: none.
    */
   readonly files: readonly string[];
-  /** Whether reasoning is shown and can be sent back. */
+  /** True if reasoning is shown and can be sent back. */
   readonly reasoning: boolean;
   readonly parallelCalls: boolean;
-  /** `native`: the provider enforces a schema; `tool`: the executor asks for it through a tool. */
+  /** `native`: the provider enforces a schema; `tool`: the executor requests the output through a tool. */
   readonly output: 'native' | 'tool' | 'none';
-  /** Whether `temperature` is understood. */
+  /** True if `temperature` is supported. */
   readonly sampling: boolean;
-  /** Whether the provider reports prompt-cache tokens. */
+  /** True if the provider reports prompt-cache tokens. */
   readonly cacheUsage: boolean;
-  /** Size of the context window in tokens, when known. */
+  /** Size of the context window in tokens, if known. */
   readonly contextTokens?: number;
 }
 
 /**
- * What an agent tells while it works, in wire order. Deltas are for showing; a whole block follows its
- * deltas. After `retry`, everything emitted since the request began is void.
+ * A live event of a request, in the order of the response stream. Deltas are for display; the complete block follows
+ * its deltas. After `retry`, everything emitted since the request started is void.
  */
 export type AgentEvent =
   | { readonly type: 'text_delta'; readonly index: number; readonly text: string }
@@ -107,52 +109,54 @@ export type AgentEvent =
       readonly attempt: number;
       readonly error: ErrorData;
       readonly delayMs: number;
-      /** For how long requests are still made after the pause, in milliseconds; absent where their number is the limit. */
+      /**
+       * Time left for retries after the delay, in milliseconds. Absent if the number of retries is limited instead.
+       */
       readonly leftMs?: number;
     }
   | CacheBreak;
 
 /**
- * The request does not begin like the one before it in the same conversation, so that what the provider kept
- * of that one is of no use from here on. Told before the request is sent, once for each change, never for a
- * conversation that only grew. When several layers changed it names the first, which takes the others along.
+ * Reports that the request does not start like the previous one in the same conversation, so the provider's cache
+ * cannot be used beyond that point. Emitted before the request is sent, once for each change, and never for a
+ * conversation that only grew. If several layers changed, it names the first, which invalidates the others too.
  */
 export interface CacheBreak {
   readonly type: 'cache_break';
-  /** In the order in which services read them: the tools declared, the instructions, the messages. */
+  /** The layer that changed. Services read them in this order: tools, instructions, messages. */
   readonly layer: 'tools' | 'system' | 'history';
-  /** Index of the first tool, instruction or message that is not what it was. */
+  /** Index of the first tool, instruction or message that changed. */
   readonly block: number;
-  /** About how many tokens sent before are read anew. */
+  /** Approximate number of tokens sent before that are processed again. */
   readonly tokens: number;
 }
 
-/** What goes along with one call of an agent: how it is stopped, and who hears of it meanwhile. */
+/** Options for one request to an agent: cancellation, live events and retries. */
 export interface RequestContext {
   /** Aborting it makes `run` reject promptly with kind `aborted`. */
   readonly signal?: AbortSignal;
-  /** Called synchronously. What it throws is ignored. */
+  /** Called synchronously. Errors that it throws are ignored. */
   readonly emit?: (event: AgentEvent) => void;
   /**
-   * Asked before another attempt, with what the failed ones have used all in all. False gives up with the
-   * last error: the budget may not cover another attempt.
+   * Called before a retry with the total usage of the failed attempts. If it returns false, the request fails with
+   * the last error, because the budget may not cover another attempt.
    */
   readonly mayRetry?: (wasted: Usage) => boolean;
 }
 
 /**
- * One model behind one uniform call. Stateless: two calls share nothing, and the loop over tool calls is
- * the caller's. Providers implement it; most do so through `createAgent` in `@cobbler/agent/provider`.
+ * One model behind a uniform interface. Stateless: two requests share nothing, and the caller runs the loop over tool
+ * calls. Providers implement it; most do so through `createAgent` in `@cobbler/agent/provider`.
  */
 export interface Agent {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: Capabilities;
   /**
-   * Maximum tokens of a response when the request names none. Absent: the service decides. A limit on tokens or
-   * money holds back this much before a request.
+   * Maximum number of tokens in a response if the request sets none. Absent: the service decides. A limit on tokens
+   * or money reserves this amount before a request.
    */
   readonly maxTokens?: number;
-  /** Resolves with one complete response; rejects only with {@link AgentError}. Retries are its own affair. */
+  /** Resolves with one complete response and rejects only with {@link AgentError}. Handles retries itself. */
   run(request: ModelRequest, context?: RequestContext): Promise<ModelResponse>;
 }

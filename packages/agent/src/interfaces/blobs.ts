@@ -1,48 +1,50 @@
 import { AgentError } from '../values/errors.ts';
 
-/** A part of something that is kept. */
+/** A part of a blob. */
 export interface BlobPart {
   readonly bytes: Uint8Array;
-  /** Size of the whole in bytes. */
+  /** Size of the complete blob in bytes. */
   readonly size: number;
 }
 
 /**
- * Keeps what is too long for a conversation. An id is up to 64 of the characters a-z, 0-9, `-` and `_`.
- * `blobsContract` in the testing entry is what an implementation has to pass.
+ * Stores content that is too long for a conversation. An id consists of up to 64 of the characters a-z, 0-9, `-` and
+ * `_`. An implementation must pass `blobsContract` from the testing entry point.
  */
 export interface Blobs {
   /**
-   * Keeps bytes under an id. The id follows from the bytes, so what is there already need not be kept again.
-   * Rejects when they cannot be kept, and for an id that is none.
+   * Stores bytes under an id. The id follows from the bytes, so existing content need not be stored again. Rejects if
+   * the bytes cannot be stored or the id is invalid.
    */
   put(id: string, bytes: Uint8Array): void | Promise<void>;
-  /** The bytes from `start` up to but not including `end`, as far as there are any; nothing for an unknown id. */
+  /**
+   * Returns the bytes from `start` up to but not including `end`, as far as they exist; undefined for an unknown id.
+   */
   get(
     id: string,
     range: { readonly start: number; readonly end: number },
   ): BlobPart | undefined | Promise<BlobPart | undefined>;
 }
 
-/** Whether a text is an id. A model chooses what it asks for, so anything may come. */
+/** Returns whether a string is a blob id. The model chooses the ids that it requests, so any string is possible. */
 export function isBlobId(id: string): boolean {
   return /^[a-z0-9_-]{1,64}$/.test(id);
 }
 
-/** @throws AgentError `invalid` for a text that is no id. */
+/** @throws AgentError `invalid` if the string is not a blob id. */
 export function checkBlobId(id: string): void {
   if (isBlobId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a blob id: it takes 1 to 64 of a-z, 0-9, - and _.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a blob id. Use 1 to 64 of the characters a-z, 0-9, - and _.`;
   throw new AgentError({ kind: 'invalid', code: 'blob_id', message });
 }
 
-/** How much `memoryBlobs` holds. */
+/** Options of {@link memoryBlobs}. */
 export interface MemoryBlobsOptions {
-  /** Most bytes kept; beyond that what was put longest ago is given up. Default 64 MiB. */
+  /** Maximum number of bytes stored. Beyond it, the blobs that were stored longest ago are deleted. Default 64 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Blobs that live as long as the process. */
+/** Creates blobs that exist as long as the process. */
 export function memoryBlobs(options: MemoryBlobsOptions = {}): Blobs {
   const { maxBytes = 67_108_864 } = options;
   const kept = new Map<string, Uint8Array>();

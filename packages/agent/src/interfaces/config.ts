@@ -3,46 +3,46 @@ import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Agent } from './agent.ts';
 
-/** Which model to use and how (seed requirement S0.28). */
+/** The model to use and its settings (requirement S0.28). */
 export interface AgentConfig {
   /** Default `claude`. */
   readonly provider?: string;
   /** A model id, or an alias: `fast`, `balanced`, `best`. Default `balanced`. */
   readonly model?: string;
-  /** Most tokens of one answer. 0 or absent: the provider's default. */
+  /** Maximum number of tokens in a response. 0 or absent: the provider's default. */
   readonly maxTokens?: number;
   /** -1 or absent: the provider's default. */
   readonly temperature?: number;
-  /** Time limit of one model call in milliseconds, retries included. Default 600,000. */
+  /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
   /**
-   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds. Default 300,000;
-   * 0: three more attempts.
+   * Time during which requests to an overloaded or unreachable service are retried, in milliseconds. Default 300,000;
+   * 0: three retries.
    */
   readonly retryFor?: number;
   /** Empty or absent: taken from the environment. */
   readonly apiKey?: string;
-  /** Another address of a service that speaks the same protocol. */
+  /** Base URL of another service with the same protocol. */
   readonly baseURL?: string;
 }
 
-/** Environment variables as data, so that nothing reads the real ones unseen. */
+/** Environment variables as data, so that nothing reads the real ones implicitly. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What every provider's factory takes. */
+/** The configuration that every provider's factory accepts. */
 export interface FactoryConfig extends AgentConfig {
-  /** Where a missing key is looked up. Default: the environment of the process, where there is one. */
+  /** The environment in which a missing key is looked up. Default: the environment of the process, if there is one. */
   readonly env?: Environment;
   readonly runtime?: Runtime;
 }
 
-/** Makes an agent of one provider. Throws AgentError `invalid` for a configuration that cannot work. */
+/** Creates an agent of one provider. Throws AgentError `invalid` for an unusable configuration. */
 export type AgentFactory = (config: FactoryConfig) => Agent;
 
 /** The provider of a configuration that names none. */
 export const defaultProvider = 'claude';
 
-/** Splits `provider:model` or `provider/model`; a name without a known provider in front is a model. */
+/** Splits `provider:model` or `provider/model`. A name that does not start with a known provider is a model. */
 export function parseModel(text: string, providers: readonly string[]): { provider?: string; model: string } {
   const match = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(text);
   if (match !== null && providers.includes(match[1] ?? ''))
@@ -51,13 +51,14 @@ export function parseModel(text: string, providers: readonly string[]): { provid
 }
 
 /**
- * Makes the agent that a configuration names. Factories are plain data: the core knows no provider.
+ * Creates the agent that a configuration names. Factories are passed as data: the core knows no provider.
  *
- * COBBLER_AGENT_API_KEY is given to the configured provider only when that is the default one, so that no
- * provider ever gets the key of another; each factory then looks for its own variable.
+ * COBBLER_AGENT_API_KEY is passed only to the configured provider, so that no provider receives the key of another.
+ * Each factory then looks for its own variable.
  *
- * @param chosen overrides of this call, such as a command-line flag; its provider is not the default one.
- * @throws AgentError `invalid` for an unknown provider, naming those that are known.
+ * @param chosen Overrides for this call, such as a command-line flag. A different provider here does not get the
+ * configured key, address or model.
+ * @throws AgentError `invalid` for an unknown provider, with a list of the known ones.
  */
 export function resolveAgent(
   config: AgentConfig,
@@ -83,7 +84,7 @@ export function resolveAgent(
   return factory({ ...rest, provider, env, ...defined({ apiKey }) });
 }
 
-/** A key without the blanks and quotes that come with pasting; empty counts as absent. */
+/** Returns a key without the spaces and quotes that come from pasting. An empty key counts as absent. */
 export function cleanKey(key: string | undefined): string | undefined {
   const clean = key
     ?.trim()
@@ -92,7 +93,7 @@ export function cleanKey(key: string | undefined): string | undefined {
   return clean === undefined || clean === '' ? undefined : clean;
 }
 
-/** Another provider may share limits and time-outs, never the key, the address or the model. */
+/** Removes the key, the address and the model, which must not be used for another provider. */
 function withoutCredentials(config: AgentConfig): AgentConfig {
   const { apiKey: _key, baseURL: _url, model: _model, ...rest } = config;
   return rest;

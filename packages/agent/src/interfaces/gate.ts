@@ -1,29 +1,29 @@
 import { AgentError } from '../values/errors.ts';
 import type { ToolEffect } from './tool.ts';
 
-/** One tool call, as a gate judges it. Arguments are already valid. */
+/** One tool call, as a gate sees it. Its arguments are already valid. */
 export interface GateCall {
   readonly id: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
   readonly effect: ToolEffect;
-  /** The one argument that matters; empty when the tool names none. */
+  /** The one argument that matters; empty if the tool names none. */
   readonly subject: string;
-  /** Why the tool wants a person to look at this call, in words; absent for an ordinary call. */
+  /** The reason why the tool requires a user to decide about this call; absent for an ordinary call. */
   readonly mustAsk?: string;
 }
 
-/** What a gate knows besides the call. */
+/** The context in which a gate decides about a call. */
 export interface GateContext {
   readonly signal: AbortSignal;
-  /** Id of the session, for gates that serve many. */
+  /** Id of the session, for gates that serve several. */
   readonly session: string;
 }
 
 /**
- * `allow` may change the arguments, which are then checked again; `deny` tells the model why, and its `interrupt` asks
- * Claude Code to stop the turn (other doors only deny); `ask` leaves the decision to a person and starts nothing until
- * there is one.
+ * The decision of a gate. `allow` can change the arguments, which are then validated again. `deny` sends the reason
+ * to the model; `interrupt` also asks Claude Code to stop the turn and has no effect elsewhere. `ask` leaves the
+ * decision to a user, and nothing starts before it is made.
  */
 export type Verdict =
   | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
@@ -31,28 +31,28 @@ export type Verdict =
   | { readonly type: 'ask' };
 
 /**
- * Decides about one tool call. Asked before anything of its batch starts. A gate that throws denies, and so does one
- * that gives anything else than a verdict.
+ * Decides about one tool call, before anything of its batch starts. A gate that throws or returns anything other than
+ * a verdict denies the call.
  */
 export type Gate = (call: GateCall, context: GateContext) => Verdict | Promise<Verdict>;
 
 const allow: Verdict = { type: 'allow' };
 
-/** Lets every call through: the default of the library, where tools are the caller's own. */
+/** Allows every call. The default of the library, where the caller provides the tools. */
 export const allowAll: Gate = () => allow;
 
-/** A read that a person must look at, such as one of a key, is no plain read. */
+/** Returns whether a call only reads. A read that requires a user's decision, such as reading a key, does not count. */
 function onlyReads({ effect, mustAsk }: GateCall): boolean {
   return effect === 'read' && mustAsk === undefined;
 }
 
-/** Lets only tools through that change nothing. */
+/** Allows only tools that change nothing. */
 export const readOnly: Gate = (call) =>
   onlyReads(call)
     ? allow
     : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };
 
-/** Like {@link readOnly}, in words that make the model plan instead of act. */
+/** Like {@link readOnly}, with a message that makes the model plan instead of act. */
 export const planMode: Gate = (call) =>
   onlyReads(call)
     ? allow
@@ -61,18 +61,18 @@ export const planMode: Gate = (call) =>
         message: `${call.toolName} is not allowed while planning. Explore, then describe the plan.`,
       };
 
-/** Permission rules: `tool`, or `tool(pattern)` where `*` stands for any run of characters in the subject. */
+/** Permission rules: `tool`, or `tool(pattern)`, where `*` matches any characters in the subject. */
 export interface GateRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
-  /** What happens to a call that no rule names. Default `ask`. */
+  /** The verdict for a call that no rule matches. Default `ask`. */
   readonly otherwise?: 'allow' | 'deny' | 'ask';
 }
 
 /**
- * Decides by rules; deny beats allow. A `*` in a rule never stands for characters that join, substitute or
- * redirect shell commands, so that `npm test*` does not allow `npm test; curl …`. A call with `mustAsk` is allowed
- * only by a rule that names tool and subject without a `*`; `otherwise: 'allow'` asks about it.
+ * Decides by rules; deny overrides allow. A `*` in the pattern of an allow rule never matches characters that join,
+ * substitute or redirect shell commands, so `npm test*` does not allow `npm test; curl …`. A call with `mustAsk` is
+ * allowed only by a rule that names tool and subject without `*`; `otherwise: 'allow'` asks the user about it.
  */
 export function rules(given: GateRules): Gate {
   const denied = (given.deny ?? []).map((rule) => parseRule(rule, true));
@@ -98,14 +98,14 @@ function parseRule(rule: string, wide: boolean): (call: GateCall) => boolean {
     throw new AgentError({
       kind: 'invalid',
       code: 'bad_rule',
-      message: `Permission rule ${JSON.stringify(rule)} is not of the form tool or tool(pattern).`,
+      message: `Permission rule ${JSON.stringify(rule)} must have the form tool or tool(pattern).`,
     });
   const name = glob(match[1] ?? '', true);
   const subject = match[2] === undefined ? undefined : glob(match[2], wide);
   return (call) => name.test(call.toolName) && (subject === undefined || subject.test(call.subject));
 }
 
-/** Whether a rule names one tool and one subject. */
+/** Returns whether a rule names one tool and one subject. */
 function isExact(rule: string): boolean {
   return rule.includes('(') && !rule.includes('*');
 }

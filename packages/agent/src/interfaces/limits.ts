@@ -5,11 +5,11 @@ import type { Usage } from '../values/usage.ts';
 export type { LimitName } from '../values/stored-values.ts';
 
 /**
- * What one run may use up, with those that draw on its budget: tools that run others hand it on. An absent limit
- * has the default named with it. Time is each run's own; who hands work on hands the signal on as well.
+ * The limits of one run and of everything that shares its budget, such as runs that its tools start. An absent limit
+ * has the default given with it. Each run has its own time limit; a tool that starts runs also passes on its signal.
  */
 export interface Limits {
-  /** Answers of the model, a closing one not counted. Default 10 for each run. */
+  /** Responses of the model, not counting a closing one. Default 10 for each run. */
   readonly turns?: number;
   /** Tool calls. Default: no limit. */
   readonly toolCalls?: number;
@@ -18,12 +18,12 @@ export interface Limits {
   /** Money in US dollars. Default: no limit. */
   readonly usd?: number;
   /**
-   * How many times in a row a turn may make the same calls with the same arguments and get the same results
-   * before the run ends with `no_progress`. Halfway there the model is informed. Turns at least ten seconds apart
-   * wait for something and are not counted. Default 6; 0 for no limit.
+   * Number of times in a row that a turn may make the same calls with the same arguments and get the same results
+   * before the run ends with `no_progress`. Halfway there, the model is notified. Turns at least ten seconds apart
+   * count as waiting and not as repeated. Default 6; 0 for no limit.
    */
   readonly repeats?: number;
-  /** Time in milliseconds, the time people take to decide not counted. Default 3,600,000. */
+  /** Time in milliseconds, not counting the time that users take to decide. Default 3,600,000. */
   readonly ms?: number;
 }
 
@@ -35,7 +35,7 @@ const limitNames: ReadonlySet<string> = new Set<LimitName>([
   'no_progress',
 ]);
 
-/** True for the code of a limit that a run can have. */
+/** Returns whether an error code is the name of a limit. */
 export function isLimitName(code: string | undefined): code is LimitName {
   return code !== undefined && limitNames.has(code);
 }
@@ -51,22 +51,22 @@ export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> =
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Default: the price of input. */
+  /** Default: the input price. */
   readonly cacheRead?: number;
-  /** Default: the price of input. */
+  /** Default: the input price. */
   readonly cacheWrite?: number;
-  /** Of writing for the longer of the provider's lifetimes. Default: `cacheWrite`. */
+  /** Price of writing for the longer of the provider's cache lifetimes. Default: `cacheWrite`. */
   readonly cacheWriteLong?: number;
 }
 
 /**
- * Looks a model up. `undefined` means unknown, which is never the same as free. `inputTokens` is all input of
- * one request, for models whose price depends on it; without it such a model has its dearer price, so that no
- * limit is overrun.
+ * Returns the price of a model. `undefined` means unknown, which is never the same as free. `inputTokens` is the
+ * total input of one request, for models whose price depends on it. Without it, such a model has its higher price, so
+ * that no limit is exceeded.
  */
 export type Pricing = (provider: string, model: string, inputTokens?: number) => Price | undefined;
 
-/** What a usage costs in US dollars. */
+/** Returns the cost of a usage in US dollars. */
 export function costOf(usage: Usage, price: Price): number {
   const read = usage.cacheReadTokens ?? 0;
   const write = usage.cacheWriteTokens ?? 0;
@@ -82,32 +82,32 @@ export function costOf(usage: Usage, price: Price): number {
   return perMillion / 1_000_000;
 }
 
-/** What so much input costs at most in US dollars, whatever the cache makes of it. */
+/** Returns the maximum cost of input tokens in US dollars, regardless of caching. */
 export function dearestInput(tokens: number, price: Price): number {
   const { input, cacheRead = input, cacheWrite = input, cacheWriteLong = cacheWrite } = price;
   return (tokens * Math.max(input, cacheRead, cacheWrite, cacheWriteLong)) / 1_000_000;
 }
 
-/** An amount held back for a call that is under way. */
+/** An amount reserved for a running request. */
 export interface Reservation {
   /**
-   * Books what failed attempts have used so far, all in all, and goes on holding the whole amount for
-   * another one. False, with nothing booked, when the limit leaves no room for both.
+   * Charges the total usage of the failed attempts so far and keeps the full amount reserved for a retry. Returns
+   * false, and charges nothing, if the limit leaves no room for both.
    */
   again(tokens: number, usd: number): boolean;
-  /** Books what was really used, failed attempts included, and gives the rest back. Only the first call counts. */
+  /** Charges the actual usage, failed attempts included, and releases the rest. Only the first call counts. */
   settle(tokens: number, usd: number): void;
 }
 
-/** What is counted by the piece. */
+/** The limits that count occurrences. */
 export type Countable = 'turns' | 'toolCalls';
 
 /**
- * What a tree of work may still spend: tokens, money, answers and tool calls. The worst case of a call is reserved
- * before it and settled after, so that work running side by side cannot spend the same rest twice.
+ * The remaining tokens, money, responses and tool calls of a run and everything that it starts. The worst case of a
+ * request is reserved before it is sent and settled afterwards, so that parallel work cannot spend the same amount twice.
  *
- * B1 spent + reserved never exceeds a limit by more than what one settled call used above its own reservation;
- * B2 a call is booked once, with what it really used, its failed attempts included;
+ * B1 spent + reserved never exceeds a limit by more than one settled request used beyond its own reservation;
+ * B2 a request is charged once, with its actual usage, failed attempts included;
  * B3 a request of unknown price never counts as free.
  */
 export class Budget {
@@ -124,7 +124,7 @@ export class Budget {
     this.#limits = { tokens, usd, turns, toolCalls };
   }
 
-  /** Tokens spent so far, by all users of this budget. */
+  /** Tokens spent so far by all users of this budget. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -134,29 +134,30 @@ export class Budget {
     return this.#usd;
   }
 
-  /** Whether money is limited, so that an unknown price must be refused. */
+  /** True if money is limited, so that an unknown price must be refused. */
   get limitsMoney(): boolean {
     return this.#limits.usd !== Number.POSITIVE_INFINITY;
   }
 
-  /** Tokens neither spent nor reserved; may be infinite. */
+  /** Tokens neither spent nor reserved; can be infinite. */
   get tokensLeft(): number {
     return this.#limits.tokens - this.#tokens - this.#heldTokens;
   }
 
-  /** US dollars neither spent nor reserved; may be infinite. */
+  /** US dollars neither spent nor reserved; can be infinite. */
   get usdLeft(): number {
     return this.#limits.usd - this.#usd - this.#heldUsd;
   }
 
-  /** How many are neither used nor taken; may be infinite. */
+  /** Returns the remaining number, neither used nor taken; can be infinite. */
   left(what: Countable): number {
     return this.#limits[what] - this.#taken[what];
   }
 
   /**
-   * Takes so many before they are used. The function that it gives says how many were, and gives the rest back.
-   * @throws AgentError `limit` with what is limited as its code when so many are not left.
+   * Takes `count` units before they are used. Call the returned function with the number actually used to release the
+   * rest.
+   * @throws AgentError `limit`, with `what` as its code, if fewer are left.
    */
   take(what: Countable, count: number): (used: number) => void {
     if (count > this.left(what))
@@ -170,17 +171,17 @@ export class Budget {
   }
 
   /**
-   * Holds back the worst case of a call.
-   * @throws AgentError `limit` with code `tokens` or `usd` when that much is not left.
+   * Reserves the worst case of a request.
+   * @throws AgentError `limit`, code `tokens` or `usd`, if less is left.
    */
   reserve(tokens: number, usd: number): Reservation {
     if (tokens > this.tokensLeft)
       throw limitError(
         'tokens',
-        `The token limit of ${this.#limits.tokens} leaves no room for the next call.`,
+        `The token limit of ${this.#limits.tokens} leaves no room for the next request.`,
       );
     if (usd > this.usdLeft)
-      throw limitError('usd', `The money limit of $${this.#limits.usd} leaves no room for the next call.`);
+      throw limitError('usd', `The money limit of $${this.#limits.usd} leaves no room for the next request.`);
     this.#heldTokens += tokens;
     this.#heldUsd += usd;
     let open = true;
@@ -210,7 +211,7 @@ export class Budget {
   }
 }
 
-/** The error of a run that a limit ended. */
+/** Creates the error of a run that reached a limit. */
 export function limitError(code: LimitName, message: string): AgentError {
   return new AgentError({ kind: 'limit', code, message });
 }

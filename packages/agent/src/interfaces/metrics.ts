@@ -21,7 +21,7 @@ export const noMetrics: ExecutionMetrics = Object.freeze({
   waitedMs: 0,
 });
 
-/** Adds one answer, or the sum of several. An answer without a price makes the money total unknown, never smaller. */
+/** Adds the usage of one response, or of several. If it has no price, the total cost is unknown, never too small. */
 export function countAnswer(metrics: ExecutionMetrics, answer: RequestUsage): ExecutionMetrics {
   const { usd, ...rest } = metrics;
   const { usage } = answer;

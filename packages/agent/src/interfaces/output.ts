@@ -8,26 +8,26 @@ import { canonicalSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
 import { defineTool } from './tool.ts';
 
-/** The shape an answer must have: zod or another Standard Schema, or JSON Schema. Its type must be an object. */
+/** The required shape of a response: zod or another Standard Schema, or JSON Schema. Its type must be `object`. */
 export interface OutputOption<Output> {
   /** Default `answer`. */
   readonly name?: string;
   readonly schema: StandardSchema<Output> | JsonObject;
 }
 
-/** How a shape is asked for and how an answer in it is read. */
+/** The way to request output in a shape and to read it. */
 export interface OutputPlan<Output> {
   /** For agents that enforce a schema themselves. */
   readonly shape?: OutputShape;
-  /** For agents that do not: the model answers by calling this tool. */
+  /** For agents that do not: the model responds by calling this tool. */
   readonly tool?: Tool;
-  /** Reads an answer. Throws AgentError `agent` with code `output` when it does not have the shape. */
+  /** Reads a response. Throws AgentError `agent`, code `output`, if it does not have the shape. */
   parse(text: string): Promise<Output>;
 }
 
 /**
- * Plans how to get an answer in a shape from this agent.
- * @throws AgentError `invalid` when the agent has no way to give one.
+ * Plans how to get output in a shape from this agent.
+ * @throws AgentError `invalid` if the agent does not support it.
  */
 export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): OutputPlan<Output> {
   const name = option.name ?? 'answer';
@@ -45,7 +45,7 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): 
   throw new AgentError({
     kind: 'invalid',
     code: 'unsupported',
-    message: `${agent.provider} with model ${agent.model} cannot answer in a given shape.`,
+    message: `${agent.provider} with model ${agent.model} does not support structured output.`,
   });
 }
 
@@ -78,6 +78,6 @@ function wrongShape(problem: string): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'output',
-    message: `The answer does not have the shape asked for: ${problem}.`,
+    message: `The response does not have the requested shape: ${problem}.`,
   });
 }

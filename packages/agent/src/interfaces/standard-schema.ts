@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
 /**
- * The Standard Schema interface with its JSON Schema extension (standardschema.dev), as far as it is used
- * here: zod 4.2 and later and other libraries implement it, so that the core needs none of them.
+ * The part of the Standard Schema interface (standardschema.dev) and its JSON Schema extension that is used here. zod
+ * 4.2 and later and other libraries implement it, so the core depends on none of them.
  */
 export interface StandardSchema<Output> {
   readonly '~standard': {
@@ -17,20 +17,20 @@ export interface StandardSchema<Output> {
   };
 }
 
-/** What a Standard Schema's check gives. */
+/** The result of validating a value with a Standard Schema. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing that is wrong with a value, and where, as Standard Schema has it. */
+/** One problem with a value and its path, as defined by Standard Schema. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 /**
- * A schema in a canonical order of keys and without what providers do not take (`$schema`, zod's bounds of
- * whole numbers), so that equal schemas are equal bytes and the cached prefix survives a reload.
+ * Returns a schema with its keys in canonical order and without keywords that providers reject (`$schema`, zod's
+ * integer bounds). Equal schemas then have equal bytes, and the cached prefix survives a reload.
  */
 export function canonicalSchema(schema: JsonObject): JsonObject {
   return canonical(schema, true) as JsonObject;
@@ -58,7 +58,7 @@ function canonical(value: Json, isSchema: boolean): Json {
   return result;
 }
 
-/** Properties are names chosen by the author, so a property called `$schema` or `maximum` stays. */
+/** Keeps all names, because their author chooses them: a property can be named `$schema` or `maximum`. */
 function canonicalNames(names: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const name of Object.keys(names).sort()) result[name] = canonical(names[name] as Json, true);

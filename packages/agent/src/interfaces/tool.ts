@@ -9,101 +9,107 @@ import type { StandardSchema } from './standard-schema.ts';
 import { canonicalSchema } from './standard-schema.ts';
 
 /**
- * What running a tool does to the world, which decides what happens after a crash: `read` changes nothing,
- * `idempotent` may safely run again, `once` must never run twice.
+ * The side effects of a tool, which determine what happens after a crash: `read` changes nothing, `idempotent` can
+ * safely run again, `once` must never run twice.
  */
 export type ToolEffect = 'read' | 'idempotent' | 'once';
 
-/** What a tool is given besides its arguments. */
+/** The context in which a tool runs. */
 export interface ToolContext {
-  /** Aborted on cancel, on the tool's time limit and when the run ends. */
+  /** Aborted on cancellation, at the tool's time limit and when the run ends. */
   readonly signal: AbortSignal;
   /** The provider's id of the call. */
   readonly callId: string;
-  /** The same for every attempt at this call, different for every other call. */
+  /** The same for every attempt at this call, and different for every other call. */
   readonly idempotencyKey: string;
-  /** Tells watchers what is going on; never reaches the model. */
+  /** Reports progress to users; never reaches the model. */
   progress(text: string): void;
-  /** The budget of the whole tree of work: a tool that asks models must draw on it. */
+  /**
+   * The shared budget of the run and everything that it starts. A tool that sends model requests must charge them to
+   * it.
+   */
   readonly budget: Budget;
 }
 
-/** What a tool shows before it runs, for a person who decides whether it may. */
+/** A preview of a call, for the user who decides whether it may run. */
 export interface ToolPreview {
-  /** One short phrase, such as `+3 -1`. */
+  /** A short phrase, such as `+3 -1`. */
   readonly summary?: string;
-  /** A unified diff of what would change. */
+  /** A unified diff of the planned changes. */
   readonly diff?: string;
 }
 
 /**
- * A function that the model may call. A plain object with `name`, `description`, `parameters` and
- * `execute` is a tool already; `defineTool` adds typed arguments.
+ * A function that the model may call. A plain object with `name`, `description`, `parameters` and `execute` is
+ * already a tool; `defineTool` adds typed arguments.
  */
 export interface Tool {
-  /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
+  /** 1 to 64 letters, digits, `_` and `-`, which every provider accepts. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments; its type is `object`. */
+  /** JSON Schema of the arguments; its type must be `object`. */
   readonly parameters: JsonObject;
-  /** Returns a string, or any value that JSON can hold, or {@link ToolOutput}. A throw becomes an error result. */
+  /** Returns a string, any other JSON value, or a {@link ToolOutput}. A thrown error becomes an error result. */
   execute(args: Record<string, unknown>, context: ToolContext): unknown;
   /** Default `once`. */
   readonly effect?: ToolEffect;
-  /** Default 120,000 ms. */
+  /** Time limit in milliseconds. Default 120,000. */
   readonly timeoutMs?: number;
-  /** Most bytes of output that reach the model. Default and ceiling 256 KiB. */
+  /** Maximum number of bytes of output sent to the model. Default and maximum 256 KiB. */
   readonly maxOutputBytes?: number;
   /**
-   * True for a tool that looks whether something has happened yet: the same call with the same result again
-   * is nothing unusual then and does not count as lack of progress. Default false.
+   * True for a tool that checks whether something has happened yet. The same call with the same result is then
+   * expected and does not count as lack of progress. Default false.
    */
   readonly mayRepeat?: boolean;
-  /** Names of things this tool must have to itself; tools that share a name never run together. */
+  /** Names of resources that this tool needs exclusively. Tools that share a name never run in parallel. */
   readonly locks?: readonly string[];
-  /** The one argument that matters, as one line: what a person sees and what permission rules match. */
+  /** Returns the one argument that matters, as one line. Users see it, and permission rules match it. */
   subject?(args: Record<string, unknown>): string;
   /**
-   * Why a person has to look at this call, in words, whatever else is allowed: a write to a file that other programs
-   * run, for example. Nothing for an ordinary call. It is asked again before the call runs; a reason that was not
-   * known when the call was decided keeps it from running.
+   * Returns the reason why a user must decide about this call, whatever else is allowed, for example because it
+   * writes a file that other programs execute. Undefined for an ordinary call. It is called again before the call
+   * runs; a reason that was not known when the call was decided prevents it from running.
    */
   mustAsk?(args: Record<string, unknown>): string | undefined;
-  /** What would happen, for an approval. Must not change anything. */
+  /** Returns what the call would do, for an approval. Must not change anything. */
   preview?(args: Record<string, unknown>): Promise<ToolPreview>;
-  /** Checks arguments and may convert them. Absent: checked against `parameters`. */
+  /** Validates arguments and may convert them. Absent: they are validated against `parameters`. */
   validate?(args: Record<string, unknown>): Validation | Promise<Validation>;
 }
 
-/** Either usable arguments or the reason why they are not, in words for the model. */
+/** Either usable arguments or the reason why they are not, written for the model. */
 export type Validation =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | { readonly ok: false; readonly problem: string };
 
 const outputBrand = Symbol.for('cobbler.ToolOutput');
 
-/** A result with more than text: parts for the model, and facts for watchers that the model does not see. */
+/** A result with more than text: parts for the model, and information for users that the model does not see. */
 export interface ToolOutput {
   readonly content: string | readonly ToolResultPart[];
-  /** True: the model is told that the call failed. */
+  /** True if the call failed; the model sees this. */
   readonly isError?: boolean;
-  /** One short phrase for watchers, such as `exit 1`. */
+  /** A short phrase for users, such as `exit 1`. */
   readonly summary?: string;
-  /** A unified diff of what changed, for watchers. */
+  /** A unified diff of the changes, for users. */
   readonly diff?: string;
 }
 
-/** Marks a value as {@link ToolOutput}, so that no ordinary object is taken for one. */
+/** Marks a value as {@link ToolOutput}, so that no ordinary object is mistaken for one. */
 export function toolOutput(output: ToolOutput): ToolOutput {
   return Object.defineProperty({ ...output }, outputBrand, { value: true });
 }
 
-/** Recognises what {@link toolOutput} made, across copies of this package. */
+/** Returns whether {@link toolOutput} created the value, also across copies of this package. */
 export function isToolOutput(value: unknown): value is ToolOutput {
   return isObject(value) && outputBrand in value;
 }
 
-/** What `defineTool` takes: parameters as zod, any Standard Schema that gives JSON Schema, or JSON Schema. */
+/**
+ * The definition of a tool. Its parameters are zod, another Standard Schema that provides JSON Schema, or JSON
+ * Schema.
+ */
 export interface ToolDefinition<Args>
   extends Omit<Tool, 'parameters' | 'execute' | 'subject' | 'mustAsk' | 'preview' | 'validate'> {
   readonly parameters: StandardSchema<Args> | JsonObject;
@@ -114,8 +120,8 @@ export interface ToolDefinition<Args>
 }
 
 /**
- * Makes a tool whose arguments are checked before `execute` and typed in it.
- * @throws AgentError `invalid` for a name no provider accepts or a schema that does not describe an object.
+ * Creates a tool whose arguments are validated before `execute` and typed in it.
+ * @throws AgentError `invalid` for a name that no provider accepts or a schema that does not describe an object.
  */
 export function defineTool<Args = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool {
   const { parameters, ...rest } = definition;
@@ -133,7 +139,7 @@ export function defineTool<Args = Record<string, unknown>>(definition: ToolDefin
   return tool;
 }
 
-/** A tool that returns a string, with its schema under another name (requirement S4.3). */
+/** A tool that returns a string and has its schema in `inputSchema` (requirement S4.3). */
 export interface FlatTool {
   readonly name: string;
   readonly description: string;
@@ -141,7 +147,7 @@ export interface FlatTool {
   execute(input: Record<string, unknown>, context: { signal: AbortSignal }): Promise<string>;
 }
 
-/** Returns a flat tool as a tool. */
+/** Converts a flat tool to a tool. */
 export function fromFlatTool(flat: FlatTool): Tool {
   return defineTool({
     name: flat.name,
@@ -154,18 +160,19 @@ export function fromFlatTool(flat: FlatTool): Tool {
 const effects: ReadonlySet<string> = new Set(['read', 'idempotent', 'once']);
 
 /**
- * @throws AgentError `invalid` when no provider would accept the tool.
+ * Checks the definition of a tool.
+ * @throws AgentError `invalid` if no provider would accept the tool.
  */
 export function checkTool(tool: Tool): void {
   if (!isObject(tool)) {
-    const message = `A tool is invalid: it is ${tool === null ? 'null' : `a value of type ${typeof tool}`}. Use what defineTool returns.`;
+    const message = `A tool is invalid: it is ${tool === null ? 'null' : `a value of type ${typeof tool}`}. Use a tool returned by defineTool.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
     throw new AgentError({
       kind: 'invalid',
       code: 'tool_name',
-      message: `Tool name ${JSON.stringify(tool.name)} is not usable: 1 to 64 letters, digits, "_" or "-".`,
+      message: `Tool name ${JSON.stringify(tool.name)} is invalid. Use 1 to 64 letters, digits, "_" or "-".`,
     });
   }
   if (!isObject(tool.parameters) || tool.parameters['type'] !== 'object') {
@@ -177,21 +184,21 @@ export function checkTool(tool: Tool): void {
   }
   const fault = schemaFault(tool.parameters);
   if (fault !== undefined) {
-    const message = `The parameters of tool ${tool.name} are not a usable JSON Schema: ${fault}. Correct that place.`;
+    const message = `The parameters of tool ${tool.name} are not a valid JSON Schema: ${fault}. Correct the schema.`;
     throw new AgentError({ kind: 'invalid', code: 'tool_schema', message });
   }
   if (typeof tool.execute !== 'function') {
-    const message = `Tool ${tool.name} cannot be run: its execute is not a function.`;
+    const message = `Tool ${tool.name} is invalid: execute must be a function.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
-  // An unknown word would decide whether the tool may run twice.
+  // The effect determines whether the tool may run twice, so an unknown value is an error.
   if (tool.effect !== undefined && !effects.has(tool.effect)) {
     const message = `The effect of tool ${tool.name} must be one of ${[...effects].join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
 }
 
-/** Checks the model's arguments against the tool's own rules. Never throws. */
+/** Validates the model's arguments by the tool's own rules. Never throws. */
 export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {
   try {
     if (tool.validate !== undefined) return checkedValidation(await tool.validate(args));
@@ -200,20 +207,20 @@ export async function validateArguments(tool: Tool, args: Record<string, unknown
   } catch (error) {
     return {
       ok: false,
-      problem: `The arguments could not be checked: ${AgentError.from(error, 'tool').message}`,
+      problem: `The arguments could not be validated: ${AgentError.from(error, 'tool').message}`,
     };
   }
 }
 
-/** What a tool's own check answered, if it is an answer. */
+/** Returns the result of a tool's own validation, or a failure if it is malformed. */
 function checkedValidation(answer: unknown): Validation {
   if (isObject(answer)) {
     const { ok, value, problem } = answer;
-    // A schema may make anything of the arguments.
+    // A schema can convert the arguments to anything.
     if (ok === true && 'value' in answer) return { ok, value: value as Record<string, unknown> };
     if (ok === false && typeof problem === 'string') return { ok, problem };
   }
-  return { ok: false, problem: 'The check of the arguments gave no answer that can be understood.' };
+  return { ok: false, problem: 'The validation of the arguments returned an invalid result.' };
 }
 
 function isStandardSchema<Args>(value: StandardSchema<Args> | JsonObject): value is StandardSchema<Args> {
@@ -230,7 +237,7 @@ function jsonSchemaOf<Args>(name: string, schema: StandardSchema<Args>): JsonObj
     throw new AgentError({
       kind: 'invalid',
       code: 'tool_schema',
-      message: `The schema of tool ${name} cannot be turned into JSON Schema. Use zod 4.2 or later, or give JSON Schema.`,
+      message: `The schema of tool ${name} cannot be converted to JSON Schema. Use zod 4.2 or later, or JSON Schema.`,
     });
   }
   try {
@@ -241,12 +248,15 @@ function jsonSchemaOf<Args>(name: string, schema: StandardSchema<Args>): JsonObj
     throw new AgentError({
       kind: 'invalid',
       code: 'tool_schema',
-      message: `Tool ${JSON.stringify(name)} is invalid: ${field} cannot be written as JSON Schema (${why}). Use a type that JSON has, such as a string for a date.`,
+      message: `Tool ${JSON.stringify(name)} is invalid: ${field} cannot be written as JSON Schema (${why}). Use a type that JSON supports, such as a string for a date.`,
     });
   }
 }
 
-/** The path to the first field whose schema cannot be written as JSON Schema, as far as the library shows its fields. */
+/**
+ * Returns the path to the first field whose schema cannot be written as JSON Schema, as far as the library exposes
+ * its fields.
+ */
 function unrepresentable(schema: unknown): string[] {
   for (const [field, child] of fieldsOf(schema)) {
     try {
@@ -258,7 +268,10 @@ function unrepresentable(schema: unknown): string[] {
   return [];
 }
 
-/** As zod shows them: the fields of an object, the elements of a list, the options of a union, what is optional. */
+/**
+ * Returns the inner schemas that zod exposes: the fields of an object, the elements of an array, the options of a
+ * union, the schema inside an optional one.
+ */
 function fieldsOf(schema: unknown): (readonly [path: readonly string[], schema: unknown])[] {
   const parts = readable(schema);
   const inner = readable(readable(parts?.['def'])?.['innerType']);

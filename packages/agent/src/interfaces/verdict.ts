@@ -4,12 +4,12 @@ import { isObject } from '../values/json.ts';
 import type { Verdict } from './gate.ts';
 
 /**
- * A verdict of code that is not the library's own, closed by default: what is not clearly an allow or an ask denies.
- * Understands {@link Verdict} and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
+ * Reads a verdict from external code. Fails closed: anything that is not clearly an `allow` or an `ask` denies.
+ * Accepts a {@link Verdict} and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
  * `{ behavior: 'deny', message, interrupt? }`. Each field is read once, and only if it is the object's own. Arguments
- * become plain data of their own here; what JSON would lose or change denies.
+ * are copied as plain data; anything that JSON would lose or change denies.
  *
- * Never throws. A promise is no verdict: await it, or use {@link askForVerdict}.
+ * Never throws. A promise is not a verdict: await it, or use {@link askForVerdict}.
  */
 export function readVerdict(value: unknown): Verdict {
   try {
@@ -20,13 +20,13 @@ export function readVerdict(value: unknown): Verdict {
 }
 
 /**
- * Asks code that is not the library's own and reads what it answers like {@link readVerdict}. What throws or rejects
- * denies, and so does an answer that comes after the signal has been aborted. Never rejects.
+ * Calls external code and reads its verdict like {@link readVerdict}. If the code throws or rejects, the call is
+ * denied, and so it is if the verdict arrives after the signal was aborted. Never rejects.
  */
 export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): Promise<Verdict> {
   try {
     const verdict = readVerdict(await ask());
-    return signal?.aborted === true ? deny('The permission gate answered too late.') : verdict;
+    return signal?.aborted === true ? deny('The permission gate responded too late.') : verdict;
   } catch (thrown) {
     return refused('failed', thrown);
   }
@@ -38,10 +38,10 @@ function verdictIn(value: unknown): Verdict {
   const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
   const isOurs = type !== undefined;
   const word = isOurs ? type : behavior;
-  // Two languages at once contradict each other, or their writer took one for the other.
+  // Fields of both formats contradict each other, or their author confused the formats.
   const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
   if (word === 'deny') return denied(own('message'), own('interrupt'));
-  if (isMixed) return unclear('an object that has fields of two kinds of verdicts');
+  if (isMixed) return unclear('an object with fields of two kinds of verdicts');
   if (word === 'ask' && isOurs) return { type: 'ask' };
   if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${quoted(word)}`);
   const changed = isOurs ? given : updated;
@@ -59,7 +59,7 @@ function deny(message: string): Verdict {
 
 function unclear(found: string): Verdict {
   return deny(
-    `The call was denied: the permission gate gave ${found}. It has to give { type: 'allow' }, { type: 'deny', message } or { type: 'ask' }.`,
+    `The call was denied: the permission gate returned ${found}. It must return { type: 'allow' }, { type: 'deny', message } or { type: 'ask' }.`,
   );
 }
 
@@ -68,7 +68,7 @@ function refused(what: string, thrown: unknown): Verdict {
   try {
     reason = AgentError.from(thrown).message;
   } catch {
-    // What was thrown throws when it is looked at.
+    // Reading the thrown value throws.
   }
   return deny(`The permission gate ${what}: ${reason}`);
 }
@@ -77,7 +77,7 @@ function quoted(word: unknown): string {
   return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `of type ${typeof word}`;
 }
 
-/** Deeper than what any provider may give, and more values than any call has. */
+/** Maximum depth of arguments, which no provider exceeds, and maximum number of values, which no call reaches. */
 const maxDepth = 64;
 const maxValues = 1_000_000;
 
@@ -101,7 +101,7 @@ function plainArguments(value: unknown): Record<string, unknown> {
   return plain(value, 0) as Record<string, unknown>;
 }
 
-/** Also an object of another realm, whose prototype has none itself; nothing that writes itself as something else. */
+/** Returns whether a value is a plain object, also one of another realm, and without a `toJSON` method. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (!isObject(value) || 'toJSON' in value) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -109,5 +109,5 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 function notPlain(): TypeError {
-  return new TypeError('its arguments are not a plain object that JSON can hold.');
+  return new TypeError('its arguments are not a plain object that JSON can represent.');
 }

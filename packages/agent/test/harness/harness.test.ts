@@ -22,8 +22,8 @@ async function begun(run: Run): Promise<void> {
   for await (const event of run) if (event.type === 'user') return;
 }
 
-describe('prompts that are queued [S4.6]', () => {
-  it('run one after another, in the order in which they came', async () => {
+describe('queued prompts [S4.6]', () => {
+  it('run one after another, in the order in which they arrive', async () => {
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.'), textResponse('Three.')]);
     const one = harness({ agent, whenBusy: 'queue' });
     const runs = ['first', 'second', 'third'].map((prompt) => one.prompt(prompt));
@@ -33,7 +33,7 @@ describe('prompts that are queued [S4.6]', () => {
     expect(results[2]?.messages.map(textOf)).toEqual(['first', 'One.', 'second', 'Two.', 'third', 'Three.']);
   });
 
-  it('show their events to whoever watched from the start', async () => {
+  it('show their events to readers from the start', async () => {
     const one = harness({
       agent: scriptedModel([textResponse('One.'), textResponse('Two.')]),
       whenBusy: 'queue',
@@ -44,7 +44,7 @@ describe('prompts that are queued [S4.6]', () => {
     expect(events.map(({ type }) => type)).toEqual(['started', 'user', 'status', 'assistant', 'finished']);
   });
 
-  it('can be taken out of the queue by cancel, by their signal and by close', async () => {
+  it('can be removed from the queue by cancel, by their signal and by close', async () => {
     const store = memoryStore();
     const one = harness({
       agent: scriptedModel([noResponse(), textResponse('Last.')]),
@@ -68,7 +68,7 @@ describe('prompts that are queued [S4.6]', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('a signal that is aborted later still cancels the run it became', async () => {
+  it('a signal that is aborted later still cancels the started run', async () => {
     const one = harness({ agent: scriptedModel([textResponse('One.'), noResponse()]), whenBusy: 'queue' });
     const stop = new AbortController();
     one.prompt('first');
@@ -79,8 +79,8 @@ describe('prompts that are queued [S4.6]', () => {
   });
 });
 
-describe('a handler in the middle of things', () => {
-  it('may cancel while the very first event is told', async () => {
+describe('a handler that calls its harness', () => {
+  it('can cancel during the very first event', async () => {
     const agent = scriptedModel([textResponse('Never asked.')]);
     const one = harness({
       agent,
@@ -90,7 +90,7 @@ describe('a handler in the middle of things', () => {
     expect(agent.requests).toHaveLength(0);
   });
 
-  it('may not prompt while a run is told, but may at its end', async () => {
+  it('cannot prompt during a run, but can at its end', async () => {
     const later: Run[] = [];
     const moments = ['started', 'finished'];
     const handler: HarnessHandler = {
@@ -126,7 +126,7 @@ describe('a handler in the middle of things', () => {
     expect(heard).toEqual(['Half of it.', 'retry', 'All of it.', 'call-1 one', 'Done.']);
   });
 
-  it('whose promise rejects is reported once, by default to its own onStatus', async () => {
+  it('with a rejected promise is reported once, by default to its own onStatus', async () => {
     const heard: string[] = [];
     const handler = {
       onText: () => Promise.reject(new Error('no disk')),
@@ -139,7 +139,7 @@ describe('a handler in the middle of things', () => {
     expect(heard).toEqual(['onText threw: no disk']);
   });
 
-  it('that throws while it hears a report changes nothing', async () => {
+  it('that throws while it receives a report has no effect', async () => {
     const fault = () => {
       throw new Error('broken');
     };
@@ -158,8 +158,8 @@ describe('a handler in the middle of things', () => {
   });
 });
 
-describe('a conversation over a store', () => {
-  it('is gone on with by another harness', async () => {
+describe('a stored conversation', () => {
+  it('can be continued by another harness', async () => {
     const shared = { store: memoryStore(), sessionId: 'shared', runtime: fakeRuntime() };
     const first = harness({ agent: scriptedModel([textResponse('One.')]), ...shared });
     await first.prompt('first').result;
@@ -168,7 +168,7 @@ describe('a conversation over a store', () => {
     expect(messages.map(textOf)).toEqual(['first', 'One.', 'second', 'Two.']);
   });
 
-  it('a store that fails makes the run a failure, and the harness is free again', async () => {
+  it('fails the run if its store fails, and the harness is free again', async () => {
     let fails = true;
     const kept = memoryStore();
     const store: Store = {
@@ -184,7 +184,7 @@ describe('a conversation over a store', () => {
     expect((await one.prompt('second').result).text).toBe('One.');
   });
 
-  it('a fork withdraws what people were asked, so that one answer cannot count twice', async () => {
+  it('withdraws open approvals in a fork, so that one decision cannot count twice', async () => {
     const { tool: made, names } = probeTools();
     const store = memoryStore();
     const gate = () => ({ type: 'ask' }) as const;

@@ -24,7 +24,7 @@ describe('resolveAgent', () => {
     expect(resolve({}).agent.provider).toBe('claude');
   });
 
-  it('hands model, limits, temperature, time-out and address on to the factory [S0.28]', () => {
+  it('passes model, limits, temperature, timeout and address to the factory [S0.28]', () => {
     const config = {
       model: 'm',
       maxTokens: 7,
@@ -35,19 +35,19 @@ describe('resolveAgent', () => {
     expect(resolve(config).given['claude']).toMatchObject(config);
   });
 
-  it('prefers the configured key to COBBLER_AGENT_API_KEY [S0.29]', () => {
+  it('prefers the configured key over COBBLER_AGENT_API_KEY [S0.29]', () => {
     const { given } = resolve({ apiKey: 'from-file' }, { COBBLER_AGENT_API_KEY: 'from-env' });
     expect(given['claude']?.apiKey).toBe('from-file');
   });
 
-  it('takes COBBLER_AGENT_API_KEY when the key is empty, and hands the environment on for the rest [S0.29]', () => {
+  it('uses COBBLER_AGENT_API_KEY if the key is empty, and passes the environment on for the rest [S0.29]', () => {
     const env = { COBBLER_AGENT_API_KEY: ' "from-env"\n', ANTHROPIC_API_KEY: 'other' };
     const { given } = resolve({ apiKey: '' }, env);
     expect(given['claude']?.apiKey).toBe('from-env');
     expect(given['claude']?.env).toBe(env);
   });
 
-  it('never gives COBBLER_AGENT_API_KEY to a provider that is not the configured one [P19]', () => {
+  it('never passes COBBLER_AGENT_API_KEY to a provider that is not the configured one [P19]', () => {
     const { given } = resolve(
       { provider: 'claude' },
       { COBBLER_AGENT_API_KEY: 'secret' },
@@ -56,7 +56,7 @@ describe('resolveAgent', () => {
     expect(JSON.stringify(given['openai']?.apiKey ?? null)).toBe('null');
   });
 
-  it('never gives the configured key, address or model to another provider [P19]', () => {
+  it('never passes the configured key, address or model to another provider [P19]', () => {
     const config = {
       provider: 'claude',
       apiKey: 'secret',
@@ -71,7 +71,7 @@ describe('resolveAgent', () => {
     expect(given['openai']?.model).toBeUndefined();
   });
 
-  it('refuses an unknown provider as invalid and lists the known ones [S0.32]', () => {
+  it('rejects an unknown provider as invalid and lists the known ones [S0.32]', () => {
     const attempt = () => resolve({ provider: 'oracle' });
     expect(attempt).toThrowError(/"oracle".*claude, openai/);
     try {
@@ -81,7 +81,7 @@ describe('resolveAgent', () => {
     }
   });
 
-  it('does not take a name of Object.prototype for a provider [S0.32]', () => {
+  it('does not mistake a name of Object.prototype for a provider [S0.32]', () => {
     expect(() => resolve({ provider: 'constructor' })).toThrowError(/no provider named "constructor"/);
   });
 });

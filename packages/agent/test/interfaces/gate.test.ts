@@ -11,7 +11,7 @@ function judge(gate: Gate, toolName: string, subject = '', effect: GateCall['eff
 }
 
 describe('gates [P21]', () => {
-  it('allowAll lets everything through', () => {
+  it('allowAll allows everything', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });
 
@@ -23,7 +23,7 @@ describe('gates [P21]', () => {
   it.each([
     ['readOnly', readOnly],
     ['planMode', planMode],
-  ])('%s lets only reads through and says why not', (_name, gate) => {
+  ])('%s allows only reads and explains the denial', (_name, gate) => {
     expect([
       judge(gate, 'look', '', 'read'),
       judge(gate, 'set', '', 'idempotent'),
@@ -57,11 +57,11 @@ describe('gates [P21]', () => {
     'npm test `id`',
     'npm test\nrm x',
     'npm test \\\n rm',
-  ])('a star allows no joined command: %j [P21]', (subject) => {
+  ])('an asterisk allows no joined command: %j [P21]', (subject) => {
     expect(judge(rules({ allow: ['run(npm test*)'] }), 'run', subject)).toBe('ask');
   });
 
-  it('a call that a person has to look at is allowed by an exact rule only [P21]', () => {
+  it('a call that requires a user’s decision is allowed only by an exact rule [P21]', () => {
     const asked = (allow: string[], otherwise?: 'allow' | 'deny') => {
       const call = { id: 'a', toolName: 'edit', arguments: {}, effect: 'once', subject: '.envrc' } as const;
       const gate = rules({ allow, ...(otherwise !== undefined && { otherwise }) });
@@ -74,26 +74,26 @@ describe('gates [P21]', () => {
     expect(asked([], 'deny')).toMatchObject({ type: 'deny' });
   });
 
-  it('deny beats allow, and its star is wide', () => {
+  it('deny overrides allow, and its asterisk matches any character', () => {
     const gate = rules({ allow: ['run'], deny: ['run(*rm *)'] });
     expect(judge(gate, 'run', 'ls')).toBe('allow');
     expect(judge(gate, 'run', 'ls; rm -rf x')).toBe('deny');
   });
 
-  it('what no rule names is asked about, or as told', () => {
+  it('a call without a rule is asked about, or handled as configured', () => {
     expect(judge(rules({}), 'run')).toBe('ask');
     expect(judge(rules({ otherwise: 'deny' }), 'run')).toBe('deny');
     expect(judge(rules({ otherwise: 'allow' }), 'run')).toBe('allow');
   });
 
-  it('characters of a rule stand for themselves', () => {
+  it('special characters of a rule are literal', () => {
     const gate = rules({ allow: ['run(a.b+c?)'] });
     expect([judge(gate, 'run', 'a.b+c?'), judge(gate, 'run', 'axb+c?'), judge(gate, 'run', 'a.bbc')]).toEqual(
       ['allow', 'ask', 'ask'],
     );
   });
 
-  it('a rule that is none is a mistake told at once', () => {
+  it('an invalid rule throws', () => {
     for (const rule of ['', 'run(', 'run)x', 'two words'])
       expect(() => rules({ allow: [rule] })).toThrow(AgentError);
   });

@@ -8,7 +8,7 @@ import { AgentError } from '../../src/values/errors.ts';
 import type { Usage } from '../../src/values/usage.ts';
 
 describe('a budget', () => {
-  it('holds back what a call may cost and gives the rest back [B1, B2]', () => {
+  it('reserves the maximum cost of a call and releases the rest [B1, B2]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([40, 0.5]);
@@ -16,7 +16,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft, budget.usdLeft]).toEqual([10, 0.125, 90, 0.875]);
   });
 
-  it('books a call once [B2]', () => {
+  it('charges a call once [B2]', () => {
     const budget = new Budget({ tokens: 100 });
     const held = budget.reserve(60, 0);
     held.settle(10, 0);
@@ -24,7 +24,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft]).toEqual([10, 0, 90]);
   });
 
-  it('refuses with the limit named, and holds nothing back then [P1]', () => {
+  it('names the limit when it refuses, and then reserves nothing [P1]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const refused = (tokens: number, usd: number): AgentError | undefined => {
       try {
@@ -39,17 +39,17 @@ describe('a budget', () => {
     expect([budget.tokensLeft, budget.usdLeft]).toEqual([100, 1]);
   });
 
-  it('holds money back from others just like tokens [P1]', () => {
+  it('reserves money like tokens [P1]', () => {
     const budget = new Budget({ usd: 1 });
     const held = budget.reserve(0, 0.75);
-    expect(() => budget.reserve(0, 0.5)).toThrow(/no room for the next call/);
+    expect(() => budget.reserve(0, 0.5)).toThrow(/no room for the next request/);
     held.settle(0, 0.5);
     budget.reserve(0, 0.5).settle(0, 0.5);
     expect(() => budget.reserve(0, 0.125)).toThrow(/no room/);
     expect(budget.usd).toBe(1);
   });
 
-  it('holds the whole amount once more for another attempt, and books what the failed ones used [B1, B2]', () => {
+  it('keeps the full amount reserved for a retry, and charges what failed attempts used [B1, B2]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(40, 0.25);
     expect(held.again(30, 0.25)).toBe(true);
@@ -62,7 +62,7 @@ describe('a budget', () => {
     expect(held.again(90, 0.75)).toBe(false);
   });
 
-  it('refuses another attempt for which there is no room, and books what was used at the end all the same [B1]', () => {
+  it('refuses a retry without room, and still charges the usage at the end [B1]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const held = budget.reserve(60, 0.5);
     expect([held.again(41, 0), held.again(0, 0.51)]).toEqual([false, false]);
@@ -71,12 +71,12 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft]).toEqual([41, 0.51, 59]);
   });
 
-  it('knows whether money is limited', () => {
+  it('reports whether money is limited', () => {
     expect([new Budget().limitsMoney, new Budget({ usd: 0 }).limitsMoney]).toEqual([false, true]);
     expect(new Budget().tokensLeft).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is never passed by calls side by side, in whatever order they are booked [B1]', () => {
+  it('is never exceeded by parallel calls, in whatever order they are settled [B1]', () => {
     const call = fc.record({
       worst: fc.nat(50),
       part: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -115,14 +115,14 @@ describe('costOf', () => {
     cacheWriteTokens: 200_000,
   };
 
-  it('prices what was cached apart from the rest', () => {
+  it('prices cached input separately', () => {
     expect(costOf(usage, { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 })).toBeCloseTo(
       0.9 + 0.15 + 0.75 + 1.5,
       10,
     );
   });
 
-  it('prices what is kept longer apart from what is written for the shorter time', () => {
+  it('prices writes for the longer lifetime separately', () => {
     const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6 };
     const kept = { ...usage, cacheWriteLongTokens: 150_000 };
     expect(costOf(kept, price)).toBeCloseTo(0.9 + 0.15 + 50_000e-6 * 3.75 + 150_000e-6 * 6 + 1.5, 10);
@@ -132,7 +132,7 @@ describe('costOf', () => {
     expect(costOf({ ...kept, cacheWriteLongTokens: 9e9 }, price)).toBeCloseTo(0.9 + 0.15 + 1.2 + 1.5, 10);
   });
 
-  it('counts the dearest kind where nobody knows yet what the cache will make of the input', () => {
+  it('counts the most expensive kind while the effect of the cache is unknown', () => {
     const dearest = (price: Partial<Price>) =>
       dearestInput(2_000_000, { input: 3, output: 15, cacheRead: 0.3, ...price });
     expect([
@@ -142,7 +142,7 @@ describe('costOf', () => {
     ]).toEqual([6, 7.5, 12]);
   });
 
-  it('takes the price of input where none is given for the cache, and never less than nothing', () => {
+  it('uses the input price if no cache price is given, and never less than zero', () => {
     expect(costOf(usage, { input: 3, output: 15 })).toBeCloseTo(4.5, 10);
     expect(costOf({ ...usage, inputTokens: 1 }, { input: 3, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(
       0,
@@ -150,7 +150,7 @@ describe('costOf', () => {
   });
 });
 
-describe('a request that fails again and again', () => {
+describe('a request that fails repeatedly', () => {
   const used: Usage = { inputTokens: 2_000, outputTokens: 3_000 };
 
   /** An agent whose attempts are all cut, until it may not try again. */
@@ -176,7 +176,7 @@ describe('a request that fails again and again', () => {
     return { agent, asked };
   }
 
-  it('is given up before its attempts together pass the limit [P1]', async () => {
+  it('is abandoned before its attempts together exceed the limit [P1]', async () => {
     const { agent, asked } = cutting(99);
     const budget = new Budget({ tokens: 20_000 });
     const executor = new Executor({ agent, request: { maxTokens: 3_000 } });
@@ -189,7 +189,7 @@ describe('a request that fails again and again', () => {
     expect(result.metrics.wasted).toEqual({ inputTokens: 8_000, outputTokens: 12_000 });
   });
 
-  it('is tried as often as it likes where nothing is limited, and booked once [B2]', async () => {
+  it('is retried without limit if nothing is limited, and charged once [B2]', async () => {
     const { agent, asked } = cutting(6);
     const budget = new Budget();
     await new Executor({ agent }).run('Go.', { budget });

@@ -7,7 +7,7 @@ import { AgentError } from '../../src/values/errors.ts';
 const schema = z.object({ name: z.string(), age: z.coerce.number().default(7) });
 
 describe('planOutput', () => {
-  it('asks an agent that keeps to shapes for the schema, and reads its answer typed and with defaults', async () => {
+  it('passes the schema to an agent that enforces it, and reads its response with types and defaults', async () => {
     const plan = planOutput(scriptedModel([]), { schema });
     expect(plan.tool).toBeUndefined();
     expect(plan.shape).toMatchObject({ name: 'answer', schema: { type: 'object', required: ['name'] } });
@@ -20,7 +20,7 @@ describe('planOutput', () => {
     expect(plan.tool).toMatchObject({ name: 'person', effect: 'read' });
   });
 
-  it('refuses an agent that has no way to give one, and a shape that is no object', () => {
+  it('rejects an agent that does not support it, and a shape that is not an object', () => {
     expect(() => planOutput(scriptedModel([], { output: 'none' }), { schema })).toThrow(AgentError);
     expect(() => planOutput(scriptedModel([]), { schema: { type: 'string' } })).toThrow(AgentError);
     expect(() => planOutput(scriptedModel([]), { name: 'not a name', schema })).toThrow(AgentError);

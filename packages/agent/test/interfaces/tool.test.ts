@@ -30,7 +30,7 @@ const zodTool = defineTool({
 });
 
 describe('defineTool', () => {
-  it('takes zod: typed arguments, JSON Schema for the model, defaults filled in [S0.5]', async () => {
+  it('accepts zod: typed arguments, JSON Schema for the model, defaults filled in [S0.5]', async () => {
     expect(zodTool.parameters).toMatchObject({
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -42,7 +42,7 @@ describe('defineTool', () => {
     expect(valid.ok && zodTool.execute(valid.value, context)).toBe(3);
   });
 
-  it('says in words for the model which argument is wrong [P9]', async () => {
+  it('tells the model which argument is wrong [P9]', async () => {
     expect(await validateArguments(zodTool, { a: 'two' })).toMatchObject({
       ok: false,
       problem: expect.stringMatching(/^a: /),
@@ -50,7 +50,7 @@ describe('defineTool', () => {
     expect(await validateArguments(zodTool, {})).toMatchObject({ ok: false });
   });
 
-  it('takes JSON Schema, in any order of keys [S0.5]', () => {
+  it('accepts JSON Schema, in any order of keys [S0.5]', () => {
     const one = defineTool({
       name: 'a',
       description: '',
@@ -72,16 +72,16 @@ describe('defineTool', () => {
     expect(make).toThrow(AgentError);
   });
 
-  it('refuses a schema that describes no object, and a library that cannot describe itself', () => {
+  it('rejects a schema that does not describe an object, and a library without JSON Schema', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
     expect(make({ type: 'string' } as never)).toThrow(/must be a JSON Schema/);
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
-    ).toThrow(/cannot be turned/);
+    ).toThrow(/cannot be converted/);
   });
 
-  it('takes the tool of the other seed [S4.3]', async () => {
+  it('accepts a flat tool [S4.3]', async () => {
     const tool = fromFlatTool({
       name: 'echo',
       description: 'Echoes.',
@@ -94,8 +94,8 @@ describe('defineTool', () => {
   });
 });
 
-describe('checking arguments', () => {
-  it('never throws, whatever the check does', async () => {
+describe('validating arguments', () => {
+  it('never throws, whatever the validation does', async () => {
     for (const validate of [
       () => {
         throw new Error('no check');
@@ -133,7 +133,7 @@ describe('a schema that JSON Schema cannot express', () => {
 });
 
 describe('toolOutput', () => {
-  it('is recognised by its brand, not by its looks', () => {
+  it('is recognized by its brand, not by its fields', () => {
     const output = toolOutput({ content: 'x', isError: true });
     expect(isToolOutput(output)).toBe(true);
     expect(isToolOutput({ content: 'x', isError: true })).toBe(false);
@@ -147,12 +147,12 @@ describe('checkTool', () => {
 
   it.each([
     [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
-    [{ execute: 3 }, 'its execute is not a function'],
-  ])('refuses %j: what a tool may do is not guessed [P9]', (wrong, words) => {
+    [{ execute: 3 }, 'execute must be a function'],
+  ])('rejects %j: the effect of a tool is not guessed [P9]', (wrong, words) => {
     expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
   });
 
-  it('refuses what is not a tool at all', () => {
+  it('rejects a value that is not a tool', () => {
     expect(() => checkTool(undefined as never)).toThrow('it is a value of type undefined');
     expect(() => checkTool(null as never)).toThrow('it is null');
   });
