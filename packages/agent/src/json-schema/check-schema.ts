@@ -4,9 +4,9 @@ import { checkSimple, isSimple } from './simple-schema.ts';
 const simple = new WeakMap<JsonObject, boolean>();
 
 /**
- * Checks a value against a JSON Schema of draft 2020-12. `format` is not checked, and nothing is fetched. Patterns
- * take time by the length of the text only where {@link schemaProblem} has nothing to say.
- * @returns what is wrong, with the path of the argument, in words for the model, or nothing.
+ * Validates a value against a JSON Schema of draft 2020-12. `format` is not checked, and nothing is fetched. Patterns
+ * match in linear time only if {@link schemaProblem} returns undefined.
+ * @returns the problem with the path of the argument, written for the model, or undefined.
  */
 export async function checkSchema(schema: JsonObject, value: unknown): Promise<string | undefined> {
   if (typeof schema !== 'object') return checkSimple(schema, value);
@@ -18,9 +18,9 @@ export async function checkSchema(schema: JsonObject, value: unknown): Promise<s
 }
 
 /**
- * Why a schema that comes from another program cannot be used, in words that follow its name; nothing when it can. Such
- * a schema may be made to keep the process busy: its patterns have to be ones that take time by the length of the text
- * only.
+ * Returns why a schema from another program cannot be used, as text to append to its name, or undefined if it can be
+ * used. Such a schema can be crafted to keep the process busy, so only patterns that match in linear time are
+ * accepted.
  */
 export async function schemaProblem(schema: JsonObject): Promise<string | undefined> {
   const { problemOf } = await import('./full-schema.ts');

@@ -7,17 +7,17 @@ import { linearPattern } from './linear-pattern.ts';
 import { schemaFault, withSubschemas } from './schema-issue.ts';
 import { wordsFor } from './schema-keywords.ts';
 
-/** Work that a value may take: so much, and so much for each of its parts, but never more than the last. */
+/** Number of steps to validate a value: a base, plus a number for each of its parts, up to a maximum. */
 const minSteps = 20_000;
 const stepsEach = 100;
 const maxSteps = 2_000_000;
 
-/** Work that the schema itself may take. */
+/** Maximum number of steps to compile a schema. */
 const maxParsing = 200_000;
 
 class TooMuch extends Error {}
 
-/** Counts work, so that no schema keeps the process busy. */
+/** Counts steps, so that no schema can keep the process busy. */
 class ParsingBudget {
   #left = maxParsing;
 
@@ -34,13 +34,13 @@ class ParsingBudget {
 interface Compiled {
   readonly node: ReturnType<typeof compileSchema>;
   readonly work: ParsingBudget;
-  /** Patterns for which there is no linear matcher. */
+  /** Patterns without a linear-time matcher. */
   readonly costly: readonly string[];
 }
 
 const known = new WeakMap<JsonObject, Compiled>();
 
-/** Checks a value. @returns what is wrong, in words for the model, or nothing. */
+/** Validates a value. @returns the problem, written for the model, or undefined. */
 export function checkFull(schema: JsonObject, value: unknown): string | undefined {
   try {
     const { node, work } = compiled(schema);
@@ -48,14 +48,17 @@ export function checkFull(schema: JsonObject, value: unknown): string | undefine
     const [error] = node.validate(value).errors;
     return error === undefined ? undefined : wordsFor(error);
   } catch (error) {
-    if (isTooMuch(error)) return `the arguments cannot be checked: ${endless}`;
+    if (isTooMuch(error)) return `the arguments cannot be validated: ${endless}`;
     throw error;
   }
 }
 
 const endless = 'the schema of the tool takes too many steps';
 
-/** Why a schema of another program cannot be used, in words that follow its name; nothing when it can. */
+/**
+ * Returns why a schema from another program cannot be used, as text to append to its name, or undefined if it can be
+ * used.
+ */
 export function problemOf(schema: JsonObject): string | undefined {
   try {
     const fault = schemaFault(schema);
@@ -64,17 +67,18 @@ export function problemOf(schema: JsonObject): string | undefined {
     const [error] = node.schemaErrors ?? [];
     if (error !== undefined) return `${error.data.pointer} is not valid`;
     const [pattern] = costly;
-    if (pattern !== undefined) return `its pattern ${JSON.stringify(pattern)} has no matcher of bounded time`;
+    if (pattern !== undefined)
+      return `its pattern ${JSON.stringify(pattern)} cannot be matched in linear time`;
     return checkFull(schema, {})?.endsWith(endless) === true
-      ? 'to check anything against it has no end'
+      ? 'validation against it takes too many steps'
       : undefined;
   } catch (error) {
-    if (isTooMuch(error)) return 'it is too large to be read';
+    if (isTooMuch(error)) return 'it is too large';
     throw error;
   }
 }
 
-/** A stack that is full counts too. */
+/** Returns whether an error means that the limit was exceeded. A stack overflow counts too. */
 function isTooMuch(error: unknown): boolean {
   return error instanceof TooMuch || error instanceof RangeError;
 }
@@ -97,7 +101,7 @@ function compiled(schema: JsonObject): Compiled {
   const keywords = draft2020.keywords.map((keyword) =>
     counted({ ...keyword, ...replacement(keyword, costly) }, work),
   );
-  // The words for an error are made here, and only for the one that is shown.
+  // Error messages are created by `wordsFor`, and only for the error that is shown.
   const silent = Object.fromEntries(Object.keys(draft2020.errors).map((code) => [code, '']));
   const draft: Draft = { ...draft2020, keywords, errors: silent };
   const node = compileSchema(modern(schema), { drafts: [draft], formatAssertion: false });
@@ -106,7 +110,7 @@ function compiled(schema: JsonObject): Compiled {
   return made;
 }
 
-/** Tuples of older drafts in the words of this one, and nothing that only the library understands. */
+/** Converts tuples of older drafts to this draft, and removes keywords that only the library knows. */
 function modern(schema: JsonObject): JsonObject {
   return withSubschemas(schema, (one) => {
     const { errorMessages: _, regexFlags: __, oneOfProperty: ___, $schema: ____, ...rest } = one;
@@ -120,21 +124,21 @@ function modern(schema: JsonObject): JsonObject {
   });
 }
 
-/** The keyword with its work counted. */
+/** Wraps a keyword so that its steps are counted. */
 function counted(keyword: Keyword, work: ParsingBudget): Keyword {
   const { parse, validate } = keyword;
   return {
     ...keyword,
     ...(parse !== undefined && {
       parse: (node) => {
-        // Within references that lead to themselves the path grows, and the library reads it again each time.
+        // Within recursive references the path grows, and the library parses it again each time.
         work.spend(1 + (node.evaluationPath.length >> 6));
         return parse(node);
       },
     }),
     ...(validate !== undefined && {
       validate: (given) => {
-        // A dynamic reference looks at the whole way to it.
+        // A dynamic reference searches the complete path that leads to it.
         work.spend(given.node.schema['$dynamicRef'] === undefined ? 1 : given.path.length);
         return validate(given);
       },
@@ -142,7 +146,9 @@ function counted(keyword: Keyword, work: ParsingBudget): Keyword {
   };
 }
 
-/** Keywords for which the library would take an engine of its own, or too long. */
+/**
+ * Returns the replacement of a keyword that the library would evaluate too slowly or with ordinary regular expressions.
+ */
 function replacement({ keyword, parse }: Keyword, costly: string[]): Partial<Keyword> {
   switch (keyword) {
     case 'pattern':
@@ -185,7 +191,7 @@ function replacement({ keyword, parse }: Keyword, costly: string[]): Partial<Key
   }
 }
 
-/** A linear matcher in the form that the library knows; a costly one of JavaScript where there is none. */
+/** A linear-time matcher in the form that the library expects, or a JavaScript pattern if there is none. */
 class Pattern extends RegExp {
   readonly #matches: (text: string) => boolean;
 
@@ -202,13 +208,13 @@ class Pattern extends RegExp {
   }
 }
 
-/** Patterns of older schemas are valid only without the flag. */
+/** Compiles a JavaScript pattern. Patterns of older schemas are valid only without the `u` flag. */
 function javaScriptPattern(source: string): RegExp | undefined {
   for (const flags of ['u', '']) {
     try {
       return new RegExp(source, flags);
     } catch {
-      // Tried again without the flag, then given up.
+      // Tried again without the flag.
     }
   }
   return undefined;
@@ -228,7 +234,7 @@ function parsePatternProperties(node: SchemaNode, costly: string[]): void {
   });
 }
 
-/** The library reads the schema at the end of a reference anew each time that it comes by. */
+/** Caches the target of a reference, which the library would otherwise resolve on each use. */
 function rememberTargets(node: SchemaNode): void {
   const { resolveRef } = node;
   const isFixed = node.schema['$dynamicRef'] === undefined;
@@ -252,7 +258,7 @@ function choicesOf(values: readonly unknown[]): ReadonlySet<string> {
   return made;
 }
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Returns the same text for equal values, regardless of the order of their keys. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     isObject(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,

@@ -1,18 +1,22 @@
 import { RE2JS } from 're2js';
 
-/** Whether a text has a match of the pattern, anywhere in it. */
+/** Returns whether the pattern matches anywhere in the text. */
 export type Matches = (text: string) => boolean;
 
-/** What is longer, or has more steps for each character of a text, takes too much time on a long one. */
+/**
+ * Maximum length of a pattern and maximum number of steps per character of a text. Beyond them, a match would be too
+ * slow on a long text.
+ */
 const maxCharacters = 4000;
 const maxSteps = 10_000;
 
 const maxConditions = 16;
 
 /**
- * A pattern of a schema as a matcher whose time grows with the length of the text only, whatever the pattern is.
- * Looking ahead is understood at the beginning, where it is one more condition: `^(?!\.)(?=.*\d)…`.
- * @returns nothing for what such a matcher cannot do: back references, other looking around, very many repetitions.
+ * Converts a pattern of a schema to a matcher that takes linear time, whatever the pattern. Lookahead is supported at
+ * the start, where it is an additional condition: `^(?!\.)(?=.*\d)…`.
+ * @returns undefined for patterns that such a matcher does not support: backreferences, other lookarounds, very many
+ * repetitions.
  */
 export function linearPattern(source: string): Matches | undefined {
   try {
@@ -37,7 +41,7 @@ interface Condition {
   readonly isWanted: boolean;
 }
 
-/** `^(?=a)(?!b)c` is `^c` where `^(?:a)` is found and `^(?:b)` is not. */
+/** Splits off leading lookaheads: `^(?=a)(?!b)c` is `^c` where `^(?:a)` matches and `^(?:b)` does not. */
 function leadingConditions(source: string): { rest: string; conditions: Condition[] } {
   const conditions: Condition[] = [];
   let rest = source;
@@ -50,7 +54,7 @@ function leadingConditions(source: string): { rest: string; conditions: Conditio
   return { rest, conditions };
 }
 
-/** Whether a `|` stands outside of all groups. */
+/** Returns whether a `|` is outside of all groups. */
 function hasAlternatives(source: string): boolean {
   let depth = 0;
   return [...tokensOf(source)].some(({ text, inClass }) => {
@@ -76,11 +80,11 @@ interface Token {
   readonly at: number;
   /** Between `[` and `]`, both included. */
   readonly inClass: boolean;
-  /** The `[` that begins a class, not one inside it. */
+  /** True for the `[` that starts a class, not for one inside it. */
   readonly opens: boolean;
 }
 
-/** Escapes as a whole, every other character alone. */
+/** Splits a pattern into tokens: an escape is one token, and so is every other character. */
 function* tokensOf(source: string): Generator<Token> {
   const token =
     /\\(?:u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|[\s\S])|[\s\S]/uy;
@@ -95,13 +99,13 @@ function* tokensOf(source: string): Generator<Token> {
   }
 }
 
-/** What `\s` of JavaScript takes, as the inside of a class; RE2 takes six of them. */
+/** The characters that `\s` matches in JavaScript, as the content of a class; RE2 matches only six of them. */
 const blank = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const notBlank = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 
 const anyCharacter = String.raw`\x{0}-\x{10ffff}`;
 
-/** The same expression as RE2 writes it. */
+/** Translates a pattern to the syntax of RE2. */
 function translated(source: string): string {
   const tokens = [...tokensOf(source)];
   let result = '';
@@ -143,11 +147,11 @@ function escaped(text: string, inClass: boolean): string {
   if (/[1-9k]/.test(letter)) throw new Error('a back reference');
   if (/[pP]/.test(letter)) return property(text);
   if (/[dDwWbBtnrfv]/.test(letter)) return text;
-  // Any other letter stands for itself, as in patterns of older kinds.
+  // Any other letter is a literal, as in patterns without the `u` flag.
   return /[A-Za-z0-9]/.test(letter) || letter.charCodeAt(0) > 126 ? letter : `\\${letter}`;
 }
 
-/** Of `\\uD83D\\uDCA9`, one character in two escapes. */
+/** Returns the character that two escapes represent, as in `\\uD83D\\uDCA9`. */
 function codePointOf(pair: string): number {
   const [high = 0, low = 0] = pair
     .split('\\u')

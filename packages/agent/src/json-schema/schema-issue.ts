@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** Where a schema holds further schemas. */
+/** Keywords that contain further schemas: a single one, a list or an object of them. */
 const single: ReadonlySet<string> = new Set([
   ...['additionalItems', 'additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames'],
   ...['then', 'unevaluatedItems', 'unevaluatedProperties'],
@@ -11,10 +11,10 @@ const tables: ReadonlySet<string> = new Set([
   ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
 ]);
 
-/** Deeper ones would fill the stack of whatever reads them. */
+/** Maximum nesting: deeper schemas would overflow the stack of the code that reads them. */
 const maxDepth = 128;
 
-/** A copy of a schema in which it and every schema in it, the outer ones first, are what `change` makes of them. */
+/** Returns a copy of a schema with `change` applied to it and all its subschemas, outer ones first. */
 export function withSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const inner = (value: Json): Json => (isObject(value) ? withSubschemas(value, change) : value);
   const entries = Object.entries(change(schema)).map(([key, value]): [string, Json] => {
@@ -35,36 +35,36 @@ const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 const isNumber = (value: unknown) => typeof value === 'number';
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 
-/** What the value of a keyword has to be, and the words for it. */
+/** The check for the value of a keyword, and the error text. */
 const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
-  type: [(value) => [value].flat().every((name) => types.has(name)), 'no type of JSON Schema'],
-  required: [isTexts, 'no list of names'],
-  enum: [Array.isArray, 'no list'],
+  type: [(value) => [value].flat().every((name) => types.has(name)), 'not a JSON Schema type'],
+  required: [isTexts, 'not a list of names'],
+  enum: [Array.isArray, 'not a list'],
   pattern: [isPattern, 'not a regular expression'],
-  $ref: [isText, 'no reference'],
-  multipleOf: [(value) => isNumber(value) && Number(value) > 0, 'no number above 0'],
+  $ref: [isText, 'not a reference'],
+  multipleOf: [(value) => isNumber(value) && Number(value) > 0, 'not a number above 0'],
   ...Object.fromEntries(
     ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((key) => [
       key,
-      [isNumber, 'no number'],
+      [isNumber, 'not a number'],
     ]),
   ),
   ...Object.fromEntries(
     ['Items', 'Length', 'Properties', 'Contains'].flatMap((what) =>
-      ['min', 'max'].map((end) => [end + what, [isCount, 'no whole number from 0']]),
+      ['min', 'max'].map((end) => [end + what, [isCount, 'not a non-negative integer']]),
     ),
   ),
 };
 
 /**
- * What makes a JSON Schema unusable, by its form alone: the place, the value and what it is not. Nothing when it can be
- * used.
+ * Returns why the form of a JSON Schema makes it unusable: the location, the value and what is wrong with it.
+ * Undefined if the schema can be used.
  */
 export function schemaFault(schema: JsonObject): string | undefined {
   return formFault(schema, '#', 0) ?? missingTarget(schema);
 }
 
-/** A reference within the schema that leads nowhere. With names of its own a schema may mean other documents. */
+/** Returns the first reference within the schema without a target. A schema with `$id` can refer to other documents. */
 function missingTarget(schema: JsonObject): string | undefined {
   const wanted = new Set<string>();
   const anchors = new Set<unknown>();
@@ -78,7 +78,7 @@ function missingTarget(schema: JsonObject): string | undefined {
   });
   if (hasNames) return undefined;
   const missing = [...wanted].find((one) => !anchors.has(one.slice(1)) && !leadsSomewhere(schema, one));
-  return missing === undefined ? undefined : `it refers to ${shown(missing)}, which is not there`;
+  return missing === undefined ? undefined : `it refers to ${shown(missing)}, which does not exist`;
 }
 
 function leadsSomewhere(schema: JsonObject, reference: string): boolean {
@@ -144,7 +144,10 @@ function first<Value>(
   return undefined;
 }
 
-/** Only read, never matched. Patterns of older schemas are valid only without the flag. */
+/**
+ * Returns whether a pattern can be parsed; it is never matched. Patterns of older schemas are valid only without the
+ * `u` flag.
+ */
 function isPattern(value: unknown): boolean {
   return typeof value === 'string' && ['u', ''].some((flags) => canBeRead(value, flags));
 }

@@ -1,9 +1,9 @@
 import type { JsonError } from 'json-schema-library';
-import { notOneOf, problem } from './simple-schema.ts';
+import { counted, notOneOf, problem } from './simple-schema.ts';
 
 const maxCharacters = 500;
 
-/** What is wrong with the arguments, in words for the model, as the simple check says it. */
+/** Returns the problem with the arguments, for the model, in the same words as the simple check. */
 export function wordsFor({ code, data }: JsonError): string {
   const path = data.pointer.replace(/^#\/?/, '').replaceAll('/', '.');
   const text = (name: string) => cut(JSON.stringify(data[name]) ?? '');
@@ -33,25 +33,25 @@ export function wordsFor({ code, data }: JsonError): string {
     case 'pattern-error':
       return problem(path, `must match ${cut(String(data['pattern']))}`);
     case 'unique-items-error':
-      return problem(path, 'must not hold the same item twice');
+      return problem(path, 'must not contain duplicate items');
     case 'any-of-error':
     case 'one-of-error':
-      return problem(path, 'fits none of the allowed forms');
+      return problem(path, 'must match one of the allowed forms');
     case 'multiple-one-of-error':
-      return problem(path, 'fits more than one form');
+      return problem(path, 'must match only one of the allowed forms');
     case 'not-error':
-      return problem(path, 'has a form that is not allowed');
+      return problem(path, 'must not match the excluded schema');
     case 'ref-error':
       return problem(
         '',
-        `cannot be checked: the schema of the tool refers to ${text('ref')}, which is not there`,
+        `cannot be validated: the schema of the tool refers to ${text('ref')}, which does not exist`,
       );
     default:
       return problem(path, boundWords(String(code), schema) ?? 'is not allowed');
   }
 }
 
-/** Of keywords that bound a number or a size. */
+/** Returns the text for keywords that limit a number or a size. */
 function boundWords(code: string, bound: (name: string) => string): string | undefined {
   const words: Readonly<Record<string, () => string>> = {
     'minimum-error': () => `must be at least ${bound('minimum')}`,
@@ -59,18 +59,20 @@ function boundWords(code: string, bound: (name: string) => string): string | und
     'exclusive-minimum-error': () => `must be more than ${bound('exclusiveMinimum')}`,
     'exclusive-maximum-error': () => `must be less than ${bound('exclusiveMaximum')}`,
     'multiple-of-error': () => `must be a multiple of ${bound('multipleOf')}`,
-    'min-length-error': () => `must have at least ${bound('minLength')} characters`,
-    'min-length-one-error': () => 'must have at least 1 characters',
-    'max-length-error': () => `must have at most ${bound('maxLength')} characters`,
-    'min-items-error': () => `must have at least ${bound('minItems')} items`,
-    'min-items-one-error': () => 'must have at least 1 items',
-    'max-items-error': () => `must have at most ${bound('maxItems')} items`,
-    'min-properties-error': () => `must have at least ${bound('minProperties')} properties`,
-    'max-properties-error': () => `must have at most ${bound('maxProperties')} properties`,
-    'contains-any-error': () => `must hold an item that fits ${bound('contains')}`,
-    'contains-error': () => `must hold an item that fits ${bound('contains')}`,
-    'contains-min-error': () => `must hold more items that fit ${bound('contains')}`,
-    'contains-max-error': () => `must hold fewer items that fit ${bound('contains')}`,
+    'min-length-error': () => `must have at least ${counted(bound('minLength'), 'character')}`,
+    'min-length-one-error': () => 'must have at least 1 character',
+    'max-length-error': () => `must have at most ${counted(bound('maxLength'), 'character')}`,
+    'min-items-error': () => `must have at least ${counted(bound('minItems'), 'item')}`,
+    'min-items-one-error': () => 'must have at least 1 item',
+    'max-items-error': () => `must have at most ${counted(bound('maxItems'), 'item')}`,
+    'min-properties-error': () =>
+      `must have at least ${counted(bound('minProperties'), 'property', 'properties')}`,
+    'max-properties-error': () =>
+      `must have at most ${counted(bound('maxProperties'), 'property', 'properties')}`,
+    'contains-any-error': () => `must contain an item that matches ${bound('contains')}`,
+    'contains-error': () => `must contain an item that matches ${bound('contains')}`,
+    'contains-min-error': () => `must contain more items that match ${bound('contains')}`,
+    'contains-max-error': () => `must contain fewer items that match ${bound('contains')}`,
   };
   return words[code]?.();
 }

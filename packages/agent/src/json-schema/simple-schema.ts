@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** What a schema of {@link isSimple} may say besides its subschemas; the last ones say nothing about a value. */
+/** The keywords that {@link isSimple} accepts besides subschemas. The last group does not constrain the value. */
 const simpleKeywords: ReadonlySet<string> = new Set([
   ...[
     'type',
@@ -30,12 +30,12 @@ const simpleKeywords: ReadonlySet<string> = new Set([
 
 const maxDepth = 32;
 
-/** Each value is compared with every choice. */
+/** Maximum number of choices, because each value is compared with all of them. */
 const maxCompared = 1000;
 
 /**
- * Whether {@link checkSimple} understands all of a schema: what most tools use. It takes no library, and its work is
- * bounded by the sizes of schema and value.
+ * Returns whether {@link checkSimple} supports the complete schema, as it does for most tools. It needs no library,
+ * and its work is bounded by the sizes of schema and value.
  */
 export function isSimple(schema: unknown, depth = 0): boolean {
   if (typeof schema === 'boolean') return true;
@@ -57,7 +57,9 @@ export function isSimple(schema: unknown, depth = 0): boolean {
   );
 }
 
-/** Checks a value against a schema of {@link isSimple}. @returns what is wrong, in words for the model, or nothing. */
+/**
+ * Validates a value against a schema of {@link isSimple}. @returns the problem, written for the model, or undefined.
+ */
 export function checkSimple(schema: JsonObject, value: unknown): string | undefined {
   return check(schema, value, '');
 }
@@ -104,7 +106,7 @@ function checkValue(schema: Record<string, unknown>, value: unknown, path: strin
 
 const maxChoices = 50;
 
-/** In words for the model, which a very long list would not help. */
+/** Returns the problem for the model, which would not benefit from a very long list. */
 export function notOneOf(choices: readonly unknown[]): string {
   const shown = choices.slice(0, maxChoices).map((choice) => JSON.stringify(choice));
   const more = choices.length > maxChoices ? `, … (${choices.length} in all)` : '';
@@ -127,13 +129,16 @@ function checkNumber(schema: Record<string, unknown>, value: number, path: strin
 function checkString(schema: Record<string, unknown>, value: string, path: string): string | undefined {
   const { minLength, maxLength } = schema;
   if (typeof minLength === 'number' && lengthOf(value, minLength) < minLength)
-    return problem(path, `must have at least ${minLength} characters`);
+    return problem(path, `must have at least ${counted(minLength, 'character')}`);
   if (typeof maxLength === 'number' && lengthOf(value, maxLength) > maxLength)
-    return problem(path, `must have at most ${maxLength} characters`);
+    return problem(path, `must have at most ${counted(maxLength, 'character')}`);
   return undefined;
 }
 
-/** Characters, not the units that JavaScript counts; those are counted first because there are never fewer. */
+/**
+ * Returns the number of characters, not of UTF-16 code units. Code units are compared first, because there are never
+ * fewer.
+ */
 function lengthOf(value: string, bound: number): number {
   return value.length < bound || value.length > bound * 2 ? value.length : [...value].length;
 }
@@ -160,9 +165,9 @@ function checkArray(schema: Record<string, unknown>, value: unknown, path: strin
   if (!Array.isArray(value)) return undefined;
   const { minItems, maxItems, items } = schema;
   if (typeof minItems === 'number' && value.length < minItems)
-    return problem(path, `must have at least ${minItems} items`);
+    return problem(path, `must have at least ${counted(minItems, 'item')}`);
   if (typeof maxItems === 'number' && value.length > maxItems)
-    return problem(path, `must have at most ${maxItems} items`);
+    return problem(path, `must have at most ${counted(maxItems, 'item')}`);
   for (const [index, item] of value.entries()) {
     const found = check(items as Json, item, inside(path, String(index)));
     if (found !== undefined) return found;
@@ -174,7 +179,12 @@ function inside(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** What is wrong with the argument at a path; an empty path means all of them. */
+/** Returns a number with its noun in the singular or plural. */
+export function counted(count: number | string, noun: string, plural = `${noun}s`): string {
+  return `${count} ${String(count) === '1' ? noun : plural}`;
+}
+
+/** Returns the problem of the argument at a path; an empty path means all arguments. */
 export function problem(path: string, text: string): string {
   return `${path === '' ? 'the arguments' : path} ${text}`;
 }

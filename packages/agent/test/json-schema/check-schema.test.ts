@@ -65,7 +65,7 @@ describe('checkSchema', () => {
     expect(await checkSchema(schema, 'x')).toBe('the arguments must be object, not string');
   });
 
-  it('takes no property from the prototype [P11]', async () => {
+  it('ignores properties of the prototype [P11]', async () => {
     const schema = object({}, { required: ['constructor'], additionalProperties: false });
     expect(await checkSchema(schema, {})).toBe('constructor is missing');
     expect(await checkSchema(object({}, { additionalProperties: false }), { toString: 1 })).toMatch(
@@ -73,7 +73,7 @@ describe('checkSchema', () => {
     );
   });
 
-  it('follows local references, also to itself', async () => {
+  it('follows local references, also recursive ones', async () => {
     const node = object(
       { value: { type: 'number' }, next: { $ref: '#/$defs/no~1de' } },
       { required: ['value'] },
@@ -82,11 +82,11 @@ describe('checkSchema', () => {
     expect(await checkSchema(schema, { list: { value: 1, next: { value: 2 } } })).toBeUndefined();
     expect(await checkSchema(schema, { list: { value: 1, next: {} } })).toBe('list.next.value is missing');
     expect(await checkSchema(object({ a: { $ref: 'https://elsewhere/x' } }), { a: 1 })).toBe(
-      'the arguments cannot be checked: the schema of the tool refers to "https://elsewhere/x", which is not there',
+      'the arguments cannot be validated: the schema of the tool refers to "https://elsewhere/x", which does not exist',
     );
   });
 
-  it('checks a deeply nested value against a recursive schema in no time [P11]', async () => {
+  it('quickly validates a deeply nested value against a recursive schema [P11]', async () => {
     const tree = { anyOf: [{ type: 'array', items: { $ref: '#/$defs/tree' } }, { type: 'string' }] };
     const schema = { ...object({ a: { $ref: '#/$defs/tree' } }), $defs: { tree } };
     let checks = 0;
@@ -102,7 +102,7 @@ describe('checkSchema', () => {
   });
 });
 
-describe('names the argument and what is wrong with it [P9]', () => {
+describe('names the argument and its problem [P9]', () => {
   it.each<[string, JsonObject, unknown, string]>([
     ['a pattern', { pattern: '^x' }, 'y', 'a must match ^x'],
     ['a missing dependency', { dependentRequired: { x: ['y'] } }, { x: 1 }, 'a.y is missing'],
@@ -113,20 +113,25 @@ describe('names the argument and what is wrong with it [P9]', () => {
         { x: 1, y: 2 },
         { y: 2, x: 1 },
       ],
-      'a must not hold the same item twice',
+      'a must not contain duplicate items',
     ],
     ['an object that is no choice', { enum: [{ b: 1, c: 2 }] }, {}, 'a must be one of {"b":1,"c":2}'],
     [
       'one form too many',
       { oneOf: [{ type: 'string' }, { minLength: 1 }] },
       's',
-      'a fits more than one form',
+      'a must match only one of the allowed forms',
     ],
     ['a wrong multiple', { multipleOf: 2 }, 3, 'a must be a multiple of 2'],
-    ['too few properties', { minProperties: 1 }, {}, 'a must have at least 1 properties'],
+    ['too few properties', { minProperties: 1 }, {}, 'a must have at least 1 property'],
     ['a name', { propertyNames: { maxLength: 2 } }, { long: 1 }, 'a.long has a name that is not allowed'],
     ['what nothing evaluates', { unevaluatedProperties: false }, { b: 1 }, 'a.b is not a known argument'],
-    ['no item that fits', { contains: { const: 4 } }, [1], 'a must hold more items that fit {"const":4}'],
+    [
+      'no item that fits',
+      { contains: { const: 4 } },
+      [1],
+      'a must contain more items that match {"const":4}',
+    ],
     ['a branch', { if: { type: 'number' }, else: false }, 'x', 'a is not allowed'],
     [
       'a tuple of an older draft',
@@ -138,7 +143,7 @@ describe('names the argument and what is wrong with it [P9]', () => {
     expect(await checkSchema(object({ a: rule }), { a })).toBe(words);
   });
 
-  it('equal choices may have their keys in another order', async () => {
+  it('equal choices can have their keys in a different order', async () => {
     expect(
       await checkSchema(object({ a: { enum: [{ b: 1, c: 2 }] } }), { a: { c: 2, b: 1 } }),
     ).toBeUndefined();
@@ -155,8 +160,8 @@ function doubling(): JsonObject {
   return { ...object({ a: { $ref: '#/$defs/d0' } }), $defs };
 }
 
-describe('a schema that is made to keep the process busy', () => {
-  it('matches a pattern in time by the length of the text [P2]', async () => {
+describe('a schema crafted to keep the process busy', () => {
+  it('matches a pattern in linear time [P2]', async () => {
     const schema = object({ a: { pattern: '^(a+)+$' } });
     expect(await checkSchema(schema, { a: `${'a'.repeat(50_000)}!` })).toBe('a must match ^(a+)+$');
     expect(await checkSchema(schema, { a: 'aaaa' })).toBeUndefined();
@@ -173,11 +178,11 @@ describe('a schema that is made to keep the process busy', () => {
     ],
     ['whose dynamic reference goes round', { $dynamicAnchor: 'x', allOf: [{ $dynamicRef: '#x' }] }, {}],
     ['whose references double at each level', doubling(), { a: 1 }],
-  ])('gives up on one %s [P2]', async (_name, schema, value) => {
+  ])('stops on one %s [P2]', async (_name, schema, value) => {
     expect(await checkSchema(schema, value)).toMatch(/takes too many steps/);
   });
 
-  it('looks through many choices and many items once [P2]', async () => {
+  it('compares many choices and many items once [P2]', async () => {
     const choices = Array.from({ length: 20_000 }, (_, index) => `choice ${index}`);
     const schema = object({ a: { type: 'array', items: { enum: choices } }, b: { uniqueItems: true } });
     const found = await checkSchema(schema, { a: choices, b: choices });
@@ -185,35 +190,39 @@ describe('a schema that is made to keep the process busy', () => {
     expect((await checkSchema(schema, { a: ['x'] }))?.length).toBeLessThan(1500);
   });
 
-  it('contradictions let nothing through [P9]', async () => {
+  it('contradictory keywords accept nothing [P9]', async () => {
     const schema = object({ a: { allOf: [{ type: 'string' }, { type: 'number' }] } });
     for (const a of ['x', 1]) expect(await checkSchema(schema, { a })).toMatch(/^a must be/);
     expect(await schemaProblem(schema)).toBeUndefined();
   });
 
   it.each<[string, JsonObject, RegExp]>([
-    ['a pattern that looks back', object({ a: { pattern: '(a+)\\1' } }), /no matcher of bounded time/],
-    ['very many repetitions', object({ a: { pattern: '(.{1,900}){1,900}' } }), /no matcher of bounded time/],
-    ['a reference to itself', { type: 'object', $ref: '#' }, /has no end/],
+    ['a pattern that looks back', object({ a: { pattern: '(a+)\\1' } }), /cannot be matched in linear time/],
+    [
+      'very many repetitions',
+      object({ a: { pattern: '(.{1,900}){1,900}' } }),
+      /cannot be matched in linear time/,
+    ],
+    ['a reference to itself', { type: 'object', $ref: '#' }, /takes too many steps/],
     ['a type that is none', object({ a: { type: 'strin' } }), /#\/properties\/a\/type is "strin"/],
     ['a pattern that is none', object({ a: { pattern: '(' } }), /is "\(", which is not a regular expression/],
     ['properties that are none', object({ a: 7 }), /#\/properties\/a is 7, which is not a schema/],
     ['a list that is none', object({ a: { allOf: {} } }), /which is not a list of schemas/],
-    ['a limit that is none', object({ a: { minimum: true } }), /minimum is true, which is no number/],
-  ])('of another program is unusable with %s [P9]', async (_name, schema, why) => {
+    ['a limit that is none', object({ a: { minimum: true } }), /minimum is true, which is not a number/],
+  ])('from another program is rejected with %s [P9]', async (_name, schema, why) => {
     expect(await schemaProblem(schema)).toMatch(why);
   });
 
-  it('of the program itself is refused where the tool is defined [P9]', () => {
+  it('from the program itself is rejected where the tool is defined [P9]', () => {
     const define = (rule: JsonObject) => () =>
       defineTool({ name: 'one', description: '', parameters: object({ a: rule }), execute: () => '' });
     expect(define({ type: 'strin' })).toThrow(
-      'The parameters of tool one are not a usable JSON Schema: #/properties/a/type is "strin", which is no type of JSON Schema.',
+      'The parameters of tool one are not a valid JSON Schema: #/properties/a/type is "strin", which is not a JSON Schema type.',
     );
     expect(define({ pattern: '(?<=a)b' })).not.toThrow();
   });
 
-  it('a pattern of the program itself may look around', async () => {
+  it('a pattern from the program itself can use lookaround', async () => {
     const schema = object({ a: { pattern: '(?<=a)b' } });
     expect(await checkSchema(schema, { a: 'ab' })).toBeUndefined();
     expect(await checkSchema(schema, { a: 'b' })).toBe('a must match (?<=a)b');
@@ -221,7 +230,7 @@ describe('a schema that is made to keep the process busy', () => {
 });
 
 describe('canonicalSchema', () => {
-  it('gives equal bytes for equal schemas and leaves out what providers do not take', () => {
+  it('gives equal bytes for equal schemas and removes what providers reject', () => {
     const zod = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',

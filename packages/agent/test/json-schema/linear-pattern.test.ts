@@ -26,7 +26,7 @@ const patterns: readonly (readonly [pattern: string, texts: readonly string[]])[
   ['^a|^(?=b).$', ['a', 'b']],
 ];
 
-describe('a matcher of linear time [P2]', () => {
+describe('a linear-time matcher [P2]', () => {
   it.each(patterns)('agrees with JavaScript about %s', (pattern, texts) => {
     const matches = linearPattern(pattern);
     const own = new RegExp(pattern, 'u');
@@ -34,7 +34,7 @@ describe('a matcher of linear time [P2]', () => {
     for (const text of texts) expect(matches?.(text), JSON.stringify(text)).toBe(own.test(text));
   });
 
-  it('takes a [ inside a class for itself [P9]', () => {
+  it('treats a [ inside a class as a literal', () => {
     // The flag v forbids it and the flag u allows it: this is what u makes of it.
     for (const [pattern, text, matches] of [
       ['^[a[]$', 'z', false],
@@ -46,7 +46,7 @@ describe('a matcher of linear time [P2]', () => {
       expect(linearPattern(pattern)?.(text), `${pattern} and ${text}`).toBe(matches);
   });
 
-  it('knows what is valid only without the flag u', () => {
+  it('supports what is valid only without the flag u', () => {
     expect(linearPattern('^[\\w-.]+$')?.('a-b.c')).toBe(true);
     expect(linearPattern('^\\-$')?.('-')).toBe(true);
   });
@@ -59,9 +59,9 @@ describe('a matcher of linear time [P2]', () => {
     'x{1,5000}',
     '(.{1,900}){1,900}',
     `(${'x'.repeat(5000)})`,
-  ])('there is none for %s', (pattern) => expect(linearPattern(pattern)).toBeUndefined());
+  ])('does not exist for %s', (pattern) => expect(linearPattern(pattern)).toBeUndefined());
 
-  it('reads a pattern of very many conditions no further than it has to', () => {
+  it('parses a pattern with very many conditions no further than necessary', () => {
     expect(linearPattern(`^${'(?=a)'.repeat(700)}a`)).toBeUndefined();
   });
 });

@@ -43,11 +43,11 @@ describe('a list that no provider would take', () => {
       'odd-property': 'providers do not accept its property "a b"',
       elsewhere: 'its schema refers to another document',
       dynamic: 'its schema refers to another document',
-      'looks-back': 'its schema is invalid: its pattern "(a+)\\\\1" has no matcher of bounded time',
-      'goes-round': 'its schema is invalid: to check anything against it has no end',
-      'no-type': 'its schema is invalid: #/properties/a/type is "strin", which is no type of JSON Schema',
+      'looks-back': 'its schema is invalid: its pattern "(a+)\\\\1" cannot be matched in linear time',
+      'goes-round': 'its schema is invalid: validation against it takes too many steps',
+      'no-type': 'its schema is invalid: #/properties/a/type is "strin", which is not a JSON Schema type',
       'no-pattern': 'its schema is invalid: #/properties/a/pattern is "(", which is not a regular expression',
-      nowhere: 'its schema is invalid: it refers to "#/$defs/none", which is not there',
+      nowhere: 'its schema is invalid: it refers to "#/$defs/none", which does not exist',
       wide: 'its schema exceeds 32 KiB',
       deep: 'its schema is nested more than 32 levels deep',
       task: 'it only works as a background task',
@@ -78,10 +78,10 @@ describe('a list that no provider would take', () => {
     expect(await problemOf({ size: 2, kind: 'a' })).toBeUndefined();
     expect(await problemOf({ size: 2, name: 'x', tags: ['p', 'q'] })).toBeUndefined();
     expect(await problemOf({ size: 3, kind: 'a' })).toBe('size must be a multiple of 2');
-    expect(await problemOf({ size: 2 })).toBe('the arguments fits none of the allowed forms');
+    expect(await problemOf({ size: 2 })).toBe('the arguments must match one of the allowed forms');
     expect(await problemOf({ size: 2, kind: 'a', more: 1 })).toBe('more is not a known argument');
     expect(await problemOf({ size: 2, kind: 'a', tags: [1, 1] })).toBe(
-      'tags must not hold the same item twice',
+      'tags must not contain duplicate items',
     );
     // The program's own engine would work on this for hours.
     expect(await problemOf({ size: 2, kind: `${'a'.repeat(40)}!` })).toBe('kind must match ^(a+)+$');
