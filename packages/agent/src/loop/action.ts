@@ -4,22 +4,22 @@ import type { OpenCall } from '../events/state.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ErrorData } from '../values/errors.ts';
 
-/** What of a run's options decides about its course. */
+/** The options of a run that determine its course. */
 export interface Policy extends RepeatPolicy {
   readonly turns: number;
   readonly toolCalls: number;
   readonly onLimit: 'return' | 'finalize';
-  /** Whether somebody can answer an approval while the run waits. */
+  /** True if a user can decide about approvals while the run waits. */
   readonly attended: boolean;
-  /** Whether there is a way to make the conversation smaller. */
+  /** True if the conversation can be shortened. */
   readonly compacts: boolean;
-  /** Compact when the conversation weighs more than this many tokens. */
+  /** Number of tokens above which the conversation is compacted. */
   readonly compactAbove: number;
-  /** What instructions and tools weigh, in tokens, as long as no request has been counted. */
+  /** Number of tokens in instructions and tools, used until a request has been counted. */
   readonly prefixTokens: number;
 }
 
-/** The end of a run: how, and why if it did not complete. */
+/** The end of a run: its status, and the error if it did not complete. */
 export interface Finish {
   readonly type: 'finish';
   readonly status: RunStatus;
@@ -27,11 +27,11 @@ export interface Finish {
   readonly error?: ErrorData;
 }
 
-/** What happens next. */
+/** The next action of a run. */
 export type Action =
   /**
-   * With `closing`, the limit that was reached: one last answer without tools. With `notice`, what the model has
-   * to read first.
+   * With `closing`, the limit that was reached: one last response without tools. With `notice`, the notice that the
+   * model sees first.
    */
   | { readonly type: 'request'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }
   | { readonly type: 'call_tools'; readonly calls: readonly OpenCall[] }

@@ -2,20 +2,20 @@ import { defined } from '../values/defined.ts';
 import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 
-/** A user's answer to an approval. */
+/** A user's decision about an approval. */
 export interface ApprovalDecision {
   readonly decision: 'allow' | 'deny';
-  /** With `deny`: the reason that the model reads. */
+  /** The reason that the model sees, with `deny`. */
   readonly message?: string;
 }
 
-/** A user's answer, with the approval that it is for. */
+/** A user's decision, with the id of its approval. */
 export interface NamedDecision extends ApprovalDecision {
   readonly approvalId: string;
 }
 
 /**
- * Reads a decision about an approval. Anything but a clear allow or deny is refused, not taken for either.
+ * Reads a decision about an approval. Anything that is not clearly an allow or a deny is rejected.
  * @throws AgentError `invalid`, code `bad_decision`.
  */
 export function readDecision(value: unknown, where = 'answer'): ApprovalDecision {
@@ -23,7 +23,7 @@ export function readDecision(value: unknown, where = 'answer'): ApprovalDecision
   if (decision !== 'allow' && decision !== 'deny')
     throw invalidValue('bad_decision', `${where}.decision`, decision, 'Use "allow" or "deny"');
   if (message !== undefined && typeof message !== 'string')
-    throw invalidValue('bad_decision', `${where}.message`, message, 'Use a text, or leave it out');
+    throw invalidValue('bad_decision', `${where}.message`, message, 'Use a string, or leave it out');
   return { decision, ...defined({ message }) };
 }
 
@@ -41,7 +41,7 @@ export function readDecisions(value: unknown): NamedDecision[] {
         'bad_decision',
         `${where}.approvalId`,
         approvalId,
-        'Use the approvalId of the question',
+        'Use the approvalId of the approval request',
       );
     return { approvalId, ...readDecision(answer, where) };
   });

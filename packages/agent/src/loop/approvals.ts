@@ -1,4 +1,4 @@
-/** Who waits for which decision of a person. An approval is taken at most once. */
+/** Tracks the approvals that wait for a user's decision. An approval is taken at most once. */
 export class Approvals {
   readonly #monotonic: () => number;
   readonly #began: number;
@@ -12,30 +12,30 @@ export class Approvals {
     this.#began = monotonic();
   }
 
-  /** Notes that a person has been asked. */
+  /** Records the time at which a user was asked. */
   asked(approvalId: string): void {
     this.#asked.set(approvalId, this.#monotonic());
   }
 
-  /** False when a decision was already taken. */
+  /** Takes an approval. Returns false if it was already taken. */
   take(approvalId: string): boolean {
     if (this.#taken.has(approvalId)) return false;
     this.#taken.add(approvalId);
     return true;
   }
 
-  /** Milliseconds since the person was asked, or since this run began if it was asked before. */
+  /** Returns the milliseconds since the user was asked, or since this run started if that was later. */
   waited(approvalId: string): number {
     return this.#monotonic() - (this.#asked.get(approvalId) ?? this.#began);
   }
 
-  /** Notes that the decision is recorded, and wakes its waiters. */
+  /** Marks an approval as decided and wakes its waiter. */
   decide(approvalId: string): void {
     this.#decided.add(approvalId);
     this.#waiting.get(approvalId)?.();
   }
 
-  /** Resolves when the decision is recorded, or waiting has ended. */
+  /** Resolves when the decision is recorded or waiting has ended. */
   decided(approvalId: string, signal: AbortSignal): Promise<void> {
     if (this.#decided.has(approvalId) || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.set(approvalId, resolve));

@@ -15,30 +15,30 @@ import type { RunContext } from './run-context.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import { runTool } from './tool-run.ts';
 
-/** Most bytes of the words why a person has to look. */
+/** Maximum number of bytes of the reason why a user must decide. */
 const maxReason = 1000;
 
-/** A call with a tool and arguments that fit it. */
+/** A call with its tool and valid arguments. */
 interface Job {
   readonly call: OpenCall;
   readonly tool: Tool;
-  /** Plain data, as the model or the gate gave them: what is judged, shown, approved and recorded. */
+  /** The arguments as plain data from the model or the gate: these are judged, shown, approved and recorded. */
   readonly given: Record<string, unknown>;
-  /** What the tool gets: the same, converted by its own check. */
+  /** The same arguments, converted by the tool's own validation: these are passed to the tool. */
   readonly valid: Record<string, unknown>;
-  /** Why the tool wanted a person to look when the call was decided. */
+  /** The reason why a user had to decide when the call was decided. */
   readonly mustAsk: string | undefined;
 }
 
-/** What is to be done about one call: answer it without running, ask a person, or run it. */
+/** The plan for one call: record a result without running it, ask a user, or run it. */
 type Plan =
   | { readonly type: 'answer'; readonly call: OpenCall; readonly event: ToolResultEvent }
   | ({ readonly type: 'ask' } & Job)
   | ({ readonly type: 'run' } & Job);
 
 /**
- * Runs a batch of calls. The gate is asked about the whole batch before anything starts; neighbouring
- * `read` tools then run together and any other tool alone, in order.
+ * Runs a batch of calls. The gate decides about the whole batch before anything starts. Then consecutive `read` tools
+ * run in parallel and every other tool runs alone, in order.
  */
 export async function callTools(run: RunContext, calls: readonly OpenCall[]): Promise<void> {
   const { state } = run;
@@ -68,7 +68,7 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
   }
 }
 
-/** An earlier call of the batch may change what a later one does, after the decision about both. */
+/** Refuses a call if an earlier call of the batch has changed what it does since both were decided. */
 function stillDecided(plan: Plan): Plan {
   const now = plan.type === 'run' ? mustAskOf(plan.tool, plan.valid) : undefined;
   if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;
@@ -77,7 +77,7 @@ function stillDecided(plan: Plan): Plan {
   });
 }
 
-/** The call as it stands now that people have decided. */
+/** Returns the current state of the call, now that users have decided. */
 function latest(run: RunContext, call: OpenCall): OpenCall {
   return run.state.calls.find((open) => open.turn === call.turn && open.index === call.index) ?? call;
 }
@@ -92,7 +92,7 @@ async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
     const known = [...run.tools.keys()].join(', ') || 'none';
     return refusal(open, `There is no tool named ${JSON.stringify(part.toolName)}. Available: ${known}.`);
   }
-  // A validator may change its argument; the conversation keeps the original.
+  // A validator may change its argument, so it gets a copy.
   const valid = await validateArguments(tool, copyOf(part.arguments));
   if (!valid.ok) return refusal(open, `The arguments were refused: ${valid.problem}`);
   const job: Job = {
@@ -121,7 +121,7 @@ async function gated(run: RunContext, job: Job): Promise<Plan> {
   return { type: 'run', call, tool, given, valid: valid.value, mustAsk };
 }
 
-/** What was approved is what runs: the approval is bound to tool and arguments by its hash. */
+/** Plans a call that was submitted for approval. The hash binds the approval to its tool and arguments. */
 async function approved(run: RunContext, job: Job): Promise<Plan> {
   const { call, tool, given } = job;
   const { approval } = call;
@@ -155,7 +155,7 @@ async function judge(run: RunContext, { call, tool, given, valid, mustAsk }: Job
   );
 }
 
-/** The one argument that matters, for people and rules; empty when the tool names none or cannot say. */
+/** Returns the one argument that matters, for users and rules; empty if the tool names none or throws. */
 export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
   try {
     return wellFormedText(String(tool.subject?.(args) ?? ''));
@@ -164,7 +164,7 @@ export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
   }
 }
 
-/** A tool that cannot say whether a person has to look wants one. */
+/** Returns the reason why a user must decide about a call. A tool that throws requires a decision. */
 function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefined {
   try {
     const why = tool.mustAsk?.(args);
@@ -190,7 +190,7 @@ function refusal(call: OpenCall, message: string, how: { denied?: boolean; start
   return { type: 'answer', call, event };
 }
 
-/** Records what people are asked and waits for them. False: no user is present, or the run must stop. */
+/** Records approval requests and waits for the decisions. Returns false if no user is present or the run must stop. */
 async function askPeople(run: RunContext, plans: readonly Plan[]): Promise<boolean> {
   const asking = plans.filter((plan) => plan.type === 'ask');
   const fresh = asking.filter((plan) => plan.call.approval === undefined);
@@ -260,7 +260,7 @@ function sorted(value: Json): Json {
   );
 }
 
-/** Neighbouring reads run together unless they want the same thing for themselves; all else runs alone. */
+/** Groups calls: consecutive reads run in parallel unless they share a lock; every other call runs alone. */
 function groupsOf(run: RunContext, plans: readonly Plan[]): Plan[][] {
   const groups: Plan[][] = [];
   for (const plan of plans) {
@@ -282,7 +282,7 @@ function runBeside(one: Plan, other: Plan): boolean {
   return !(other.tool.locks ?? []).some((lock) => locks.includes(lock));
 }
 
-/** Records that tools are about to run. False: it could not be recorded, so they must not. */
+/** Records that tools are about to run. Returns false if that failed; the tools must then not run. */
 async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> {
   const running = group.filter((plan) => plan.type === 'run');
   if (running.length === 0) return true;

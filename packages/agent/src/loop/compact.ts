@@ -13,8 +13,8 @@ import { askWithin, priceOf } from './request-model.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
- * Makes the conversation smaller. That nothing could be left out is recorded too: the run then goes on as it
- * is, or fails with what the provider said. A compaction that fails ends it.
+ * Shortens the conversation. If nothing can be left out, that is recorded too: the run then continues with the full
+ * conversation, or fails with the provider's error. A failed compaction ends the run.
  */
 export async function compact(run: RunContext): Promise<void> {
   await run.record([await compacted(run)]);
@@ -25,7 +25,7 @@ async function compacted(run: RunContext): Promise<EventBody> {
   const began = run.config.runtime.monotonic();
   const account = new Account(run);
   try {
-    // What is said meanwhile is added to the state, not to what is made smaller.
+    // Messages sent in the meantime are added to the state, not to the copy that is shortened.
     const made = await run.config.context?.compact?.([...state.messages], {
       agent: run.config.agent,
       signal: run.signal,
@@ -41,7 +41,7 @@ async function compacted(run: RunContext): Promise<EventBody> {
   }
 }
 
-/** What the models used that one compaction asked. */
+/** Adds up the usage of the requests that one compaction sends. */
 class Account {
   readonly #run: RunContext;
   #answers = 0;
@@ -63,7 +63,7 @@ class Account {
     const bound = () =>
       inputBound({ messages: [...messages], contextTokens: 0, contextMessages: 0 }, request);
     try {
-      // What a summary says while it is written is nothing for those who wait for an answer.
+      // Readers of the run wait for a response, so they do not see the text of the summary.
       const asked = { agent, request, inputTokens: bound, emit: () => {} };
       const { response } = await askWithin(run, asked);
       this.#answers += 1;
@@ -78,7 +78,7 @@ class Account {
     }
   }
 
-  /** For the event of a compaction that came to an end. */
+  /** Returns the usage for the event of a compaction that succeeded. */
   spent(): { spent?: RequestUsage } {
     if (this.#attempts === 0) return {};
     const usd = this.#usd;
@@ -94,12 +94,12 @@ class Account {
     };
   }
 
-  /** What all of it cost; nothing where no model was asked or a price is unknown. */
+  /** Returns the total cost; absent if no request was sent or a price is unknown. */
   usd(): { usd?: number } {
     return this.#usd === undefined || this.#attempts === 0 ? {} : { usd: this.#usd };
   }
 
-  /** For the error of one that failed: all of it was in vain. */
+  /** Returns the usage for the error of a compaction that failed: all of it was wasted. */
   wasted(): { wasted?: Usage; attempts?: number } {
     if (this.#attempts === 0) return {};
     return { wasted: addUsage(this.#usage, this.#wasted), attempts: this.#attempts };

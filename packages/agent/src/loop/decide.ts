@@ -8,7 +8,10 @@ import type { ErrorData } from '../values/errors.ts';
 import type { Action, Finish, Policy } from './action.ts';
 import { endingError, limitOf } from './ending-error.ts';
 
-/** The loop as one question to the state. Pure: equal states get equal answers. The order is the contract. */
+/**
+ * Returns the next action for a state. Pure: equal states give equal actions. The order of the checks is the
+ * contract.
+ */
 export function decide(state: State, policy: Policy): Action {
   const { closing, stopReason, compacted } = state;
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
@@ -34,7 +37,7 @@ export function decide(state: State, policy: Policy): Action {
   return { type: 'request', ...(notice && { notice }) };
 }
 
-/** The service said so. Of a closing answer what there is will do. */
+/** Returns whether the service reported that the context is full. A closing response is accepted even then. */
 function isFull({ failure, stopReason, closing }: State): boolean {
   return failure?.code === 'context_full' || (stopReason === 'context_full' && closing === undefined);
 }

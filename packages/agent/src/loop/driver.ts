@@ -26,12 +26,12 @@ import type { RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 /**
- * How long a run that was told to stop, or whose store failed, may take to come to a good end, in
- * milliseconds. Then it is left behind: whatever it still waits for can change nothing any more.
+ * Time in milliseconds in which a run must end after it was asked to stop or its store failed. After that, it is
+ * abandoned: nothing that it still waits for can have an effect.
  */
 const patienceMs = 200;
 
-/** Starts a run, which goes on until `decide` says `finish`. */
+/** Starts a run, which continues until `decide` returns `finish`. */
 export function startRun<Output>(config: RunConfig<Output>): Run<Output> {
   const driver = new Driver(config);
   const control = {
@@ -65,7 +65,7 @@ class Driver<Output> {
   readonly #approvals: Approvals;
   #stopWaiting = () => {};
   #isOver = false;
-  /** Why the run is left where it is, to be continued by another process. */
+  /** The reason why the run is left to be continued by another process. */
   #leftFor: AgentError | undefined;
   #written: Promise<void> = Promise.resolve();
   #output: Output | undefined;
@@ -76,7 +76,7 @@ class Driver<Output> {
     this.#policy = policyOf(config, this.#state);
     this.#began = runtime.monotonic();
     this.#approvals = new Approvals(() => runtime.monotonic());
-    // One listener for all that a run does: each costs as much on the signal as reading a part of an answer.
+    // A single listener for the whole run, because each one costs as much as reading a chunk of a response.
     this.#stopping.signal.addEventListener('abort', () => {
       for (const listener of [...this.#onStop]) listener();
     });
@@ -108,9 +108,9 @@ class Driver<Output> {
   }
 
   /**
-   * Performs one action, and the end of the run if that follows from it. A signal that says anything but `cancelled`
-   * leaves the run as a crash would.
-   * @throws AgentError when the store failed, or the run was left in the middle of an action.
+   * Performs one action, and the end of the run if it follows. A signal with any reason other than `cancelled` leaves
+   * the run as a crash would.
+   * @throws AgentError if the store failed, or if the run was left during an action.
    */
   async advance(): Promise<Advance<Output>> {
     await this.#session(
@@ -123,7 +123,7 @@ class Driver<Output> {
       },
     );
     const { failure } = this.#log;
-    // What was recorded is recorded: to come again is safe, unless another process has the session now.
+    // Recorded events stay recorded, so a retry is safe unless another process has claimed the session.
     if (failure !== undefined)
       throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
     if (this.#leftFor !== undefined) throw this.#leftFor;
@@ -131,10 +131,10 @@ class Driver<Output> {
     return finished === undefined ? { over: false, seq } : { over: true, result: this.#result() };
   }
 
-  /** Asks the run to end. False when it already has. */
+  /** Asks the run to end. Returns false if it has already ended. */
   stop(reason: 'cancelled' | 'timeout'): boolean {
     if (this.#log.closed) {
-      // Too late to change the end, but not to wait no longer for a slow store to take it.
+      // The end cannot be changed anymore, but waiting for a slow store can be stopped.
       if (!this.#isOver) this.#abort(errorOf(reason, undefined));
       return false;
     }
@@ -145,8 +145,8 @@ class Driver<Output> {
   }
 
   /**
-   * Queues a message for the next turn. False when no turn will follow, because the run is over, stopping or
-   * at its closing answer, or when there is nothing in it.
+   * Queues a message for the next turn. Returns false if the message is empty, or if no turn will follow because the
+   * run has ended, is stopping or is at its closing response.
    */
   steer(content: readonly UserPart[]): boolean {
     const isEnding = this.#log.closed || this.#stopping.signal.aborted || this.#state.closing !== undefined;
@@ -155,7 +155,7 @@ class Driver<Output> {
     return true;
   }
 
-  /** Answers an approval once. False when it is not open. */
+  /** Decides an approval once. Returns false if it is not open. */
   answer(approvalId: string, { decision, message }: ApprovalDecision): boolean {
     if (this.#log.closed || this.#stopping.signal.aborted) return false;
     const open = undecided(this.#state).some(
@@ -168,14 +168,14 @@ class Driver<Output> {
     return true;
   }
 
-  /** Leaves the run where it is. What is under way is told to stop and is not recorded. */
+  /** Leaves the run as it is. Running work is asked to stop and is not recorded. */
   #leave(reason: AgentError): void {
     this.#leftFor = reason;
     this.#log.close();
     this.#abort(reason);
   }
 
-  /** Claims the session, does the work and waits, in bounded time, until all of it is written. Never rejects. */
+  /** Claims the session, does the work and waits, for a limited time, until everything is written. Never rejects. */
   async #session(onAbort: (reason: unknown) => void, work: () => Promise<void>): Promise<void> {
     const { signal, onEvent, sessionId, runId } = this.#config;
     if (onEvent !== undefined) this.feed.listen(onEvent);
@@ -197,7 +197,7 @@ class Driver<Output> {
   async #claim(): Promise<Claim> {
     const { store, sessionId, session } = this.#config;
     if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
-    // To claim a session is to create it: one that is only to be continued must be there already.
+    // Claiming a session creates it, so a session that is only to be continued must already exist.
     if (session === 'old' && (await store.read(sessionId, 0, 1)).length === 0)
       return { epoch: 0, state: emptyState() };
     const epoch = await store.claim(sessionId);
@@ -214,7 +214,7 @@ class Driver<Output> {
     }
   }
 
-  /** Performs one action, and the end of the run if that comes next. */
+  /** Performs one action, and the end of the run if it follows. */
   async #performOne(): Promise<void> {
     for (let hasActed = false; !this.#log.closed; ) {
       const action = this.#nextAction();
@@ -228,7 +228,7 @@ class Driver<Output> {
     return this.#storeFailed() ?? decide(this.#state, this.#policy);
   }
 
-  /** Begins at once: a moment later a run with the same budget may have used up what the action was decided for. */
+  /** Performs an action. Starts immediately, because another run could use up the shared budget in the meantime. */
   async #perform(action: Action): Promise<void> {
     const { seq } = this.#state;
     await this.#begin(action);
@@ -252,26 +252,29 @@ class Driver<Output> {
     }
   }
 
-  /** Ends the run, unless a message came while its output was read: that is heard first. */
+  /** Ends the run, unless a message arrived while its output was read: then the run continues. */
   async #finish(action: Finish): Promise<void> {
     const { seq } = this.#state;
     const finish = await this.#readOutput(action);
     if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);
   }
 
-  /** Resolves when nothing waits to be folded: the only moment at which `decide` may be asked. */
+  /** Resolves when no event waits to be folded. Only then may `decide` be called. */
   async #settled(): Promise<void> {
     while (this.#log.busy) await this.#log.settled();
   }
 
-  /** A run that was told to stop ends as that, whatever the store did. */
+  /**
+   * Returns the end of a run whose store failed. A run that was asked to stop ends as stopped, whatever the store
+   * did.
+   */
   #storeFailed(): Finish | undefined {
     const { failure } = this.#log;
     if (failure === undefined || this.#state.stop !== undefined) return undefined;
     return { type: 'finish', status: 'failed', error: failure.toJSON() };
   }
 
-  /** What a resumed run has spent so far counts towards its limits. A budget from outside has its own account. */
+  /** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
   #bookPast(): void {
     const { budget, hasOwnBudget } = this.#config;
     if (!hasOwnBudget) return;
@@ -282,7 +285,9 @@ class Driver<Output> {
     budget.take('toolCalls', Math.min(this.#state.toolCalls, budget.left('toolCalls')));
   }
 
-  /** Writes the end. From here on nothing is heard or recorded; a stop that was heard before beats all else. */
+  /**
+   * Writes the end. After that, nothing is accepted or recorded. An earlier request to stop overrides the given end.
+   */
   #end(wanted: Finish): void {
     if (this.#log.closed) return;
     const { stop, metrics } = this.#log.foreseen();
@@ -310,7 +315,7 @@ class Driver<Output> {
     });
   }
 
-  /** An answer that should have a shape and does not have it makes the run a failure, not a success. */
+  /** Reads the output of a complete run. A response without the required shape makes the run fail. */
   async #readOutput(action: Finish): Promise<Finish> {
     const { output } = this.#config;
     if (output === undefined || action.status !== 'complete') return action;

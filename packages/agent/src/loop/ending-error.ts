@@ -3,12 +3,12 @@ import type { LimitName } from '../interfaces/limits.ts';
 import { isLimitName } from '../interfaces/limits.ts';
 import type { ErrorData } from '../values/errors.ts';
 
-/** The error of a run whose model stopped for a reason that is no good end. */
+/** Returns the error of a run whose model did not end its response normally. */
 export function endingError(reason: StopReason): ErrorData {
   return errors[reason] ?? unknown;
 }
 
-/** Which limit an error is about. A response that is too large exceeds a limit that no option sets. */
+/** Returns the limit that an error is about. A response that is too large exceeds a limit that no option sets. */
 export function limitOf({ code }: ErrorData): LimitName | undefined {
   return isLimitName(code) ? code : undefined;
 }

@@ -15,13 +15,13 @@ import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunConfig, RunOpti
 import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
 
-/** A program that runs one prompt after another for weeks must not keep them all. */
+/** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
 
-/** A run performs a whole batch of calls before it looks again. */
+/** A run performs a whole batch of calls before it decides again. */
 const callsPerStep = Number.POSITIVE_INFINITY;
 
-/** What belongs to one run and not to the executor. */
+/** The fields that belong to one run and not to the executor. */
 type RunFields =
   | 'sessionId'
   | 'runId'
@@ -35,8 +35,8 @@ type RunFields =
   | 'open';
 
 /**
- * The loop over one task: ask the model, run the tools it calls, repeat, within limits. An executor keeps
- * nothing between runs but its options and its store.
+ * The agent loop for one task: request a response, run the tools it calls, repeat, within limits. Between runs, an
+ * executor keeps only its options and its store.
  */
 export class Executor {
   readonly #options: Omit<RunConfig, RunFields>;
@@ -45,8 +45,8 @@ export class Executor {
   readonly #now = (): number => this.#options.runtime.now();
 
   /**
-   * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two of the same name, or a limit
-   * that is no number.
+   * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two tools with
+   * the same name, or a limit that is not a number.
    */
   constructor(options: ExecutorOptions) {
     checkOptions(options);
@@ -74,10 +74,10 @@ export class Executor {
   }
 
   /**
-   * Starts a run and returns at once. Give a prompt, or a whole conversation to go on with; of a conversation
-   * given to a session that has one already only the user's last message is taken.
-   * @throws AgentError `invalid` only for a programmer's mistake: an empty prompt, a value that is no
-   * prompt (code `bad_prompt`), an output no agent can give.
+   * Starts a run and returns immediately. Pass a prompt, or a whole conversation to continue. If the session already
+   * has a conversation, only the last user message of the given one is used.
+   * @throws AgentError `invalid`, only for programming errors: an empty prompt, an invalid prompt (code `bad_prompt`)
+   * or an output that the agent does not support.
    */
   run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output> {
     const session = options.sessionId === undefined ? 'new' : 'either';
@@ -85,8 +85,8 @@ export class Executor {
   }
 
   /**
-   * Goes on with a session where a crash, or a wait for a person, left it. A session that the store does not
-   * have gives a run that failed with kind `invalid`, code `no_session`.
+   * Continues a session after a crash or a wait for a user's decision. If the store does not contain the session, the
+   * returned run has failed with kind `invalid`, code `no_session`.
    */
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
     const open = openAgain(sessionId, options.answers, this.#now);
@@ -94,13 +94,13 @@ export class Executor {
   }
 
   /**
-   * Does the next action of a run and leaves it: one model request, one tool call or one compaction. For engines
-   * that see to it that a piece of work gets done, in whatever process: each call is one such piece, and the
-   * session's log alone says where the run is, so a piece that is done again goes on after what was recorded.
-   * `limits.ms` holds for each action by itself. Aborting `signal` with an AgentError of code `cancelled` ends the
-   * run; any other reason leaves it as a crash would.
-   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` when the
-   * store failed, `fenced` when another process has continued the session; the signal's reason when the run was left.
+   * Performs the next action of a run and leaves it: one model request, one tool call or one compaction. For workflow
+   * engines that run steps to completion in any process: each call is one step. The session's log alone determines
+   * where the run is, so a repeated step continues after what was recorded. `limits.ms` applies to each action
+   * separately. Aborting `signal` with an AgentError of code `cancelled` ends the run; any other reason leaves it as
+   * a crash would.
+   * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` if the
+   * store failed, or `fenced` if another process has continued the session; the signal's reason if the run was left.
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
     const open = openAction(options, this.#now);
@@ -131,13 +131,14 @@ function checkOptions(options: unknown): void {
   const { agent, tools } = isObject(options) ? options : {};
   const problem =
     agent === undefined
-      ? 'agent is missing. Pass what the factory of a provider returns'
+      ? 'agent is missing. Pass the agent that a provider function returns'
       : !isObject(agent) || typeof agent['run'] !== 'function'
-        ? 'agent has no run function. Pass what the factory of a provider returns'
+        ? 'agent has no run function. Pass the agent that a provider function returns'
         : tools !== undefined && !Array.isArray(tools)
           ? 'tools is not an array. Pass tools: [tool]'
           : undefined;
-  if (problem !== undefined) throw invalid('bad_option', `The Executor cannot be made: options.${problem}.`);
+  if (problem !== undefined)
+    throw invalid('bad_option', `The Executor options are invalid: options.${problem}.`);
 }
 
 function checkTools(tools: readonly Tool[]): void {
@@ -149,11 +150,11 @@ function checkTools(tools: readonly Tool[]): void {
   }
 }
 
-/** A limit that is not a number would never be reached. */
+/** Rejects a limit that is not a number, because it would never be reached. */
 function checkLimits(limits: Limits): void {
   for (const [name, limit] of Object.entries(limits)) {
     if (limit === undefined || (typeof limit === 'number' && limit >= 0)) continue;
-    throw invalid('bad_option', `The limit ${name} must be a number from 0 up; it is ${String(limit)}.`);
+    throw invalid('bad_option', `The limit ${name} must be a non-negative number; it is ${String(limit)}.`);
   }
 }
 

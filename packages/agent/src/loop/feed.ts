@@ -2,50 +2,53 @@ import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../events/event.ts
 import { isStored } from '../events/event.ts';
 import { AnswerSoFar } from './response-so-far.ts';
 
-/** Most live events that wait for one reader; beyond that it loses live events, never stored ones. */
+/**
+ * Maximum number of live events queued for one reader. Beyond it, the reader loses live events, but never stored
+ * ones.
+ */
 const maxLiveWaiting = 10_000;
 
-/** How many events a reader may have taken before the room they stood in is given back. */
+/** Number of events that a reader takes before their memory is released. */
 const maxTaken = 1_000;
 
 /**
- * Hands the events of one run to any number of readers. A reader never drives or holds up the run: it gets
- * `started`, the stored events from the run's beginning and the answer so far, then everything as it comes, at its own
- * speed.
+ * Delivers the events of one run to any number of readers. A reader never drives or delays the run. It receives
+ * `started`, the stored events since the start of the run and the response so far, then everything as it happens, at
+ * its own speed.
  */
 export class Feed {
-  /** The answer that is being given, for those who come in the middle of it. */
+  /** The response that is being received, for readers that join in the middle of it. */
   readonly soFar: AnswerSoFar = new AnswerSoFar();
   readonly #past: RunEvent[] = [];
   readonly #readers = new Set<Reader>();
-  /** Replaced and never changed: an event is shown to those who listened when it came. */
+  /** Replaced and never changed: an event is passed to those who listened when it was published. */
   #listeners: readonly Listener[] = [];
   #quiet = false;
   #ended = false;
 
-  /** Shows the first event, which every later reader gets too, though it is not stored. */
+  /** Publishes the first event. Later readers receive it too, although it is not stored. */
   start(event: Extract<LiveEvent, { type: 'started' }>): void {
     this.#past.push(event);
     this.#show(event);
   }
 
-  /** Shows a stored event, or the end that no store has, to all readers, later ones included. */
+  /** Publishes a stored event, or an end that is not stored, to all readers, including later ones. */
   publish(event: Event | UnstoredEnd): void {
     this.#past.push(event);
     this.#show(event);
   }
 
-  /** Shows an event to those who watch now. A function of its own, because it is called for every delta. */
+  /** Publishes an event to the current readers. Bound once, because it is called for every delta. */
   readonly live = (event: LiveEvent): void => {
     if (!this.#quiet) this.#show(event);
   };
 
-  /** The end is being written: from here on only what is stored is shown. */
+  /** Suppresses live events: the end is being written, and only stored events follow. */
   hush(): void {
     this.#quiet = true;
   }
 
-  /** No event follows. Readers end once they have taken what waits for them. */
+  /** Ends the feed. Readers end once they have taken their queued events. */
   end(): void {
     this.#ended = true;
     for (const reader of this.#readers) reader.end();
@@ -53,10 +56,11 @@ export class Feed {
     this.#listeners = [];
   }
 
-  /** Calls the listener for each later event, synchronously. Returns a function that stops it. */
+  /** Calls the listener for each later event, synchronously. Returns a function that removes it. */
   listen(listener: (event: RunEvent) => void): () => void {
     if (this.#ended) return () => undefined;
-    // One of its own for each call, so that a function given twice is called twice and each is stopped alone.
+    // A separate object for each call, so that a function passed twice is called twice and each call is stopped
+    // separately.
     const own: Listener = { hear: listener, hasStopped: false };
     this.#listeners = [...this.#listeners, own];
     return () => {
@@ -65,7 +69,7 @@ export class Feed {
     };
   }
 
-  /** A reader that begins with the events so far. It subscribes at once, not at its first `next`. */
+  /** Returns a reader that starts with the events so far. It subscribes immediately, not at its first `next`. */
   read(): AsyncIterableIterator<RunEvent> {
     const reader = new Reader(
       [...this.#past, ...this.soFar.events],
@@ -78,14 +82,14 @@ export class Feed {
 
   #show(event: RunEvent): void {
     this.soFar.hear(event);
-    // First those who read: a reader that a listener makes begins with this event already.
+    // Readers come first: a reader that a listener creates already starts with this event.
     if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
-    // Walked without an iterator, of which there would be one for each delta. A listener may add or stop others.
+    // An index, because an iterator would be created for each delta. A listener may add or stop others.
     const listeners = this.#listeners;
     for (let index = 0; index < listeners.length; index += 1) {
       const listener = listeners[index];
       if (listener === undefined || listener.hasStopped) continue;
-      // A watcher's fault is its own: the run must not notice.
+      // An error in a listener must not affect the run.
       try {
         const returned: unknown = listener.hear(event);
         if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);

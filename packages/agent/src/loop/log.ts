@@ -15,49 +15,49 @@ import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
 
-/** A session that this run has taken over. */
+/** A session that this run has claimed. */
 export interface Claim {
-  /** What to write with. */
+  /** The epoch to write with. */
   readonly epoch: number;
-  /** What its events so far give. */
+  /** The state after its events so far. */
   readonly state: State;
 }
 
-/** What an append has to be sure of. */
+/** The guarantees that an append needs. */
 export interface AppendOptions {
-  /** Something follows that must not happen twice, even if the power fails: see `durable` of the store's writer. */
+  /** The next step must not happen twice, even after a power failure: see `durable` of the store's writer. */
   readonly durable?: boolean;
 }
 
-/** What the log of one run needs. */
+/** Options of {@link Log}. */
 export interface LogOptions {
   readonly store: Store;
   readonly sessionId: string;
   readonly runId: string;
-  /** Takes the session over. */
+  /** Claims the session. */
   readonly claim: () => Promise<Claim>;
-  /** The run's first events, in view of what the session holds. When it throws, the run fails with that. */
+  /** Returns the first events of the run for the state of the session. If it throws, the run fails with that error. */
   readonly open: (state: State) => readonly EventBody[];
-  /** Empty; the log brings it up to date and keeps it so. */
+  /** Empty at first. The log updates it. */
   readonly state: State;
   readonly runtime: Runtime;
-  /** How long one append may take, in milliseconds, before the store counts as dead. */
+  /** Maximum time of one append, in milliseconds, before the store counts as failed. */
   readonly storeTimeoutMs: number;
-  /** Gets each event once it is committed and folded, or the end that the store has not. */
+  /** Receives each event once it is committed and folded, or the end that the store does not contain. */
   readonly publish: (event: Event | UnstoredEnd) => void;
-  /** Called once, when the log fails. */
+  /** Called once, if the log fails. */
   readonly onFailure: (error: AgentError) => void;
 }
 
 /**
- * The one writer of a run. Invariants:
+ * The only writer of a run. Invariants:
  *
- * L1 sequence numbers are given here and nowhere else, without gaps, and nothing is shown with one that the store
- *    has not accepted;
- * L2 one append is in flight at a time; what comes meanwhile shares the next one;
+ * L1 only the log assigns sequence numbers, without gaps, and no event is shown with one that the store has not
+ * accepted;
+ * L2 one append is in flight at a time; events that arrive in the meantime share the next one;
  * L3 an event is folded and shown only after the store has accepted it;
- * L4 once the store has failed nothing is sent to it any more: events are folded in memory without a place, so that
- *    the run can end, and only its end is shown; a good end that could not be stored is a failure;
+ * L4 once the store has failed, nothing more is sent to it: events are folded in memory without a position, so that
+ * the run can end, and only its end is shown; a successful end that could not be stored is a failure;
  * L5 nothing is written after the `finished` event, or once the run is left.
  */
 export class Log {
@@ -70,36 +70,36 @@ export class Log {
   #closed = false;
   #failure: AgentError | undefined;
   #epoch: number | undefined;
-  /** Whether what is queued has to be durable. */
+  /** True if the queued events must be durable. */
   #durable = false;
 
   constructor(options: LogOptions) {
     this.#options = options;
   }
 
-  /** Why the log takes no more events, if it has failed. */
+  /** The reason why the log accepts no more events, if it has failed. */
   get failure(): AgentError | undefined {
     return this.#failure;
   }
 
-  /** Whether the run is over. */
+  /** True once the run has ended or is left. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Whether events wait to be stored and folded. */
+  /** True if events wait to be stored and folded. */
   get busy(): boolean {
     return this.#busy;
   }
 
-  /** Takes the session over and writes the run's first events. */
+  /** Claims the session and writes the first events of the run. */
   open(): void {
     this.#draining = this.#drain();
   }
 
   /**
-   * Appends events and resolves when everything appended so far has been folded. Never rejects.
-   * Resolves with false when the run is over and nothing was written.
+   * Appends events and resolves when everything appended so far has been folded. Never rejects. Resolves with false
+   * if the run has ended and nothing was written.
    */
   async append(events: readonly EventBody[], { durable = false }: AppendOptions = {}): Promise<boolean> {
     if (this.#closed) return false;
@@ -111,8 +111,8 @@ export class Log {
   }
 
   /**
-   * The same for the driver's own steps, without a promise when nothing else waits and the store answers at once.
-   * Watchers are then called from within, so it must not be called from a watcher.
+   * Like `append`, for the driver's own steps. Returns no promise if nothing else waits and the store is synchronous.
+   * Listeners are then called before it returns, so a listener must not call it.
    */
   record(events: readonly EventBody[], options: AppendOptions = {}): boolean | Promise<boolean> {
     if (this.#closed || this.#busy || !this.#opened) return this.append(events, options);
@@ -130,36 +130,36 @@ export class Log {
       this.#busy = false;
       return true;
     }
-    // A watcher has said something.
+    // A listener has appended an event.
     this.#draining = this.#drain();
     return this.#draining.then(() => true);
   }
 
-  /** Appends the run's last event: nothing can be written after it, however slow the store. */
+  /** Appends the last event of the run. Nothing can be written after it, however slow the store is. */
   async finish(event: FinishedEvent): Promise<void> {
     const written = this.append([event]);
     this.#closed = true;
     await written;
   }
 
-  /** Takes nothing more: the run is left, to be gone on with later. */
+  /** Accepts no more events: the run is left, to be continued later. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Waiting has ended: an end that the store has not accepted by now is a failure. */
+  /** Stops waiting: an end that the store has not accepted by now is a failure. */
   leave(): void {
     const last = this.#queue.at(-1) ?? this.#inFlight.at(-1);
     if (last?.type !== 'finished' || endsAnyway.has(last.status)) return;
-    this.#fail(storeFailure(new Error('it did not take the end of the run in time')));
+    this.#fail(storeFailure(new Error('it did not accept the end of the run in time')));
   }
 
-  /** Resolves when everything appended so far has been folded. Something new may have come by then. */
+  /** Resolves when everything appended so far has been folded. More events may have arrived by then. */
   async settled(): Promise<void> {
     await this.#draining;
   }
 
-  /** A copy of the state as it will be once everything appended so far has been folded. */
+  /** Returns a copy of the state as it will be once everything appended so far has been folded. */
   foreseen(): State {
     const state = copyState(this.#options.state);
     for (const event of this.#inFlight) this.#fold(state, event);
@@ -174,14 +174,14 @@ export class Log {
     if (!this.#opened) await this.#begin();
     while (this.#queue.length > 0) {
       const batch = this.#stamp(this.#queue.splice(0), this.#options.state.seq);
-      // Also a store that answers at once is waited for: whoever appends may be a watcher who is being called.
+      // A synchronous store is awaited too, because the caller may be a listener that is being called.
       await this.#commit(batch);
       this.#take(batch);
     }
     this.#busy = false;
   }
 
-  /** Folds and shows what the store has answered about. */
+  /** Folds and shows a batch after the store has responded. */
   #take(batch: readonly Event[]): void {
     this.#inFlight = [];
     for (const event of batch) this.#accept(event);
@@ -194,7 +194,10 @@ export class Log {
     if (isStored(shown) || shown.type === 'finished') publish(shown);
   }
 
-  /** Folds what was offered to the store: as it is there, or as what is not there. Gives which of them it was. */
+  /**
+   * Folds an event that was offered to the store, without a position if the store has failed, and returns the folded
+   * event.
+   */
   #fold(state: State, offered: Event): Event | UnstoredEvent {
     if (this.#failure === undefined) {
       fold(state, offered);
@@ -236,7 +239,7 @@ export class Log {
     });
   }
 
-  /** Hands events to the store. What it returns, if anything, resolves when the store has answered; never rejects. */
+  /** Passes events to the store. A returned promise resolves when the store has responded; it never rejects. */
   #commit(batch: readonly Event[]): Promise<void> | undefined {
     this.#inFlight = batch;
     if (this.#failure !== undefined || this.#epoch === undefined) return undefined;
@@ -253,18 +256,18 @@ export class Log {
     }
   }
 
-  /** A state with events that the store has not taken is none that it may keep. */
+  /** Offers the state to the store as a snapshot, unless it contains events that the store has not accepted. */
   #offerSnapshot(): void {
     const { store, sessionId, state } = this.#options;
     const epoch = this.#failure === undefined ? this.#epoch : undefined;
     if (epoch !== undefined) store.keepSnapshot?.(sessionId, state, { epoch });
   }
 
-  /** A store that never answers must not hold up a run for ever. */
+  /** Rejects if the store does not respond in time, so that it cannot block a run forever. */
   #inTime<Value>(pending: Promise<Value>): Promise<Value> {
     const { runtime, storeTimeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
-      const late = () => reject(new Error(`it did not answer within ${storeTimeoutMs} ms`));
+      const late = () => reject(new Error(`it did not respond within ${storeTimeoutMs} ms`));
       const cancel = runtime.timer(storeTimeoutMs, late);
       pending.then(resolve, reject).finally(cancel);
     });
@@ -277,7 +280,7 @@ export class Log {
   }
 }
 
-/** A session that cannot be had says why by itself: the store is all right. */
+/** Returns the error of a failed claim. If the session is unavailable, the store itself has not failed. */
 function claimFailure(error: unknown): AgentError {
   const isRefusal = AgentError.is(error) && (error.code === 'in_use' || error.code === 'session_id');
   return isRefusal ? error : storeFailure(error);
@@ -293,7 +296,10 @@ function storeFailure(error: unknown): AgentError {
   });
 }
 
-/** A good end that cannot be read again later is none. A run that was told to stop has done so all the same. */
+/**
+ * Returns an event without its position. A successful end that is not stored is a failure; a stopped run stays
+ * stopped.
+ */
 function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): UnstoredEvent {
   if (event.type !== 'finished' || endsAnyway.has(event.status)) return event;
   const { limit: ___, ...rest } = event;

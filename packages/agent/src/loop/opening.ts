@@ -13,8 +13,8 @@ import { readPrompt } from './prompt.ts';
 type Opening = RunConfig<unknown>['open'];
 
 /**
- * Begins with a prompt. Of a whole conversation a session that has one already takes the last message only.
- * @throws AgentError `invalid`, code `empty_prompt` or `bad_prompt`, at once.
+ * Starts with a prompt. If the session already has a conversation, only the last message of a given one is used.
+ * @throws AgentError `invalid`, code `empty_prompt` or `bad_prompt`, immediately.
  */
 export function openPrompt(prompt: Prompt): Opening {
   const first = promptEvents(readPrompt(prompt));
@@ -22,8 +22,8 @@ export function openPrompt(prompt: Prompt): Opening {
 }
 
 /**
- * Continues where a crash or a wait left the session.
- * @throws AgentError `invalid`, code `bad_decision`, at once.
+ * Continues a session after a crash or a wait.
+ * @throws AgentError `invalid`, code `bad_decision`, immediately.
  */
 export function openAgain(
   sessionId: string,
@@ -37,7 +37,7 @@ export function openAgain(
   };
 }
 
-/** Begins, or goes on with, a run that is done action by action: the log alone says which. */
+/** Starts or continues a run that executes one action at a time; the log determines which. */
 export function openAction(
   { prompt, sessionId, runId, answers }: Pick<AdvanceOptions, 'prompt' | 'sessionId' | 'runId' | 'answers'>,
   now: () => number,
@@ -49,12 +49,12 @@ export function openAction(
     if (!hasBegun) return (begin ?? goOn)(state);
     if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
     const again = goOn(state);
-    // Only a decision, or an approval that expired, wakes a run that waits.
+    // Only a decision, or an approval that has expired, continues a waiting run.
     return state.finished.status === 'waiting' && again.length > 1 ? again : [];
   };
 }
 
-/** The events that a prompt begins with. */
+/** Returns the first events of a prompt. */
 function promptEvents(messages: readonly Message[]): EventBody[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [{ type: 'history', messages }];
@@ -69,12 +69,12 @@ function userEvent(content: readonly UserPart[]): EventBody {
   return { type: 'user', content: whole };
 }
 
-/** A new prompt answers what a person was asked and never decided. */
+/** Closes undecided approvals, because a new prompt supersedes them. */
 function superseded(state: State): EventBody[] {
   return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }
 
-/** Approvals that have expired. */
+/** Closes approvals that have expired. */
 function expired(state: State, now: number): EventBody[] {
   const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   return over.map(({ approvalId }) => decidedBy('expired', approvalId));
@@ -84,7 +84,7 @@ function requestsOf(state: State): ApprovalRequestedEvent[] {
   return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
 }
 
-/** Whether a tool started and its process is gone: while this process holds the session, no other does. */
+/** Returns whether a tool started whose process is gone. While this process holds the session, no other does. */
 function isInterrupted(state: State): boolean {
   return unanswered(state).some((call) => call.started && !call.orphaned);
 }
@@ -99,7 +99,10 @@ function decidedBy(decision: 'superseded' | 'expired', approvalId: string): Even
   return { type: 'approval_decided', approvalId, decision, waitedMs: 0 };
 }
 
-/** A session has its conversation already; one that is only to be gone on with is taken up again. */
+/**
+ * Removes an imported conversation, because the session already has one. Without a new message, the session is
+ * resumed.
+ */
 function withoutHistory(first: readonly EventBody[]): EventBody[] {
   const said = first.filter((event) => event.type !== 'history');
   return said.length > 0 ? said : [{ type: 'resumed' }];

@@ -11,72 +11,76 @@ import type { Runtime } from '../values/runtime.ts';
 import type { NamedDecision } from './approval-decision.ts';
 import type { Prompt } from './prompt.ts';
 
-/** What an executor needs. Only the agent has no default. */
+/** Options of an executor. Only the agent has no default. */
 export interface ExecutorOptions {
   readonly agent: Agent;
   readonly tools?: readonly Tool[];
   /** Instructions: stable parts first, parts that change last. */
   readonly system?: string | readonly string[];
-  /** What every request asks for besides its messages. */
+  /** Settings of every model request. */
   readonly request?: RequestConfig;
   readonly limits?: Limits;
-  /** What a reached limit does: end the run, or allow one closing answer without tools. Default `return`. */
+  /** Effect of a reached limit: end the run, or request one closing response without tools. Default `return`. */
   readonly onLimit?: 'return' | 'finalize';
-  /** After a failed tool: go on with the batch, or leave the rest of it unrun. Default `continue`. */
+  /** Effect of a failed tool: continue with the batch, or skip the rest of it. Default `continue`. */
   readonly toolErrors?: 'continue' | 'stop-batch';
-  /** Whether neighbouring `read` tools run together. Default `parallel`. */
+  /** Scheduling of consecutive `read` tools. Default `parallel`. */
   readonly toolScheduling?: 'parallel' | 'sequential';
-  /** Default `allowAll`: the tools are the caller's own. */
+  /** Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
-  /** Whether a user who watches the run answers its approvals. Without, an `ask` ends it as `waiting`. */
+  /**
+   * True if a user can decide about approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
+   */
   readonly attended?: boolean;
-  /** How long an approval may be answered, in milliseconds; then it counts as denied. Default: for ever. */
+  /** Time in milliseconds after which an undecided approval counts as denied. Default: no limit. */
   readonly approvalMs?: number;
-  /** How the conversation is kept small enough. Default: not at all. */
+  /** Options that keep the conversation small enough. Default: none. */
   readonly context?: ContextPolicy;
   readonly pricing?: Pricing;
-  /** Run under a money limit although the model's price is unknown. Default false. */
+  /** Allows a money limit although the price of the model is unknown. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Default: in memory, for this executor only, and no more than the last 1,000 sessions. */
+  /** Default: in memory, for this executor only, with at most the last 1,000 sessions. */
   readonly store?: Store;
-  /** How long the store may take for one append, in milliseconds. Default 5,000. */
+  /** Maximum time of one append to the store, in milliseconds. Default 5,000. */
   readonly storeTimeoutMs?: number;
   readonly runtime?: Runtime;
 }
 
-/** What may differ from run to run. */
+/** Options of one run. */
 export interface RunOptions<Output = unknown> {
   /** Aborting it cancels the run. */
   readonly signal?: AbortSignal;
-  /** Called synchronously with every event, stored or live, from the first on. */
+  /** Called synchronously with every event of the run, stored or live. */
   readonly onEvent?: (event: RunEvent) => void;
   readonly output?: OutputOption<Output>;
-  /** Goes on with this session of the store, or gives a new one its id. Default: a new session. */
+  /** A stored session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** An id for the run that no run of the session had before. Default: a new one. */
+  /** Id of the run. No earlier run of the session may have the same id. Default: a new one. */
   readonly runId?: string;
-  /** The budget of the work that this run is a part of. Default: a budget of the run's own limits. */
+  /** The shared budget of the work that this run is a part of. Default: a budget with the limits of the executor. */
   readonly budget?: Budget;
 }
 
-/** What may be said when a session is taken up again. */
+/** Options for resuming a session. */
 export interface ResumeOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId'> {
-  /** Decisions about approvals that the session waits for. One that is no longer open changes nothing. */
+  /**
+   * Decisions about approvals that the session waits for. A decision about one that is no longer open has no effect.
+   */
   readonly answers?: readonly NamedDecision[];
 }
 
-/** Which run goes on, and with what. */
+/** Options of one action of a run. */
 export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output>, 'sessionId' | 'runId'> {
   readonly sessionId: string;
-  /** Names the run: the same for all its actions, different from that of any other run of the session. */
+  /** The id of the run: the same for all its actions, and different from that of any other run of the session. */
   readonly runId: string;
-  /** What the run begins with; of no account once it has begun. Absent: the session is taken up where it stands. */
+  /** The prompt that starts the run; ignored once it has started. Absent: the session is resumed. */
   readonly prompt?: Prompt;
   /** Decisions about approvals that the run waits for. */
   readonly answers?: readonly NamedDecision[];
 }
 
-/** What has a default in {@link ExecutorOptions}. */
+/** The fields of {@link ExecutorOptions} that have a default. */
 type Defaulted =
   | 'tools'
   | 'request'
@@ -91,7 +95,7 @@ type Defaulted =
   | 'storeTimeoutMs'
   | 'runtime';
 
-/** What one run is made of: the options of executor and run with every default applied. Frozen. */
+/** The configuration of one run: the options of executor and run with all defaults applied. Frozen. */
 export interface RunConfig<Output = unknown>
   extends Omit<ExecutorOptions, Defaulted | 'limits'>,
     Required<Pick<ExecutorOptions, Defaulted>> {
@@ -99,18 +103,18 @@ export interface RunConfig<Output = unknown>
   readonly runId: string;
   readonly limits: Limits & typeof defaultLimits;
   readonly budget: Budget;
-  /** Whether the budget is the run's own, so that what the run spent in other processes counts towards it. */
+  /** True if the budget belongs to the run, so that what the run spent in other processes is charged to it. */
   readonly hasOwnBudget: boolean;
   readonly output?: OutputPlan<Output>;
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
-  /** What the session is before the run: `new` without asking the store, `old` only if the store has it. */
+  /** The session before the run: `new` does not exist in the store, `old` must exist, `either` may exist. */
   readonly session: 'new' | 'old' | 'either';
-  /** How many calls of a batch one step runs: all of them, or one when each step may run in a process of its own. */
+  /** Number of calls of a batch that one step runs: all of them, or one if each step can run in another process. */
   readonly callsPerStep: number;
   /**
-   * Returns the first events, in view of what the session holds. Pure.
-   * @throws AgentError `invalid` when the session cannot be continued.
+   * Returns the first events of the run for the state of the session. Pure.
+   * @throws AgentError `invalid` if the session cannot be continued.
    */
   readonly open: (state: State) => readonly EventBody[];
 }

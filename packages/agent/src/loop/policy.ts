@@ -3,7 +3,7 @@ import type { State } from '../events/state.ts';
 import type { Policy } from './action.ts';
 import type { RunConfig } from './options.ts';
 
-/** What `decide` has to know of a run's options. Limits shrink with what others draw from the same budget. */
+/** Returns the options of a run that `decide` needs. Limits shrink by what other runs use of the same budget. */
 export function policyOf(config: RunConfig, state: State): Policy {
   const { agent, context, system, tools, limits, budget, onLimit, attended } = config;
   const window = agent.capabilities.contextTokens ?? Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
 
-/** A message as a caller may write it: {@link Message}, or with a text as its content. */
+/** A message as a caller can write it: a {@link Message}, or one with a string as its content. */
 export type PromptMessage =
   | { readonly role: 'user'; readonly content: string | readonly UserPart[] }
   | { readonly role: 'assistant'; readonly content: string | readonly AssistantPart[] }
@@ -12,31 +12,31 @@ export type PromptMessage =
       readonly content: string | readonly UserPart[];
     });
 
-/** What a run begins with: a text, the parts of one user message, or a conversation. */
+/** The start of a run: a string, the parts of one user message, or a conversation. */
 export type Prompt = string | readonly UserPart[] | readonly PromptMessage[];
 
 /**
- * Reads what a caller gave as a prompt: the messages of a conversation, or the parts of one user message.
- * Values that are valid as they are keep their identity, because providers find cached bytes by it.
- * @throws AgentError `invalid`, code `bad_prompt`, which names the place and what to write there.
+ * Reads a prompt given by a caller: the messages of a conversation, or the parts of one user message. Values that are
+ * already valid keep their identity, because providers find cached bytes by it.
+ * @throws AgentError `invalid`, code `bad_prompt`, with the location and the expected value.
  */
 export function readPrompt(value: unknown): readonly Message[] {
   if (typeof value === 'string' || (Array.isArray(value) && !value.some(isMessageLike)))
     return [{ role: 'user', content: readUserContent(value, 'prompt') }];
   if (!Array.isArray(value))
-    throw bad('prompt', value, 'Use a text, an array of parts, or an array of messages');
+    throw bad('prompt', value, 'Use a string, an array of parts, or an array of messages');
   return value.map((message, index) => readMessage(message, `prompt[${index}]`));
 }
 
 /**
- * Reads what a caller gave as the content of a user message.
+ * Reads the content of a user message given by a caller.
  * @throws AgentError `invalid`, code `bad_prompt`.
  */
 export function readUserContent(value: unknown, where = 'content'): readonly UserPart[] {
   return readParts(value, where, userFields);
 }
 
-/** Messages have a role; what has one is read as a message, so that the error fits. */
+/** Returns whether an item is meant to be a message, so that the error matches what the caller intended. */
 function isMessageLike(item: unknown): boolean {
   return isObject(item) && ('role' in item || 'parts' in item);
 }
@@ -45,11 +45,7 @@ function readMessage(value: unknown, where: string): Message {
   if (!isObject(value)) throw bad(where, value, 'Use a message with role and content');
   const { role, content, toolCallId } = value;
   if (content === undefined && Array.isArray(value['parts']))
-    throw bad(
-      `${where}.content`,
-      content,
-      'Give its parts as "content": "parts" belongs to messages of a page',
-    );
+    throw bad(`${where}.content`, content, 'Pass its parts as "content"; "parts" belongs to UI messages');
   if (role === 'user') return whole(value, readParts(content, `${where}.content`, userFields));
   if (role === 'assistant') return whole(value, readParts(content, `${where}.content`, assistantFields));
   if (role !== 'tool_result') throw bad(`${where}.role`, role, roleAdvice(role));
@@ -57,7 +53,7 @@ function readMessage(value: unknown, where: string): Message {
   return whole(value, readParts(content, `${where}.content`, userFields));
 }
 
-/** The message itself when its content was fine as it is. */
+/** Returns the message with the given content; the same object if its content is unchanged. */
 function whole(value: Record<string, unknown>, content: readonly (UserPart | AssistantPart)[]): Message {
   return (value['content'] === content ? value : { ...value, content }) as unknown as Message;
 }
@@ -80,7 +76,7 @@ const assistantFields: Fields = {
 function readParts<Part>(value: unknown, where: string, fields: Fields): readonly Part[] {
   if (typeof value === 'string')
     return [{ type: 'text', text: value }] as readonly unknown[] as readonly Part[];
-  if (!Array.isArray(value)) throw bad(where, value, 'Use a text or an array of parts');
+  if (!Array.isArray(value)) throw bad(where, value, 'Use a string or an array of parts');
   const parts = currentParts(value);
   for (const [index, part] of parts.entries()) checkPart(part, `${where}[${index}]`, fields);
   return parts as readonly unknown[] as readonly Part[];
@@ -94,12 +90,12 @@ function checkPart(part: unknown, where: string, fields: Fields): void {
   for (const [name, kind] of Object.entries(known)) {
     const isFine = kind === 'string' ? typeof part[name] === 'string' : isObject(part[name]);
     if (!isFine)
-      throw bad(`${where}.${name}`, part[name], kind === 'string' ? 'Use a text' : 'Use an object');
+      throw bad(`${where}.${name}`, part[name], kind === 'string' ? 'Use a string' : 'Use an object');
   }
 }
 
 function roleAdvice(role: unknown): string {
-  if (role === 'system' || role === 'developer') return 'Give instructions as the option "system" instead';
+  if (role === 'system' || role === 'developer') return 'Pass instructions as the option "system" instead';
   if (role === 'tool' || role === 'function') return 'Use "tool_result", with the toolCallId of its call';
   return 'Use "user", "assistant" or "tool_result"';
 }
@@ -108,7 +104,7 @@ function partAdvice(type: unknown, fields: Fields): string {
   const names = Object.keys(fields);
   if (/call|tool_use/.test(String(type)) && names.includes('tool_call'))
     return 'Use { type: "tool_call", id, toolName, arguments }';
-  if (/result/.test(String(type))) return 'Use a message of its own with role "tool_result"';
+  if (/result/.test(String(type))) return 'Use a separate message with role "tool_result"';
   if (/image|document|audio/.test(String(type)) && names.includes('file'))
     return 'Use { type: "file", mediaType, data } with data in base64';
   return `Use ${names.map((name) => `"${name}"`).join(' or ')}`;

@@ -12,16 +12,16 @@ import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Maximum tokens of a response under a limit when neither the request nor the agent states one. */
+/** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
 const defaultOutput = 32_000;
 
-/** An answer that may use fewer tokens than this is not worth its input. */
+/** Minimum number of tokens available for a response, so that it is worth its input. */
 const minOutput = 256;
 
-/** How long an agent that was told to stop may take to say what it used, in milliseconds. */
+/** Time in milliseconds in which an agent that was asked to stop can report its usage. */
 const graceMs = 50;
 
-/** One model request, and its outcome as an event: an answer, or why there is none. */
+/** Sends one model request and records its outcome: a response or a failure. */
 export async function requestModel(
   run: RunContext,
   { closing, notice }: Extract<Action, { type: 'request' }>,
@@ -38,7 +38,7 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
   const { agent, runtime, budget } = run.config;
   const began = runtime.monotonic();
   const request = requestOf(run, closing);
-  // A closing answer is given when all others are used up.
+  // A closing response is requested after a limit is reached, so it does not count as a turn.
   const settle = closing ? undefined : budget.take('turns', 1);
   const asked = { agent, request, inputTokens: () => inputBound(state, request), emit };
   return askWithin(run, asked).then(
@@ -46,7 +46,7 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
       settle?.(1);
       run.lastResponse = response;
       const event = answerEvent(run, response, { durationMs: runtime.monotonic() - began, price });
-      // The model was cut short by our limit, not by its own.
+      // The limit of the run cut the response off, not a limit of the model.
       if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
       return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
     },
@@ -54,7 +54,7 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
       settle?.(0);
       const error = AgentError.from(thrown);
       const durationMs = runtime.monotonic() - began;
-      // A conversation that is too long is made smaller, and the answer asked for again.
+      // A conversation that is too long is shortened and sent again, so its partial response is not kept.
       const said = error.code === 'context_full' ? [] : run.responseSoFar();
       const partial = said.length === 0 ? {} : { partial: said };
       return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(run, error), ...partial }];
@@ -62,26 +62,26 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
   );
 }
 
-/** A request, whom it goes to and who watches. */
+/** A request, the agent that it goes to and the receiver of its live events. */
 export interface Asked {
   readonly agent: Agent;
   readonly request: ModelRequest;
-  /** The most tokens it can have as input; asked for only when something is limited. */
+  /** Returns the maximum number of input tokens; called only if something is limited. */
   readonly inputTokens: () => number;
   readonly emit: RunContext['emit'];
 }
 
-/** An answer and what it cost. */
+/** A response and its price. */
 export interface Answered {
   readonly response: ModelResponse;
   readonly price: Price | undefined;
-  /** The limit for which the answer was given less room than it could have had. */
+  /** The limit that left less room for the response than requested. */
   readonly shortenedBy?: LimitName;
 }
 
 /**
- * One request within the budget: its worst case is held back before and what it used is booked after, also
- * when it failed.
+ * Sends one request within the budget. Its worst case is reserved first, and its actual usage is charged afterwards,
+ * even if it fails.
  * @throws AgentError
  */
 export async function askWithin(run: RunContext, asked: Asked): Promise<Answered> {
@@ -90,7 +90,7 @@ export async function askWithin(run: RunContext, asked: Asked): Promise<Answered
   try {
     const { request, shortenedBy, ...held } = reserve(run, asked);
     reservation = held.reservation;
-    // A failed attempt has its price too, and the next one may cost the worst case again.
+    // A failed attempt has a cost too, and the next one may cost the worst case again.
     const mayRetry = (wasted: Usage) => {
       const price = priceOf(run, agent, agent.model, wasted.inputTokens);
       return held.reservation.again(tokensOf([wasted]), usdOf([wasted], price));
@@ -120,8 +120,8 @@ function requestOf({ state, config }: RunContext, closing: boolean): ModelReques
 }
 
 /**
- * An agent that ignores the signal must not hold up the run, so the signal is raced against it. One that
- * heeds it is heard out: its error says what the request has cost.
+ * Sends a request and stops waiting for it when the run stops, because an agent may ignore the signal. Once the
+ * signal is aborted, the agent has a short time to reject, because its error contains the usage of the request.
  */
 function answer(
   { signal, config: { runtime }, onStop }: RunContext,
@@ -129,10 +129,10 @@ function answer(
   mayRetry: (wasted: Usage) => boolean,
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
-    const message = 'The request was given up: the run stopped.';
+    const message = 'The request was cancelled because the run stopped.';
     const giveUp = () => reject(new AgentError({ kind: 'aborted', code: 'run_stopped', message }));
     if (signal.aborted) return giveUp();
-    // Looked at for every delta: reading the signal itself takes longer than showing one.
+    // Checked for every delta, because reading the signal takes longer than showing a delta.
     let over = false;
     let cancelGrace = () => {};
     const stop = () => {
@@ -148,7 +148,7 @@ function answer(
       cancelGrace();
       stopWatching();
     };
-    // It begins now or never: a moment later the run may have been stopped.
+    // Starts immediately, because the run may be stopped a moment later.
     new Promise<ModelResponse>((settle) => settle(agent.run(request, { signal, emit, mayRetry }))).then(
       (response) => {
         end();
@@ -163,14 +163,14 @@ function answer(
 }
 
 /**
- * An answer as it may enter the log: what a hand-written agent left out is filled in.
- * @throws AgentError `agent`, code `bad_answer`, for one without content or token counts.
+ * Returns a response that the log can store, with defaults for fields that a custom agent left out.
+ * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
  */
 function checked(response: ModelResponse): ModelResponse {
   const message: unknown = isObject(response) ? response.message : undefined;
-  if (!isObject(message) || !Array.isArray(message['content'])) throw badAnswer('it has no message');
+  if (!isObject(message) || !Array.isArray(message['content'])) throw badAnswer('it contains no message');
   if (!isCount(response.usage?.inputTokens) || !isCount(response.usage.outputTokens)) {
-    throw badAnswer('it does not say how many tokens were used');
+    throw badAnswer('it does not report the number of tokens used');
   }
   return {
     ...response,
@@ -198,7 +198,7 @@ function badAnswer(what: string): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'bad_answer',
-    message: `The agent gave an answer that cannot be used: ${what}.`,
+    message: `The agent returned an invalid response: ${what}.`,
   });
 }
 
@@ -222,14 +222,14 @@ function answerEvent(
   };
 }
 
-/** What the attempts of a request that failed cost; nothing where nothing was used or the price is unknown. */
+/** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */
 function spentBy(run: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
   if (isNoUsage(wasted)) return {};
   const price = priceOf(run, run.config.agent, run.config.agent.model, wasted.inputTokens);
   return price === undefined ? {} : { usd: costOf(wasted, price) };
 }
 
-/** The price of the model that answered, or of the one that was asked. A list that throws knows none. */
+/** Returns the price of the model that responded, or of the requested one; undefined if the pricing throws. */
 export function priceOf(
   { config: { pricing } }: RunContext,
   agent: Agent,
@@ -243,18 +243,18 @@ export function priceOf(
   }
 }
 
-/** A request that the budget can bear. */
+/** A request that fits the budget. */
 interface Reserved {
   readonly request: ModelRequest;
   readonly reservation: Reservation;
-  /** The limit for which the answer is given less room than it could have had. */
+  /** The limit that leaves less room for the response than requested. */
   readonly shortenedBy?: LimitName;
 }
 
 /**
- * Holds back what the request may cost at most. Where a limit leaves less room than an answer may take, the
- * answer is made shorter, so that the limit can be used up and never be passed.
- * @throws AgentError `limit` when the budget has no room, `invalid` when money is limited and the price unknown.
+ * Reserves the maximum cost of the request. If a limit leaves less room than the response may need, the maximum
+ * length of the response is reduced, so that the limit can be used up but not exceeded.
+ * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
  */
 function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved {
   const { budget } = run.config;
@@ -264,7 +264,7 @@ function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved
   const inputTokens = asked.inputTokens();
   const price = priceOf(run, agent, agent.model, inputTokens);
   if (budget.limitsMoney && price === undefined && !run.config.allowUnpriced) throw unpriced(agent.model);
-  // How much of the input the provider's cache will serve is not known yet.
+  // It is not known yet how much of the input the provider's cache will serve.
   const inputUsd = price === undefined ? 0 : dearestInput(inputTokens, price);
   const usdLeft = budget.usdLeft - inputUsd;
   const wanted = request.config?.maxTokens || agent.maxTokens || defaultOutput;
@@ -272,11 +272,11 @@ function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved
   const outputTokens = Math.min(wanted, room.tokens, room.usd);
   const limit = room.tokens <= room.usd ? 'tokens' : 'usd';
   if (outputTokens < Math.min(wanted, minOutput)) {
-    throw limitError(limit, `What is left of the limit on ${limit} is not enough for another request.`);
+    throw limitError(limit, `The remainder of the limit on ${limit} is not enough for another request.`);
   }
   const outputUsd = usdOf([{ inputTokens: 0, outputTokens }], price);
   const reservation = budget.reserve(inputTokens + outputTokens, inputUsd + outputUsd);
-  // Stated even when the limit leaves room for all of it: what was held back is what the service may use.
+  // Set even if the limit leaves enough room, so that the service cannot use more than was reserved.
   const config = { ...request.config, maxTokens: outputTokens };
   return {
     request: { ...request, config },
@@ -294,7 +294,7 @@ function unpriced(model: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'unpriced',
-    message: `The price of ${model} is unknown, so the money limit cannot be kept. Give its price, or allow models without one.`,
+    message: `The price of ${model} is unknown, so the money limit cannot be enforced. Provide its price, or allow models without one.`,
   });
 }
 
@@ -302,7 +302,7 @@ function tokensOf(used: readonly Usage[]): number {
   return used.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
 }
 
-/** Nothing where the price is unknown. */
+/** Returns the cost of the usage; 0 if the price is unknown. */
 function usdOf(used: readonly Usage[], price: Price | undefined): number {
   return price === undefined ? 0 : used.reduce((sum, usage) => sum + costOf(usage, price), 0);
 }

@@ -3,10 +3,10 @@ import { ignore } from '../events/event-groups.ts';
 import type { AssistantPart } from '../values/message.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 
-/** Characters that are kept of one answer. */
+/** Maximum number of characters kept of one response. */
 const maxCharacters = 1024 * 1024;
 
-/** What a block counts besides its text. */
+/** Number of characters that a block counts in addition to its text. */
 const blockCharacters = 64;
 
 type Call = Extract<LiveEvent, { type: 'tool_call' }>['call'];
@@ -18,20 +18,20 @@ interface TextBlock {
   isWhole: boolean;
 }
 
-/** A block of an answer, as far as it has come. */
+/** A block of a response, as far as it has arrived. */
 type Block = TextBlock | { readonly type: 'tool_call'; readonly index: number; readonly call: Call };
 
 /**
- * The answer that a run's model is giving, as far as it has come: the one place that keeps it. Readers that come late
- * begin with it, and the log takes it when the answer ends too early. Of an answer that is longer than a bound it keeps
- * the beginning, which the log can take and late readers do without.
+ * The response that a run is receiving, as far as it has arrived; no other place keeps it. Readers that join late
+ * start with it, and the log stores it if the response ends early. Of a response that exceeds the maximum, only the
+ * start is kept: the log can store it, but late readers do not receive it.
  */
 export class AnswerSoFar {
   #status: Extract<LiveEvent, { type: 'status' }> | undefined;
   #blocks: Block[] = [];
   #characters = 0;
 
-  /** Takes in the next event of the run. A function of its own, because it is called for every delta. */
+  /** Processes the next event of the run. Does as little as possible, because it is called for every delta. */
   hear(event: RunEvent): void {
     switch (event.type) {
       case 'text_delta':
@@ -65,14 +65,14 @@ export class AnswerSoFar {
     }
   }
 
-  /** What a reader that comes now has to get before all that follows; nothing when that cannot be whole. */
+  /** The events that a reader that joins now needs before all later ones; empty if the response is too long. */
   get events(): LiveEvent[] {
     if (this.#characters > maxCharacters) return [];
     const status = this.#status === undefined ? [] : [this.#status];
     return [...status, ...this.#blocks.map(eventOf)];
   }
 
-  /** The text and reasoning, as they may stand in the log; nothing without text. A call is left out, whole or not. */
+  /** The text and reasoning that the log can store; empty without text. Calls are left out, complete or not. */
   get content(): readonly AssistantPart[] {
     const parts = this.#blocks.flatMap((block): AssistantPart[] =>
       block.type === 'tool_call' ? [] : [{ type: block.type, text: block.text }],
@@ -95,7 +95,7 @@ export class AnswerSoFar {
     else Object.assign(open, { text, isWhole: true });
   }
 
-  /** The block, when more of it may come: blocks of one answer may come in turns. */
+  /** Returns the block if more of it can arrive: the blocks of one response can be interleaved. */
   #open(type: TextBlock['type'], index: number): TextBlock | undefined {
     for (let at = this.#blocks.length - 1; at >= 0; at -= 1) {
       const block = this.#blocks[at];
@@ -105,7 +105,7 @@ export class AnswerSoFar {
     return undefined;
   }
 
-  /** Whether there is room for so much more. Once there was none, nothing is taken any longer. */
+  /** Returns whether that many more characters fit. Once they do not, nothing more is accepted. */
   #fits(characters: number, isNew = true): boolean {
     if (this.#characters > maxCharacters) return false;
     this.#characters += characters + (isNew ? blockCharacters : 0);

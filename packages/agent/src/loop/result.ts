@@ -9,18 +9,18 @@ import { callsOf, textOf } from '../values/message.ts';
 import type { RunResult } from './run.ts';
 import { errorOf, runResult } from './run.ts';
 
-/** What a result holds besides that which follows from the events. */
+/** The parts of a result that do not follow from the events. */
 export interface OutcomeDetails<Output> {
   readonly sessionId: string;
   readonly runId: string;
   readonly response?: ModelResponse | undefined;
-  /** Kept only when the run is complete. */
+  /** Used only if the run is complete. */
   readonly output?: Output | undefined;
-  /** The tool by which the answer was given. */
+  /** The name of the tool that the model calls to respond. */
   readonly answerTool?: string | undefined;
 }
 
-/** The result of the run that a session is at, whether this process took part in it or not. */
+/** Returns the result of the session's current run, whether or not this process took part in it. */
 export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>): RunResult<Output> {
   const { sessionId, runId, response, output } = details;
   const { status, limit, error, metrics } = endOf(state);
@@ -39,7 +39,7 @@ export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>)
   });
 }
 
-/** The text of the run's last complete answer, or the arguments of the call by which the model gave it. */
+/** Returns the text of the run's last complete response, or the arguments of its call to `answerTool`. */
 export function lastText(
   state: State,
   { response, answerTool }: Pick<OutcomeDetails<unknown>, 'response' | 'answerTool'>,
@@ -58,7 +58,7 @@ function endOf(state: State): FinishedEvent {
   return state.finished ?? { type: 'finished', status: 'failed', metrics: state.metrics };
 }
 
-/** The messages as they would stand if the run ended now, for one that waits with open calls. */
+/** Returns the messages as they would be if the run ended now, for a run that waits with open calls. */
 function closedMessages(state: State): readonly Message[] {
   const copy = copyState(state);
   foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });

@@ -7,23 +7,28 @@ import type { AppendOptions } from './log.ts';
 import type { RunConfig } from './options.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
-/** One run as an action sees it: its configuration, its state, and the only ways to change what is recorded and shown. */
+/** A run as an action sees it: its configuration, its state, and the only ways to record and emit events. */
 export interface RunContext {
   readonly config: RunConfig;
   readonly state: State;
   readonly tools: ReadonlyMap<string, Tool>;
   /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
-  /** Calls the listener when the run must stop, before the listeners of the signal. Returns what removes it. */
+  /**
+   * Calls the listener when the run must stop, before the listeners of the signal. Returns a function that removes
+   * it.
+   */
   onStop(listener: () => void): () => void;
-  /** Records events: the only way into the log. False when the log takes no more: no further effect may start. */
+  /**
+   * Records events; the only way into the log. Returns false if the log accepts no more: no further effect may start.
+   */
   record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean>;
   emit(event: LiveEvent): void;
-  /** Measures the time limit; held while a person decides. */
+  /** Measures the time limit; held while a user decides. */
   readonly clock: Pick<Stopwatch, 'hold'>;
-  /** Resolves when a person, or the passing of time, has decided about this approval, or the run must stop. */
+  /** Resolves when this approval is decided or has expired, or the run must stop. */
   decided(request: ApprovalRequestedEvent): Promise<void>;
-  /** Returns the text and reasoning of the response that is being received, as the log may keep them. */
+  /** Returns the text and reasoning of the response that is being received, as the log can store them. */
   responseSoFar(): readonly AssistantPart[];
   /** The last response, for the result. */
   lastResponse: ModelResponse | undefined;

@@ -10,34 +10,34 @@ import { readDecision } from './approval-decision.ts';
 import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
 
-/** How a run ended and what came of it. Every outcome is one of these; a run never throws. */
+/** The outcome of a run. Every run ends with one; it never throws. */
 export interface RunResult<Output = unknown> {
   readonly sessionId: string;
   readonly runId: string;
   readonly status: RunStatus;
-  /** With status `limit`: which one. */
+  /** The limit that was reached, with status `limit`. */
   readonly limit?: LimitName;
-  /** The text of the last complete answer; empty when there is none. */
+  /** The text of the last complete response; empty if there is none. */
   readonly text: string;
-  /** The last answer, when this process received one. */
+  /** The last response, if this process received it. */
   readonly response?: ModelResponse;
-  /** The answer in the shape that was asked for, checked. */
+  /** The output in the requested shape, validated. */
   readonly output?: Output;
-  /** Why the run did not complete: present for limit, timeout, cancelled and failed. */
+  /** The reason why the run did not complete: present for limit, timeout, cancelled and failed. */
   readonly error?: AgentError;
-  /** The conversation, closed and valid: give it to the next run as it is. */
+  /** The conversation, closed and valid: pass it to the next run unchanged. */
   readonly messages: readonly Message[];
   readonly metrics: ExecutionMetrics;
-  /** This result, for a complete run. Throws the {@link AgentError} for all others. */
+  /** Returns this result if the run completed; otherwise throws its {@link AgentError}. */
   unwrap(): RunResult<Output>;
 }
 
-/** How far one action has brought a run: to its end, or to a place in its session from which it goes on. */
+/** The result of one action of a run: the end of the run, or the position in its session from which it continues. */
 export type Advance<Output = unknown> =
   | { readonly over: true; readonly result: RunResult<Output> }
   | { readonly over: false; readonly seq: number };
 
-/** What flows back from those who watch a run. Each returns false when it came too late and changed nothing. */
+/** The ways to control a run. Each returns false if it came too late and had no effect. */
 export interface RunControl {
   cancel(): boolean;
   steer(content: readonly UserPart[]): boolean;
@@ -45,9 +45,9 @@ export interface RunControl {
 }
 
 /**
- * A run under way. It was started when it was made and continues without readers: leaving a
- * `for await` early changes nothing. `await run` gives its result; a function that returns a Run should
- * not be async, because awaiting unwraps it.
+ * An active run. It starts when it is created and continues without readers: leaving a `for await` early has no
+ * effect. `await run` returns its result. A function that returns a Run should not be async, because awaiting unwraps
+ * it.
  */
 export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, AsyncIterable<RunEvent> {
   readonly id: string;
@@ -76,15 +76,15 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
   }
 
   /**
-   * Says something to the model while it works; it is part of the next turn.
-   * @throws AgentError `invalid`, code `bad_prompt`, for what is no text and no array of parts.
+   * Sends a message to the model during the run; it becomes part of the next turn.
+   * @throws AgentError `invalid`, code `bad_prompt`, if the content is neither a string nor an array of parts.
    */
   steer(content: string | readonly UserPart[]): boolean {
     return this.#control.steer(readUserContent(content));
   }
 
   /**
-   * Answers an approval that this run has asked for. An answer counts once.
+   * Decides an approval that this run has requested. Only the first decision counts.
    * @throws AgentError `invalid`, code `bad_decision`, for anything but `allow` and `deny`.
    */
   decide(approvalId: string, answer: ApprovalDecision): boolean {
@@ -92,19 +92,22 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
   }
 
   /**
-   * What has come of the answer that the model is giving, as live events: what a reader that comes in the middle of it
-   * has to get before all that follows. Empty when no answer is being given, or when it is too long to be kept.
+   * The response that is being received, as live events: a reader that joins in the middle of it needs them before
+   * all later events. Empty if no response is being received, or if it is too long.
    */
   get soFar(): readonly LiveEvent[] {
     return this.#feed.soFar.events;
   }
 
-  /** Calls the listener for every event from now on, synchronously. Returns a function that stops it. */
+  /** Calls the listener for every later event, synchronously. Returns a function that removes it. */
   subscribe(listener: (event: RunEvent) => void): () => void {
     return this.#feed.listen(listener);
   }
 
-  /** Reads the events: stored ones from the run's beginning, the answer so far, then all as they come. */
+  /**
+   * Reads the events: the stored ones since the start of the run, the response so far, then all events as they
+   * happen.
+   */
   [Symbol.asyncIterator](): AsyncIterableIterator<RunEvent> {
     return this.#feed.read();
   }
@@ -118,7 +121,7 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
   }
 }
 
-/** The error that goes with a status, from event data alone, so that a stored run gives the same one. */
+/** Returns the error for a status, from event data alone, so that a stored run has the same error. */
 export function errorOf(status: RunStatus, error: ErrorData | undefined): AgentError | undefined {
   if (error !== undefined) return new AgentError(error);
   if (status === 'cancelled')

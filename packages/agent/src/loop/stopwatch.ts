@@ -1,6 +1,6 @@
 import type { Runtime } from '../values/runtime.ts';
 
-/** Calls `fire` once when it has run for `ms`, the time it was held not counted. */
+/** Calls `fire` once after it has run for `ms` milliseconds, not counting the time on hold. */
 export class Stopwatch {
   readonly #runtime: Runtime;
   readonly #fire: () => void;
@@ -17,7 +17,7 @@ export class Stopwatch {
     this.#cancel = this.#arm();
   }
 
-  /** Stands still until the returned function is called, and until every other hold has ended too. */
+  /** Pauses until the returned function is called and every other hold has ended. */
   hold(): () => void {
     if (this.#holds === 0) {
       this.#cancel();
@@ -35,7 +35,7 @@ export class Stopwatch {
     };
   }
 
-  /** Stops for good. */
+  /** Stops permanently. */
   stop(): void {
     this.#cancel();
     this.#holds = Number.POSITIVE_INFINITY;

@@ -5,28 +5,30 @@ import type { ToolResultPart } from '../values/message.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Most bytes of one output that are put away. */
+/** Maximum number of bytes of one output that are offloaded. */
 const maxKept = 16_777_216;
 
-/** How long putting one text away may take, in milliseconds. */
+/** Maximum time to offload one text, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Most bytes of this tool's output that the model sees. */
+/** Returns the maximum number of bytes of this tool's output that the model sees. */
 export function shownBytes(tool: Tool): number {
   return Math.min(tool.maxOutputBytes ?? maxOutputBytes, maxOutputBytes);
 }
 
-/** Most bytes of this tool's output that are of any use: what can be put away may be longer than what is shown. */
+/**
+ * Returns the maximum number of bytes of this tool's output that are kept: more than the model sees if it can be offloaded.
+ */
 export function usefulBytes(run: RunContext, tool: Tool): number {
   return offloadFor(run, tool) === undefined ? shownBytes(tool) : maxKept;
 }
 
-/** What the reading tool gives is not put away again. */
+/** Returns the offload for a tool. The output of the reading tool is not offloaded again. */
 function offloadFor({ config: { context } }: RunContext, tool: Tool): Offload | undefined {
   return context?.offload?.tool === tool ? undefined : context?.offload;
 }
 
-/** Tool output as it stands in the log: long texts put away, or shortened where that is not possible. */
+/** Returns tool output as the log stores it: long texts are offloaded, or truncated if that is not possible. */
 export async function shortened(
   run: RunContext,
   tool: Tool,
@@ -50,7 +52,10 @@ export async function shortened(
   return { content: parts, ...(blobs.length > 0 && { blobs }) };
 }
 
-/** Nothing when it fails, takes too long or the run must stop: only the middle of an output is lost then. */
+/**
+ * Resolves with undefined if it fails, takes too long or the run must stop; only the middle of an output is lost
+ * then.
+ */
 function patiently(
   { config: { runtime }, onStop }: RunContext,
   putting: Promise<OffloadedOutput>,

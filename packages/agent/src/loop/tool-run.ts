@@ -11,16 +11,16 @@ import type { RunContext } from './run-context.ts';
 
 const defaultTimeoutMs = 120_000;
 
-/** How long a tool that was told to stop may take to say how far it came, in milliseconds. */
+/** Time in milliseconds in which a tool that was asked to stop can still return a result. */
 const graceMs = 100;
 
-/** Bytes below which texts are joined instead of being cut one by one. */
+/** Number of bytes below which texts are joined instead of truncated one by one. */
 const minShare = 1024;
 
-/** Most bytes of the phrase that watchers are shown. */
+/** Maximum number of bytes of the summary shown to users. */
 const maxSummary = 1000;
 
-/** What running a tool gave, in a form that is safe to store and send. */
+/** The outcome of a tool, in a form that is safe to store and send. */
 export interface ToolOutcome {
   readonly content: readonly ToolResultPart[];
   readonly isError: boolean;
@@ -28,26 +28,26 @@ export interface ToolOutcome {
   readonly diff?: string;
 }
 
-/** One tool about to run. */
+/** A tool call that is about to run. */
 export interface ToolJob {
   readonly tool: Tool;
   readonly arguments: Record<string, unknown>;
   readonly callId: string;
   readonly idempotencyKey: string;
-  /** Most bytes of text to keep of what it gives. */
+  /** Maximum number of bytes kept of its text output. */
   readonly maxBytes: number;
 }
 
 /**
- * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with
- * nothing when the run stopped and the tool did not say in time how it ended.
+ * Runs a tool within its time limit. Never rejects: whatever the tool does becomes a result. Resolves with undefined
+ * if the run stopped and the tool did not return in time.
  */
 export async function runTool(run: RunContext, job: ToolJob): Promise<ToolOutcome | undefined> {
   if (run.signal.aborted) return undefined;
   const stop = new ToolStop();
   let returned: unknown;
   try {
-    // It begins now or never: a moment later a tool beside it may have stopped the run.
+    // Starts immediately, because a parallel tool may stop the run a moment later.
     returned = job.tool.execute(job.arguments, contextOf(run, job, stop));
     if (isThenable(returned)) return await inTime(run, job, { stop, pending: returned });
   } catch (thrown) {
@@ -58,19 +58,19 @@ export async function runTool(run: RunContext, job: ToolJob): Promise<ToolOutcom
   return outcomeOf(returned, job.maxBytes);
 }
 
-/** Anything else is the tool's answer already: there is nothing to wait for. */
+/** Returns whether a value must be awaited. Anything else is already the result of the tool. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
   return 'then' in value && typeof value.then === 'function';
 }
 
-/** What stops one tool. */
+/** The abort signal of one tool. */
 class ToolStop extends LazyAbortSignal {
-  /** The run no longer waits for the tool, so its progress is dropped. */
+  /** True if the run no longer waits for the tool; its progress is then dropped. */
   isOver = false;
 }
 
-/** A tool that has begun, and how to stop it. */
+/** A running tool and its abort signal. */
 interface Begun {
   readonly stop: ToolStop;
   readonly pending: PromiseLike<unknown>;
@@ -110,7 +110,7 @@ function inTime(run: RunContext, job: ToolJob, { stop, pending }: Begun): Promis
     if (run.signal.aborted) onAbort();
     new Promise((settle) => settle(pending)).then(
       (value) => finish(outcomeOf(value, limit)),
-      // What a tool throws because it was stopped says less than why it was stopped.
+      // The error that a tool throws after it was stopped says less than the reason for stopping it.
       (thrown) => finish(failure(lateMessage ?? summarize(thrown).message, limit)),
     );
   });
@@ -134,7 +134,7 @@ function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
 
 function outcomeOf(value: unknown, limit: number): ToolOutcome {
   try {
-    // As JSON nothing would be left of its words.
+    // JSON would drop the message of an error.
     if (value instanceof Error) return failure(summarize(value).message, limit);
     return isToolOutput(value)
       ? fromOutput(value, limit)
@@ -158,12 +158,12 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
   };
 }
 
-/** The parts that say something; their texts share the limit. */
+/** Returns the parts that are not empty; their texts share the limit. */
 function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
   const said = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
   const texts = said.filter((part) => part.type === 'text');
   const share = Math.floor(limit / texts.length);
-  // Marks of so many cuts would take more room than the texts.
+  // So many truncation marks would take more room than the texts.
   if (texts.length > 1 && share < minShare) {
     const files = said.filter((part) => part.type !== 'text').map(filePart);
     return [...text(texts.map((part) => part.text).join('\n'), limit), ...files];
@@ -171,15 +171,15 @@ function parts(given: readonly ToolResultPart[], limit: number): readonly ToolRe
   return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [filePart(part)]));
 }
 
-/** Only what is known of a part is kept: the rest may be anything. */
+/** Returns only the known fields of a file; the others can contain anything. */
 function filePart(given: ToolResultPart): ToolResultPart {
   const part = currentPart(given);
-  if (part.type !== 'file') throw new TypeError('it has a part that is neither text nor file');
+  if (part.type !== 'file') throw new TypeError('it contains a part that is neither text nor file');
   const { type, mediaType, data } = part;
   if (typeof mediaType !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
-    throw new TypeError('it has a file without a media type such as image/png');
+    throw new TypeError('it contains a file without a media type such as image/png');
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    throw new TypeError('it has a file whose data are not base64');
+    throw new TypeError('it contains a file whose data is not base64');
   const name = typeof part.name === 'string' ? wellFormedText(part.name) : undefined;
   return { type, mediaType, data, ...defined({ name }) };
 }
@@ -195,7 +195,7 @@ function failure(message: string, limit: number): ToolOutcome {
   return { content: text(withoutStack(message), limit), isError: true };
 }
 
-/** Error texts go to the model: lines of a stack trace would tell it about our files, not about its mistake. */
+/** Removes stack traces: error texts go to the model, which needs to know its mistake, not the files of the program. */
 function withoutStack(message: string): string {
   const lines = message
     .split('\n')

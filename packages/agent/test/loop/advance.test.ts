@@ -47,10 +47,10 @@ function seqOf(advanced: Advance): number {
   return advanced.seq;
 }
 
-describe('a run done action by action', () => {
+describe('a run executed one action at a time', () => {
   const script = [calls(['a', 'b']), calls(['c']), textResponse('Done.')];
 
-  it('does one request or one call at a time and records what a whole run records [P9]', async () => {
+  it('performs one request or one call at a time and records the same as a whole run [P9]', async () => {
     const one = probeTools();
     const tools = ['a', 'b', 'c'].map((name) => one.tool(name));
     const runtime = fakeRuntime();
@@ -72,7 +72,7 @@ describe('a run done action by action', () => {
     expect(bare(await stepped.read('chat-1'))).toEqual(bare(await whole.read('chat-1')));
   });
 
-  it('gives a run that is over once more without writing anything', async () => {
+  it('returns an ended run again without writing anything', async () => {
     const store = memoryStore();
     const executor = new Executor({
       agent: scriptedModel([textResponse('Done.')]),
@@ -86,7 +86,7 @@ describe('a run done action by action', () => {
     expect(await store.read('chat-1')).toEqual(before);
   });
 
-  it('goes on with a conversation that the session has already', async () => {
+  it('continues an existing conversation of the session', async () => {
     const store = memoryStore();
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const executor = new Executor({ agent, runtime: fakeRuntime(), store });
@@ -96,7 +96,7 @@ describe('a run done action by action', () => {
     expect(agent.requests[1]?.messages).toHaveLength(3);
   });
 
-  it('keeps the limits over all actions and ends with a closing answer', async () => {
+  it('applies the limits to all actions together and ends with a closing response', async () => {
     const kit = probeTools();
     const forever = Array.from({ length: 9 }, () => calls(['a']));
     const { agent, requests } = byProgress([...forever.slice(0, 3), textResponse('That is all.')]);
@@ -108,7 +108,7 @@ describe('a run done action by action', () => {
     expect(result).toMatchObject({ status: 'limit', limit: 'toolCalls', text: 'That is all.' });
   });
 
-  it('keeps a limit on tokens over all actions, as a whole run does', async () => {
+  it('applies a token limit to all actions together, as a whole run does', async () => {
     const kit = probeTools();
     const script = [calls(['a']), calls(['a']), calls(['a']), textResponse('Done.')];
     const options = { tools: [kit.tool('a')], limits: { tokens: 2000 }, runtime: fakeRuntime() };
@@ -120,7 +120,7 @@ describe('a run done action by action', () => {
     expect(result.metrics.invocations).toBe(whole.metrics.invocations);
   });
 
-  it('refuses an empty prompt at once', async () => {
+  it('rejects an empty prompt immediately', async () => {
     const executor = new Executor({ agent: scriptedModel([]), runtime: fakeRuntime() });
     await expect(executor.advance({ ...ids, prompt: ' ' })).rejects.toMatchObject({ kind: 'invalid' });
   });
@@ -199,7 +199,7 @@ describe('a stepped run whose process dies [P9, P13]', () => {
     },
   );
 
-  it('a store that fails is an error to try again after, and one taken over by others is not', async () => {
+  it('a failed store gives a retryable error, a session claimed by others does not', async () => {
     const { store, options } = scene();
     const failing = new Executor(options({ store: dying(store, 2, 'before') }));
     await expect(toTheEnd(failing)).rejects.toMatchObject({ code: 'store', retryable: true });
@@ -240,7 +240,7 @@ describe('stopping a stepped run', () => {
     expect((await store.read('chat-1')).at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
   });
 
-  it('any other stop leaves it as a crash would, and it continues later [P13]', async () => {
+  it('any other reason leaves it as a crash would, and it continues later [P13]', async () => {
     const { abort, asked, executor, store } = slow();
     const advanced = executor.advance({ ...ids, signal: abort.signal });
     await asked.promise;
@@ -256,7 +256,7 @@ describe('stopping a stepped run', () => {
   });
 });
 
-describe('a stepped run that waits for a person', () => {
+describe('a stepped run that waits for a user', () => {
   const gate = () => ({ type: 'ask' }) as const;
 
   async function waiting(rest: Partial<ExecutorOptions> = {}) {
@@ -270,7 +270,7 @@ describe('a stepped run that waits for a person', () => {
     return { kit, store, executor, result, asked };
   }
 
-  it('asks about the whole batch before anything runs, and runs what was allowed', async () => {
+  it('asks about the whole batch before anything runs, and runs the allowed calls', async () => {
     const { kit, executor, result, asked } = await waiting();
     expect(result.status).toBe('waiting');
     expect(kit.names).toEqual([]);
@@ -286,14 +286,14 @@ describe('a stepped run that waits for a person', () => {
     expect(JSON.stringify(end.messages)).toContain('A person denied this call.');
   });
 
-  it('goes on waiting without an answer', async () => {
+  it('continues to wait without a decision', async () => {
     const { executor, store } = await waiting();
     const before = await store.read('chat-1');
     expect(await executor.advance(ids)).toMatchObject({ over: true, result: { status: 'waiting' } });
     expect(await store.read('chat-1')).toEqual(before);
   });
 
-  it('an answer that is given again after a crash counts once', async () => {
+  it('a decision repeated after a crash counts once', async () => {
     const { kit, executor, asked } = await waiting();
     const answers = asked.map(({ approvalId }) => ({ approvalId, decision: 'allow' as const }));
     const first = await executor.advance({ ...ids, answers });

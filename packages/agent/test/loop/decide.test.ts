@@ -52,19 +52,19 @@ const batch = { calls: [openCall(0).part], results: [] };
 const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Partial<Action>])[] = [
   ['the run has finished', { finished }, {}, { type: 'finish', status: 'refusal' }],
   ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
-  ['it no longer fits', { failure: full }, { compacts: true }, { type: 'compact' }],
+  ['the conversation no longer fits', { failure: full }, { compacts: true }, { type: 'compact' }],
   ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
   ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call_tools' }],
-  ['the last answer ended it', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
+  ['the last response ended the run', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
   ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
-  ['it turns in circles', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
+  ['turns are repeated', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
   ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
-  ['nothing of all that holds', {}, {}, { type: 'request' }],
+  ['none of these is true', {}, {}, { type: 'request' }],
 ];
 
-describe('the order of the questions [P1, P4]', () => {
+describe('the order of the checks [P1, P4]', () => {
   for (const [place, [name, , , expected]] of questions.entries()) {
-    it(`asks whether ${name} before anything that comes after it`, () => {
+    it(`checks whether ${name} before everything after it`, () => {
       const below = questions.slice(place).reverse();
       const state = Object.assign({}, ...below.map(([, changes]) => changes));
       const rest = Object.assign({}, ...below.map(([, , changes]) => changes));
@@ -74,7 +74,7 @@ describe('the order of the questions [P1, P4]', () => {
 });
 
 describe('decide', () => {
-  it('is pure: it changes nothing and gives equal answers for equal states', () => {
+  it('is pure: it changes nothing and returns equal actions for equal states', () => {
     for (const [, changes, rest] of questions) {
       const state = deepFreeze({ ...emptyState(), ...structuredClone(changes) });
       const given = deepFreeze({ ...policy, ...rest });
@@ -82,7 +82,7 @@ describe('decide', () => {
     }
   });
 
-  it('fits one screen, waits for nothing and knows nothing but the state', () => {
+  it('fits on one screen, is synchronous and depends only on the state', () => {
     const source = readFileSync(new URL('../../src/loop/decide.ts', import.meta.url), 'utf8');
     expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(70);
     expect(source).not.toMatch(/\b(async|await|Promise|Date|Math\.random|new)\b/);
@@ -95,7 +95,7 @@ describe('decide', () => {
     ]);
   });
 
-  it('asks when there is something to answer and runs calls when there are any [S0.10, S0.11]', () => {
+  it('requests a response when one is needed and runs calls when there are any [S0.10, S0.11]', () => {
     expect(next({})).toEqual({ type: 'request' });
     expect(next({ ...open, calls: [...open.calls] })).toEqual({ type: 'call_tools', calls: open.calls });
     const answered = openCall(0, { result: { role: 'tool_result', toolCallId: '0', content: [] } });
@@ -105,7 +105,7 @@ describe('decide', () => {
     });
   });
 
-  it('ends as complete only where the model did [P4, S0.9]', () => {
+  it('ends as complete only if the model did [P4, S0.9]', () => {
     const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
     expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
     expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
@@ -119,7 +119,7 @@ describe('decide', () => {
     }
   });
 
-  it('runs no call of an answer that ended for another reason than to have it run [P9]', () => {
+  it('runs no call of a response that did not stop to run it [P9]', () => {
     for (const stopReason of [
       'complete',
       'max_tokens',
@@ -133,7 +133,7 @@ describe('decide', () => {
     expect(next({ calls: [openCall(0)] }).type).not.toBe('call_tools');
   });
 
-  it('cuts a batch where the tool calls are used up [P1]', () => {
+  it('cuts a batch when the tool calls are used up [P1]', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
     expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({
@@ -150,7 +150,7 @@ describe('decide', () => {
     });
   });
 
-  it('waits for a person only where nobody is there [P21]', () => {
+  it('ends as waiting only if no user is present [P21]', () => {
     const state = { stopReason: 'tool_use', calls: [waiting] } as const;
     expect(next({ ...state, calls: [waiting] })).toEqual({ type: 'finish', status: 'waiting' });
     expect(next({ ...state, calls: [waiting] }, { attended: true })).toEqual({
@@ -159,7 +159,7 @@ describe('decide', () => {
     });
   });
 
-  it('gives one closing answer under finalize, whatever that answer is [P1, P4]', () => {
+  it('requests one closing response under finalize, whatever that response is [P1, P4]', () => {
     const rest = { onLimit: 'finalize' } as const;
     expect(next({ turns: 10 }, rest)).toEqual({ type: 'request', closing: 'turns' });
     expect(next({ turns: 10, closing: 'turns' }, rest)).toEqual({ type: 'request', closing: 'turns' });
@@ -171,7 +171,7 @@ describe('decide', () => {
     }
   });
 
-  it('makes a conversation smaller once, and only where there is a way [P1]', () => {
+  it('shortens a conversation once, and only if it can be shortened [P1]', () => {
     const compacts = { compacts: true } as const;
     expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
     expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
@@ -183,13 +183,13 @@ describe('decide', () => {
     expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'request' });
   });
 
-  it('takes a closing answer that filled the window for what it is', () => {
+  it('accepts a closing response that filled the window', () => {
     const state = { closing: 'turns', stopReason: 'context_full' } as const;
     expect(next(state, { compacts: true })).toMatchObject({ status: 'limit', limit: 'turns' });
     expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });
   });
 
-  it('ends a run that turns in circles, unless one of its tools may repeat itself [P1]', () => {
+  it('ends a run that repeats its turns, unless one of its tools may repeat [P1]', () => {
     const circles = { batch, repeats: 3 } as const;
     expect(next(circles, { repeats: 4 })).toMatchObject({ type: 'request' });
     expect(next(circles, { repeats: 3 })).toMatchObject({ status: 'limit', limit: 'no_progress' });
@@ -204,7 +204,7 @@ describe('decide', () => {
     });
   });
 
-  it('a limit that ended a request ends the run as that limit, with its error [P1]', () => {
+  it('a limit that ended a request ends the run with that limit and its error [P1]', () => {
     const error = { kind: 'limit', code: 'usd', message: 'No money left.' } as const;
     expect(next({ failure: error })).toEqual({ type: 'finish', status: 'limit', limit: 'usd', error });
     expect(next({ turns: 10 })).toMatchObject({ error: { kind: 'limit', code: 'turns' } });

@@ -14,8 +14,8 @@ import type { Runtime } from '../../src/values/runtime.ts';
 
 const { tool } = probeTools();
 
-describe('making an executor', () => {
-  it('refuses two tools of one name, and a tool that no provider would take', () => {
+describe('creating an executor', () => {
+  it('rejects two tools with the same name, and a tool that no provider accepts', () => {
     const agent = scriptedModel([]);
     expect(() => new Executor({ agent, tools: [tool('a'), tool('a')] })).toThrow(/Two tools are named a/);
     expect(() => new Executor({ agent, tools: [{ ...tool('a'), name: 'a b' }] })).toThrow(AgentError);
@@ -30,13 +30,13 @@ describe('making an executor', () => {
     [{ agent: 'claude' }, /options\.agent has no run function/],
     [{ agent: scriptedModel([]), tools: tool('a') }, /options\.tools is not an array/],
     [{ agent: scriptedModel([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
-  ])('names the option that is wrong: case %#', (options, words) => {
+  ])('names the invalid option: case %#', (options, words) => {
     const make = () => new Executor(options as never);
     expect(make).toThrow(AgentError);
     expect(make).toThrow(words);
   });
 
-  it('an option that is undefined is an option that was not given', async () => {
+  it('treats an undefined option as absent', async () => {
     const none = undefined as never;
     const options = { gate: none, store: none, runtime: none, pricing: none, limits: { turns: none } };
     const agent = scriptedModel([calls(['a']), textResponse('Done.')]);
@@ -54,7 +54,7 @@ describe('making an executor', () => {
   });
 });
 
-describe('what a run costs', () => {
+describe('the overhead of a run', () => {
   /** Counts what a run asks of the runtime and of its store. */
   async function measured(turns: number, options: Partial<ExecutorOptions> = {}) {
     const counts = { timers: 0, appends: 0 };
@@ -86,20 +86,20 @@ describe('what a run costs', () => {
     return counts;
   }
 
-  it('is three appends for each turn with a tool and two timers for the whole, when tools answer at once', async () => {
+  it('is three appends for each turn with a tool and two timers in total, if tools are synchronous', async () => {
     const [few, many] = [await measured(10), await measured(20)];
     expect(many.appends - few.appends).toBe(30);
     expect(many.timers).toBe(2);
   });
 
-  it('is one timer more for each tool that takes its time', async () => {
+  it('is one more timer for each asynchronous tool', async () => {
     const patient = { tools: [tool('a', { mayRepeat: true, execute: async () => 'done' })] };
     const [few, many] = [await measured(10, patient), await measured(20, patient)];
     expect(many.timers - few.timers).toBe(10);
     expect(few.timers).toBe(12);
   });
 
-  it('nothing for a delta but handing it on', async () => {
+  it('is nothing for a delta except passing it on', async () => {
     const stage = new RunFixture(() => memoryStore());
     let uses = 0;
     const runtime = new Proxy<Runtime>(stage.runtime, {
@@ -136,7 +136,7 @@ describe('what a run costs', () => {
     expect(new Set(given).size).toBe(1);
   });
 
-  it('three hundred runs on one signal leave nothing on it and warn of nothing [P18]', async () => {
+  it('three hundred runs on one signal leave no listener and no warning [P18]', async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown) => warnings.push(warning);
     process.on('warning', note);
@@ -154,7 +154,7 @@ describe('what a run costs', () => {
 });
 
 describe('with a real agent', () => {
-  it('a scripted agent works through tools to the end, over the whole provider kit', async () => {
+  it('a scripted agent works through tools to the end, through the whole provider code', async () => {
     const script = [
       { calls: [{ name: 'a', arguments: { path: 'x' } }], reasoning: 'Let me look.' },
       'It is as it should be.',
@@ -165,7 +165,7 @@ describe('with a real agent', () => {
     assertValidHistory(result.messages);
   });
 
-  it('a call that the provider found broken is never run [P9]', async () => {
+  it('a call with invalid arguments is never run [P9]', async () => {
     const probe = probeTools();
     const script = [{ calls: [{ name: 'a', arguments: '{"path": "cut' as never }] }, 'Sorry.'];
     const agent = scriptedAgent(script, { runtime: fakeRuntime() });

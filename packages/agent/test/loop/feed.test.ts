@@ -14,7 +14,7 @@ async function drain(reader: AsyncIterator<RunEvent>): Promise<RunEvent[]> {
 }
 
 describe('a feed', () => {
-  it('gives each reader the beginning and the stored events, and live ones from then on', async () => {
+  it('gives each reader the first event and the stored events, and later live ones', async () => {
     const feed = new Feed();
     feed.start(started);
     feed.publish(stored(1));
@@ -30,7 +30,7 @@ describe('a feed', () => {
     expect(await drain(last)).toEqual([started, stored(1), stored(2), answer]);
   });
 
-  it('gives a reader that comes in the middle of an answer all of it once', async () => {
+  it('gives a reader that joins during a response all of it once', async () => {
     const feed = new Feed();
     const thinking = { type: 'status', state: 'thinking' } as const;
     feed.start(started);
@@ -43,7 +43,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([started, thinking, soFar, { ...delta, text: '.' }]);
   });
 
-  it('gives a reader that comes while a person is asked the state', async () => {
+  it('gives a reader that joins during an approval the state', async () => {
     const feed = new Feed();
     const waiting = { type: 'status', state: 'waiting' } as const;
     feed.live(waiting);
@@ -55,7 +55,7 @@ describe('a feed', () => {
     expect((await drain(later)).map(({ type }) => type)).toEqual(['approval_decided']);
   });
 
-  it('a reader subscribes when it is made, not at its first next', async () => {
+  it('a reader subscribes when it is created, not at its first next', async () => {
     const feed = new Feed();
     const reader = feed.read();
     feed.live(delta);
@@ -63,7 +63,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([delta]);
   });
 
-  it('a reader that lags keeps every stored event and at most ten thousand live ones [P18]', async () => {
+  it('a slow reader keeps every stored event and at most ten thousand live ones [P18]', async () => {
     const feed = new Feed();
     const reader = feed.read();
     for (let seq = 1; seq <= 20_000; seq += 1) {
@@ -76,7 +76,7 @@ describe('a feed', () => {
     expect(seen.length).toBe(30_000);
   });
 
-  it('a reader that has caught up gets live events again', async () => {
+  it('a reader that has caught up receives live events again', async () => {
     const feed = new Feed();
     const reader = feed.read();
     for (let count = 0; count < 10_001; count += 1) feed.live(delta);
@@ -96,7 +96,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([]);
   });
 
-  it('what a listener throws or rejects with reaches nobody [P18]', async () => {
+  it('errors and rejections of a listener affect nothing else [P18]', async () => {
     const feed = new Feed();
     const seen: RunEvent[] = [];
     feed.listen(() => {

@@ -19,7 +19,7 @@ function stage(): RunFixture {
   return new RunFixture(() => memoryStore());
 }
 
-describe('what a run leaves behind', () => {
+describe('a run leaves behind', () => {
   it('no listener on the signal it was started with, however it ended [P18]', async () => {
     const { signal } = new AbortController();
     const steps: ModelStep[] = [calls(['a']), textResponse('Done.'), () => Promise.reject(new Error('no'))];
@@ -30,7 +30,7 @@ describe('what a run leaves behind', () => {
     }
   });
 
-  it('no listener on the signals that its agent and its tools were given [P18]', async () => {
+  it('no listener on the signals passed to its agent and its tools [P18]', async () => {
     const seen: { signal: AbortSignal; within: number }[] = [];
     const note = ({ signal }: Pick<RequestContext, 'signal'>) => {
       if (signal !== undefined) seen.push({ signal, within: listeners(signal) });
@@ -54,7 +54,7 @@ describe('what a run leaves behind', () => {
     expect(seen.map(({ signal }) => listeners(signal))).toEqual(Array(7).fill(1));
   });
 
-  it('nothing that is over is told when the run must stop [P18]', async () => {
+  it('no notification for anything that has ended when the run must stop [P18]', async () => {
     const play = stage();
     const turns = Array.from({ length: 6 }, (_, turn) => calls([{ name: 'a', arguments: { turn } }]));
     const run = play.run({ agent: scriptedModel([...turns, noResponse()]), tools: [tool('a')] });
@@ -68,7 +68,7 @@ describe('what a run leaves behind', () => {
 });
 
 describe('an agent that ignores its signal', () => {
-  it('is given up, which the record of the run says [P3, P12]', async () => {
+  it('is abandoned, and the log of the run says so [P3, P12]', async () => {
     const play = stage();
     const run = play.run({ agent: scriptedModel([noResponse()]) });
     await play.advance(1000);
@@ -85,8 +85,8 @@ describe('an agent that ignores its signal', () => {
   });
 });
 
-describe('what failed attempts cost', () => {
-  it('is booked on the budget with the answer that came of them, once [P14]', async () => {
+describe('the cost of failed attempts', () => {
+  it('is charged to the budget with the final response, once [P14]', async () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const wasted = { inputTokens: 3000, outputTokens: 70 };
     const usage = { inputTokens: 400, outputTokens: 5 };
@@ -96,7 +96,7 @@ describe('what failed attempts cost', () => {
     expect(budget.tokensLeft).toBe(1_000_000 - 3475);
   });
 
-  it('is booked once although every attempt was told before the next one [P14]', async () => {
+  it('is charged once although every attempt was reported before the next one [P14]', async () => {
     const budget = new Budget({ tokens: 1_000_000 });
     const usage = { inputTokens: 400, outputTokens: 5 };
     const told = [1000, 2000].map((inputTokens) => ({ inputTokens, outputTokens: 10 }));

@@ -60,7 +60,7 @@ async function rest(): Promise<void> {
 const types = (events: readonly (Event | UnstoredEnd)[]): string[] => events.map(({ type }) => type);
 
 describe('the log', () => {
-  it('gives places without gaps, ids that follow from them, and one time to what is written together [L1]', async () => {
+  it('assigns positions without gaps, ids that follow from them, and one time to events written together [L1]', async () => {
     const { log, shown, runtime } = rig();
     log.open();
     await log.append([said('a', true), said('b', true)]);
@@ -75,7 +75,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('goes on where the session stands [L1]', async () => {
+  it('continues after the last event of the session [L1]', async () => {
     const first = rig();
     first.log.open();
     await first.log.finish(finished('complete') as never);
@@ -86,7 +86,7 @@ describe('the log', () => {
     expect(second.state.messages).toHaveLength(2);
   });
 
-  it('has one append in flight, and what comes meanwhile shares the next [L2]', async () => {
+  it('has one append in flight, and events that arrive in the meantime share the next [L2]', async () => {
     const { held, waiting } = heldStore();
     const { log } = rig({}, held);
     log.open();
@@ -102,7 +102,7 @@ describe('the log', () => {
     expect(log.busy).toBe(false);
   });
 
-  it('a step that is recorded while an append is in flight shares the next [L2]', async () => {
+  it('a step recorded while an append is in flight shares the next [L2]', async () => {
     const { held, waiting } = heldStore();
     const { log } = rig({}, held);
     log.open();
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(log.busy).toBe(false);
   });
 
-  it('a step is recorded at once by a store that answers at once', async () => {
+  it('a synchronous store records a step immediately', async () => {
     const { log, shown, state } = rig();
     log.open();
     await rest();
@@ -127,7 +127,7 @@ describe('the log', () => {
     expect(state.seq).toBe(2);
   });
 
-  it('what a watcher says while it is shown a step comes after it, in order [L2]', async () => {
+  it('what a listener appends while a step is shown comes after it, in order [L2]', async () => {
     const said2 = said('And this.', true);
     const shown: (Event | UnstoredEnd)[] = [];
     const { log, state } = rig({
@@ -159,7 +159,7 @@ describe('the log', () => {
     expect([types(shown), log.busy]).toEqual([['user', 'assistant'], false]);
   });
 
-  it('a step that a store refuses at once is the last that it is given [L4]', async () => {
+  it('a step that a store rejects immediately is the last one sent to it [L4]', async () => {
     let appends = 0;
     const store = memoryStore();
     const refusing: Store = {
@@ -190,7 +190,7 @@ describe('the log', () => {
     expect([shown.length, state.messages.length]).toEqual([1, 1]);
   });
 
-  it('foresees the state that comes of what is still to be accepted, and changes nothing [L3]', async () => {
+  it('foresees the state after everything that is pending, and changes nothing [L3]', async () => {
     const { held, waiting } = heldStore();
     const { log, state } = rig({}, held);
     expect(log.foreseen().messages).toHaveLength(1);
@@ -208,7 +208,7 @@ describe('the log', () => {
     expect(log.foreseen()).toEqual(state);
   });
 
-  it('sends nothing to a store that has failed, and shows only the end [L4, P13]', async () => {
+  it('sends nothing to a failed store, and shows only the end [L4, P13]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown, failures, state } = rig({}, held);
     log.open();
@@ -229,7 +229,7 @@ describe('the log', () => {
     expect(state.messages).toHaveLength(3);
   });
 
-  it('a good end that could not be stored is a failure; one that was asked for is as it was [L4]', async () => {
+  it('a successful end that could not be stored is a failure; a requested end stays as it is [L4]', async () => {
     const ends = async (status: 'complete' | 'waiting' | 'limit' | 'cancelled' | 'timeout' | 'failed') => {
       const { held, waiting } = heldStore();
       const { log, shown } = rig({}, held);
@@ -251,7 +251,7 @@ describe('the log', () => {
     }
   });
 
-  it('what the store has not accepted is shown without a place, also when it accepts it later [L1, P13]', async () => {
+  it('events that the store has not accepted are shown without a position, even if it accepts them later [L1, P13]', async () => {
     const { held, store, waiting } = heldStore();
     const { log, shown, state } = rig({}, held);
     log.open();
@@ -273,7 +273,7 @@ describe('the log', () => {
     expect([state.seq, state.finished?.status]).toEqual([1, 'failed']);
   });
 
-  it('takes nothing after the end, not even while the end is being written [L5]', async () => {
+  it('accepts nothing after the end, not even while the end is being written [L5]', async () => {
     const { held, waiting } = heldStore();
     const { log, shown } = rig({}, held);
     log.open();
@@ -309,7 +309,7 @@ describe('the log', () => {
     },
   );
 
-  it('a store that answers after its time changes nothing any more', async () => {
+  it('a store that responds too late has no effect', async () => {
     const { promise, resolve } = Promise.withResolvers<{ epoch: number; state: State }>();
     const { log, runtime, state } = rig({ claim: () => promise });
     log.open();
@@ -321,7 +321,7 @@ describe('the log', () => {
     expect(JSON.stringify(state)).toBe(before);
   });
 
-  it('a refused beginning fails the log with its own reason and writes nothing', async () => {
+  it('a refused start fails the log with its own reason and writes nothing', async () => {
     const { log, failures, store, shown } = rig({
       open: () => {
         throw Object.assign(new Error('no such session'), { name: 'Refusal' });
@@ -334,7 +334,7 @@ describe('the log', () => {
     expect(types(shown)).toEqual(['finished']);
   });
 
-  it('an append from inside a listener is written after what is being shown', async () => {
+  it('an append from inside a listener is written after the event being shown', async () => {
     const bodies: EventBody[] = [said('again', true)];
     const { log, shown } = rig({
       publish(event) {
@@ -350,7 +350,7 @@ describe('the log', () => {
 });
 
 describe('the memory store', () => {
-  it('fences a writer that has been replaced and refuses gaps, writing nothing', async () => {
+  it('fences a replaced writer and rejects gaps, writing nothing', async () => {
     const store = memoryStore();
     const event = (seq: number): Event =>
       ({ v: 1, seq, id: `s-${seq}`, time: '', runId: 'r', ...said('x') }) as Event;

@@ -15,7 +15,7 @@ function soFar(...events: RunEvent[]): AnswerSoFar {
   return answer;
 }
 
-describe('the answer so far', () => {
+describe('the response so far', () => {
   it('joins the deltas of a block, and keeps blocks in order', () => {
     const answer = soFar(thinking, thought(0, 'H'), thought(0, 'm.'), text(1, 'Hel'), text(1, 'lo'), call);
     expect(answer.events).toEqual([thinking, thought(0, 'Hm.'), text(1, 'Hello'), call]);
@@ -25,7 +25,7 @@ describe('the answer so far', () => {
     ]);
   });
 
-  it('joins blocks that come in turns', () => {
+  it('joins interleaved blocks', () => {
     const answer = soFar(thinking, text(0, 'one '), thought(1, 'Hm.'), text(0, 'two'));
     expect(answer.events).toEqual([thinking, text(0, 'one two'), thought(1, 'Hm.')]);
     answer.hear({ type: 'text', index: 0, text: 'one two' });
@@ -35,12 +35,12 @@ describe('the answer so far', () => {
     ]);
   });
 
-  it('takes the whole block for its deltas', () => {
+  it('replaces deltas with the complete block', () => {
     const answer = soFar(thinking, text(0, 'Hel'), { type: 'text', index: 0, text: 'Hello.' }, text(1, 'On'));
     expect(answer.events).toEqual([thinking, { type: 'text', index: 0, text: 'Hello.' }, text(1, 'On')]);
   });
 
-  it('keeps nothing of an attempt that is tried again [P8]', () => {
+  it('keeps nothing of a failed attempt [P8]', () => {
     const answer = soFar(
       thinking,
       text(0, 'Half'),
@@ -58,14 +58,14 @@ describe('the answer so far', () => {
     expect(soFar(thinking, text(0, 'Hello'), end)).toMatchObject({ events: [], content: [] });
   });
 
-  it('begins again with each request', () => {
+  it('starts again with each request', () => {
     expect(soFar(thinking, text(0, 'One'), thinking, text(0, 'Two')).events).toEqual([
       thinking,
       text(0, 'Two'),
     ]);
   });
 
-  it('has nothing for the log without text: a space, a thought, a call', () => {
+  it('has nothing for the log without text: a space, reasoning, a call', () => {
     expect(soFar(thinking, thought(0, 'Hm.'), text(1, ' \n'), call).content).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('the answer so far', () => {
     expect(soFar(thinking, text(0, 'Hi \ud83d')).content).toEqual([{ type: 'text', text: 'Hi \ufffd' }]);
   });
 
-  it('keeps the beginning of an answer that is too long, and gives late readers nothing of it', () => {
+  it('keeps the start of a response that is too long, and gives late readers none of it', () => {
     const answer = soFar(thinking);
     for (let part = 0; part < 1_100; part += 1) answer.hear(text(0, 'x'.repeat(1024)));
     expect(answer.events).toEqual([]);

@@ -57,7 +57,7 @@ describe('a run and its store', () => {
     },
   );
 
-  it('tools that run together are durable when one of them must be [P9]', async () => {
+  it('parallel tools are durable if one of them must be [P9]', async () => {
     const { store, durable } = noting();
     const { tool } = probeTools();
     const tools = [tool('look', { effect: 'read' }), tool('write')];
@@ -69,7 +69,7 @@ describe('a run and its store', () => {
     expect(durable).toEqual(['tool_started']);
   });
 
-  it('a session that a run of another process holds says so, and the store is not to blame', async () => {
+  it('a session held by a run of another process reports that, not a failed store', async () => {
     const file = newFile();
     const [ours, theirs] = [open(file), open(file)];
     await write(theirs, 'one', [said('Mine.')]);
@@ -81,14 +81,14 @@ describe('a run and its store', () => {
     expect(await ours.read('one')).toHaveLength(1);
   });
 
-  it('an id that is none says so', async () => {
+  it('an invalid session id is reported', async () => {
     const result = await new Executor({ agent: scriptedModel([]), store: memoryStore() }).run('Go.', {
       sessionId: '../up',
     });
     expect([result.error?.kind, result.error?.code]).toEqual(['invalid', 'session_id']);
   });
 
-  it('a long session is opened from the snapshot that runs leave, and goes on', async () => {
+  it('a long session is opened from the snapshot that runs leave, and continues', async () => {
     const store = open(newFile());
     await write(store, 'one', wholeRun('Before.', 150));
     const asked: number[] = [];
@@ -116,7 +116,7 @@ describe('a run and its store', () => {
     expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
   });
 
-  it('a session is opened part by part, and an unknown one is empty', async () => {
+  it('a session is opened in parts, and an unknown one is empty', async () => {
     const store = memoryStore();
     const epoch = await store.claim('one');
     await store.append('one', eventsOf('one', wholeRun('Go.', 900)), { epoch });

@@ -19,14 +19,14 @@ function rig(result: RunResult = runResult({ ...fields, status: 'complete' })) {
 }
 
 describe('a run', () => {
-  it('is awaited like a promise and gives its result', async () => {
+  it('can be awaited like a promise and returns its result', async () => {
     const { run, result } = rig();
     expect(await run).toBe(result);
     expect(await run.result).toBe(result);
     expect(await run.then(({ status }) => status)).toBe('complete');
   });
 
-  it('passes on what is said to it, text as parts', () => {
+  it('passes messages on, strings as parts', () => {
     const { run, heard } = rig();
     expect([run.steer('Hi'), run.cancel(), run.decide('a', { decision: 'allow' })]).toEqual([
       true,
@@ -38,12 +38,12 @@ describe('a run', () => {
 });
 
 describe('unwrap', () => {
-  it('gives the result of a complete run', () => {
+  it('returns the result of a complete run', () => {
     const result = runResult({ ...fields, status: 'complete' });
     expect(result.unwrap()).toBe(result);
   });
 
-  it('throws the error of any other run, and makes one where there is none [P1]', () => {
+  it('throws the error of any other run, and creates one if there is none [P1]', () => {
     const error = new AgentError({ kind: 'network', message: 'cut' });
     expect(() => runResult({ ...fields, status: 'failed', error }).unwrap()).toThrow(error);
     for (const status of ['max_tokens', 'refusal', 'waiting'] as const) {

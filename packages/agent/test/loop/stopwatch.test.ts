@@ -20,7 +20,7 @@ describe('the clock of a run', () => {
     expect([fired(), runtime.timers]).toEqual([1, 0]);
   });
 
-  it('goes on where it was when a person has decided, however long that took [P2]', async () => {
+  it('continues where it was after a user has decided, however long that took [P2]', async () => {
     const { runtime, watch, fired } = rig(1000);
     await runtime.advance(600);
     const resume = watch.hold();
@@ -33,7 +33,7 @@ describe('the clock of a run', () => {
     expect(fired()).toBe(1);
   });
 
-  it('stands still until the last of several holds has ended, each counted once [P2]', async () => {
+  it('stops until the last of several holds has ended, each counted once [P2]', async () => {
     const { runtime, watch, fired } = rig(1000);
     const holds = [watch.hold(), watch.hold()] as const;
     holds[0]();
@@ -45,7 +45,7 @@ describe('the clock of a run', () => {
     expect(fired()).toBe(1);
   });
 
-  it('is stopped for good, held or not', async () => {
+  it('is stopped permanently, held or not', async () => {
     const { runtime, watch, fired } = rig(1000);
     const resume = watch.hold();
     watch.stop();
@@ -54,7 +54,7 @@ describe('the clock of a run', () => {
     expect([fired(), runtime.timers]).toEqual([0, 0]);
   });
 
-  it('has no timer when there is no limit', () => {
+  it('has no timer without a limit', () => {
     expect(rig(Number.POSITIVE_INFINITY).runtime.timers).toBe(0);
   });
 });
