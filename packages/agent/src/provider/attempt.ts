@@ -10,7 +10,7 @@ import type { OpenFraming } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { Wire } from './wire/wire.ts';
 
-/** What is the same for all requests of an agent. */
+/** The dependencies and settings that all requests of an agent share. */
 export interface ProviderContext {
   readonly wire: Wire;
   readonly framing: OpenFraming;
@@ -18,25 +18,25 @@ export interface ProviderContext {
   readonly transport: Transport;
   readonly timeouts: Timeouts;
   readonly address: () => ResolvedEndpoint | Promise<ResolvedEndpoint>;
-  /** Headers of the kit, of which the endpoint may know better. */
+  /** Default headers, which the endpoint can override. */
   readonly headers: Headers;
 }
 
-/** Everything one attempt needs. */
+/** The input of one attempt. */
 export interface Attempt {
   readonly service: ProviderContext;
-  /** Headers of the envelope, which win over all others. */
+  /** Headers of the envelope, which override all others. */
   readonly envelopeHeaders: Headers;
   readonly body: readonly Uint8Array[];
   readonly signal: AbortSignal | undefined;
   readonly emit: ((event: AgentEvent) => void) | undefined;
-  /** When the whole call is over, on the monotonic clock. */
+  /** Deadline of the whole call, on the monotonic clock. */
   readonly deadline: number;
-  /** The model was asked to think, so that silence means nothing. */
+  /** True if reasoning was requested, so that a long silence is normal. */
   readonly mayThink: boolean;
 }
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export type AttemptOutcome =
   | {
       readonly type: 'answered';
@@ -47,15 +47,15 @@ export type AttemptOutcome =
   | {
       readonly type: 'failed';
       readonly error: AgentError;
-      /** Whether another attempt is worth while: a passed deadline may be retryable, but not by us. */
+      /** True if another attempt is worthwhile. A timeout may be retryable for the caller, but not within this call. */
       readonly retry: boolean;
-      /** Tokens that the service counted or must have used. */
+      /** Tokens that the service reported or must have used. */
       readonly wasted: Usage;
-      /** Whether a request was made at all. */
+      /** True if a request was sent. */
       readonly sent: boolean;
       /**
-       * Whether the number of retries bounds it and not their time: an answer had begun, so that the service may charge
-       * for it, or the name cannot be resolved, so that the address may be wrong.
+       * True if retries are limited by number instead of time: the response had started, so the service may charge for
+       * it, or the host name cannot be resolved, so the URL may be wrong.
        */
       readonly counted: boolean;
     };

@@ -30,23 +30,25 @@ import { framingOf } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { CacheLifetime, PrefixCache, Wire } from './wire/wire.ts';
 
-/** How an agent over a wire behaves. */
+/** Options of {@link createAgent}. */
 export interface CreateAgentOptions {
   readonly model: string;
   readonly capabilities: Capabilities;
-  /** Most tokens of one answer. 0 or absent: the provider's default. A request's own value wins. */
+  /**
+   * Maximum number of output tokens. 0 or undefined: the provider's default. The value of a request takes precedence.
+   */
   readonly maxTokens?: number;
-  /** -1 or absent: the provider's default. A request's own value wins. */
+  /** -1 or undefined: the provider's default. The value of a request takes precedence. */
   readonly temperature?: number;
-  /** Default: the real clock, randomness and network. */
+  /** Default: the system clock, randomness and network. */
   readonly runtime?: Runtime;
-  /** Default: the fastest one of the platform. */
+  /** Default: the fastest transport of the platform. */
   readonly transport?: Transport;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
 }
 
-/** A request made ready to send. */
+/** A request that is ready to send. */
 interface PreparedRequest {
   readonly envelope: EnvelopeBytes;
   readonly body: readonly Uint8Array[];
@@ -54,16 +56,16 @@ interface PreparedRequest {
 }
 
 /**
- * Makes an agent of a wire: everything a provider needs besides its own words. The agent keeps the bytes of
- * the conversations and tools it has sent, found again by identity, and nothing else.
+ * Creates an agent from a wire, with everything a provider needs besides its own format. The agent caches the bytes of
+ * the conversations and tools that it has sent, looked up by object identity, and keeps nothing else.
  *
- * @throws AgentError `invalid` when there is no model, or a deadline or retry setting that is no number.
+ * @throws AgentError `invalid` if the model is empty, or if a timeout or retry setting is not a number.
  */
 export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const { model, capabilities, runtime = systemRuntime } = options;
   const { provider } = wire;
   if (model.trim() === '') {
-    const message = `No model of ${provider} is named.`;
+    const message = `No model is specified for ${provider}.`;
     throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
   const framing = framingOf(wire.framing);
@@ -84,7 +86,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     headers: { 'content-type': 'application/json', accept: framing.contentTypes.join(', ') },
   };
 
-  /** The body of a request, and what keeps it from using what the service kept of the one before it. */
+  /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
   function written({ messages, config }: ModelRequest, demand: EnvelopeRequest): PreparedRequest {
     const turns = histories.of(messages);
     const kept = keeping.of({
@@ -134,14 +136,14 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   return { provider, model, capabilities, ...(maxTokens && { maxTokens }), run };
 }
 
-/** A watcher's failure is the watcher's own. */
+/** Emits an event. Errors of the listener are ignored. */
 function tell(emit: RequestContext['emit'], event: CacheBreak): void {
   try {
     emit?.(event);
   } catch {}
 }
 
-/** What marks the end of a cacheable prefix, and how far before the end of its turn it stands. */
+/** The mark at the end of a cacheable prefix, and its distance in bytes from the end of its turn. */
 interface CacheMark {
   readonly bytes: Uint8Array;
   readonly back: number;
@@ -149,13 +151,16 @@ interface CacheMark {
 
 const encoder = new TextEncoder();
 
-/** The mark for a lifetime as bytes; nothing when the service finds the prefix by itself. */
+/** Returns the mark for a cache lifetime as bytes, or undefined if the service needs no mark. */
 function markOf(cache: PrefixCache | undefined, lifetime: CacheLifetime | undefined): CacheMark | undefined {
   if (lifetime?.mark === undefined) return undefined;
   return { bytes: encoder.encode(lifetime.mark), back: cache?.markBack ?? 0 };
 }
 
-/** A request's body as byte ranges: the marks stand between ranges of the turns, whose bytes stay as they are. */
+/**
+ * Returns the body of a request as byte ranges: marks are inserted between ranges of the turns, whose bytes do not
+ * change.
+ */
 function bodyOf(envelope: EnvelopeBytes, turns: TurnBytes, mark: CacheMark | undefined): Uint8Array[] {
   const body = [envelope.head];
   let from = 0;

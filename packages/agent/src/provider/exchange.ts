@@ -18,34 +18,34 @@ import { MalformedPayload } from './wire/payload.ts';
 import type { RawResponse } from './wire/transport.ts';
 import type { Framer } from './wire/wire.ts';
 
-/** After its end an answer may still bring usage; it is awaited no longer than this, in milliseconds. */
+/** Maximum time to wait for usage after the end of a response, in milliseconds. */
 const afterEndMs = 1_000;
 
-/** A service that reports an error and then hangs is not waited for longer, in milliseconds. */
+/** Maximum time to wait for the rest of an error body, in milliseconds. */
 const errorBodyMs = 5_000;
 
-/** Codes of connections that mostly fail again: the address, or the proxy, may be wrong. */
+/** Codes of connection failures that usually recur, because the URL or proxy may be wrong. */
 const likelyWrong: ReadonlySet<string> = new Set(['ENOTFOUND', 'ERR_PROXY_TUNNEL']);
 
-/** What has passed its deadline: the whole call, the head, a byte, progress, or the rest of a body. */
+/** The deadline that has passed: the whole call, the response head, the next byte, progress, or the rest of a body. */
 type Late = 'total' | 'head' | 'stall' | 'progress' | 'rest';
 
 type ExchangePhase = 'head' | 'stream' | 'trailing' | 'refused' | 'over';
 
-/** An answer as it comes in. */
+/** A response that is being received. */
 interface ResponseReading {
   readonly framer: Framer;
   readonly assembly: Assembly;
 }
 
 /**
- * One request and its answer. Whatever reads the answer is made when it begins: most of the time a request only
- * waits, and many may wait together.
+ * Sends one request and reads the response. The response reader is created only when the response starts: most of the
+ * time a request only waits, and many may wait at the same time.
  *
- * E1. Nothing but the wire's `end` is success; the end of the body alone never is.
- * E2. It settles once, at once when the signal aborts, and whatever the transport does afterwards is ignored.
- * E3. Nothing is told after it has settled.
- * E4. When it settles before the body has ended, the connection is destroyed.
+ * E1. Only the wire's `end` is success; the end of the body is not.
+ * E2. It settles once, immediately when the signal aborts, and ignores whatever the transport does afterwards.
+ * E3. It emits no events after it has settled.
+ * E4. If it settles before the body has ended, the connection is destroyed.
  */
 export function exchange(attempt: Attempt): Promise<AttemptOutcome> {
   return new Promise((resolve) => {
@@ -67,7 +67,7 @@ class HttpExchange {
   #bodyEnded = false;
   #address: ResolvedEndpoint | undefined;
   #response: RawResponse | undefined;
-  /** When the last byte came and when the wire last said anything, on the monotonic clock. */
+  /** Times of the last byte and of the last progress reported by the wire, on the monotonic clock. */
   #lastByte = 0;
   #lastProgress = 0;
 
@@ -162,7 +162,7 @@ class HttpExchange {
       await response.read((bytes) => this.#take(bytes));
     } catch (error) {
       if (assembly.hasEnded) return this.#succeed();
-      return this.#broken('The answer from', error);
+      return this.#broken('Reading the response from', error);
     }
     this.#bodyEnded = true;
     if (this.#isOver) return;
@@ -171,10 +171,7 @@ class HttpExchange {
     if (assembly.hasEnded) this.#succeed();
     else
       this.#fail(
-        this.#networkError(
-          'cut',
-          'The answer was cut off: the connection closed before the answer was complete.',
-        ),
+        this.#networkError('cut', 'The response was cut off: the connection closed before it was complete.'),
       );
   }
 
@@ -196,7 +193,7 @@ class HttpExchange {
     this.#fail(refusal({ wire, runtime, framing, address, response, body }));
   }
 
-  /** One chunk of the body. Must not throw: transports call it from their own events. */
+  /** Processes one chunk of the body. Must not throw, because transports call it from their own events. */
   #take(bytes: Uint8Array): void {
     const reading = this.#reading;
     if (reading === undefined) return;
@@ -214,12 +211,12 @@ class HttpExchange {
     const before = assembly.steps;
     const { wire } = this.#attempt.service;
     try {
-      // An array is walked without an iterator, of which there would be one for each delta.
+      // Iterates over an array by index: an iterator would be allocated for each delta.
       const list = Array.isArray(payloads) ? payloads : [...payloads];
       for (let index = 0; index < list.length; index += 1) {
         const payload: unknown = list[index];
         if (payload instanceof MalformedPayload)
-          return this.#garbled('a message of the stream is not valid JSON');
+          return this.#garbled('a message in the stream is not valid JSON');
         wire.event(payload, assembly);
       }
     } catch (error) {
@@ -238,10 +235,10 @@ class HttpExchange {
   }
 
   #garbled(why: string): void {
-    // After the end nothing can spoil the answer any more, nor change what the service has reported.
+    // After the end, invalid data affects neither the response nor a failure that the service reported.
     if (this.#reading?.assembly.hasEnded) return this.#succeed();
     if (this.#reading?.assembly.fault !== undefined) return this.#reported();
-    this.#fail(this.#networkError('garbled', `The answer is garbled: ${why}.`));
+    this.#fail(this.#networkError('garbled', `The response is invalid: ${why}.`));
   }
 
   #broken(doing: string, error: unknown): void {
@@ -297,7 +294,7 @@ class HttpExchange {
   #enter(phase: ExchangePhase): void {
     this.#phase = phase;
     if (phase === 'trailing') {
-      // Mostly the body ends together with the answer, and then no timer is needed.
+      // Usually the body ends together with the response, and then no timer is needed.
       void Promise.resolve().then(() => this.#watch.look());
       return;
     }
@@ -323,7 +320,7 @@ class HttpExchange {
     const response = this.#response;
     const rateLimits = response && pickHeaders(this.#attempt.service.wire.rateLimitHeaders, response);
     const { requestId } = this.#requestId();
-    // What a service says of an answer is logged; a gateway may repeat the key in it.
+    // Response headers are logged, and a gateway may repeat the key in them.
     const scrubber = this.#address?.scrubber;
     this.#finish({
       type: 'answered',
@@ -346,7 +343,7 @@ class HttpExchange {
         : this.#address.scrubber.error(error);
     const assembly = this.#reading?.assembly;
     const wasted = assembly?.usedSoFar(this.#sentBytes) ?? noUsage;
-    // A service may report its overload inside a stream, before anything of an answer.
+    // A service may report overload inside a stream before any content.
     const hasBegun = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
     const counted = hasBegun || likelyWrong.has(error.cause?.code ?? '');
     this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent, counted });
@@ -356,7 +353,7 @@ class HttpExchange {
     if (this.#isOver) return;
     this.#phase = 'over';
     this.#reading?.assembly.mute();
-    // The connection may hold on to this exchange; what came over it must not be kept with it.
+    // The connection may keep a reference to this exchange; release the response it received.
     this.#reading = undefined;
     this.#watch.stop();
     this.#attempt.signal?.removeEventListener('abort', this.#onAbort);
@@ -368,7 +365,10 @@ class HttpExchange {
   }
 }
 
-/** What the clean end of the body completes. Half a payload there is a cut and not garbage. */
+/**
+ * Returns the payloads that the normal end of the body completes. Discards an incomplete last payload, which means that
+ * the response was cut off.
+ */
 function lastPayloads(framer: Framer): unknown[] {
   try {
     return [...framer.end()].filter((payload) => !(payload instanceof MalformedPayload));

@@ -1,5 +1,5 @@
 /**
- * What the author of a provider needs: `createAgent` makes an agent of a wire.
+ * Everything that the author of a provider needs: `createAgent` creates an agent from a wire.
  *
  * @module
  */

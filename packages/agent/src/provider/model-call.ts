@@ -9,11 +9,11 @@ import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
 import type { Attempt, AttemptOutcome } from './attempt.ts';
 import { exchange } from './exchange.ts';
 
-/** One model call: as many attempts as its retry policy and its time allow. */
+/** One model call, with as many attempts as its retry policy and timeout allow. */
 export interface ModelCall extends Attempt {
   readonly model: string;
   readonly retry: RetryPolicy;
-  /** Whether the budget covers another attempt. */
+  /** Returns whether the budget covers another attempt. */
   readonly mayRetry: RequestContext['mayRetry'];
 }
 
@@ -21,15 +21,15 @@ type AnsweredAttempt = Extract<AttemptOutcome, { type: 'answered' }>;
 type Failed = Extract<AttemptOutcome, { type: 'failed' }>;
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
-/** What failed attempts have cost so far. */
+/** The number and cost of failed attempts so far. */
 interface RetryState {
-  /** Attempts that failed, whether or not they came as far as a request. */
+  /** Number of failed attempts, including those that sent no request. */
   readonly failures: number;
-  /** Those of them that the number of retries bounds. */
+  /** Number of failed attempts that count toward the maximum number of retries. */
   readonly counted: number;
-  /** When the first one failed, on the monotonic clock. */
+  /** Time of the first failure, on the monotonic clock. */
   readonly since: number;
-  /** Requests made. */
+  /** Number of requests sent. */
   readonly attempts: number;
   readonly wasted: Usage;
 }
@@ -37,11 +37,11 @@ interface RetryState {
 const noFailure: RetryState = { failures: 0, counted: 0, since: 0, attempts: 0, wasted: noUsage };
 
 /**
- * Asks until an attempt succeeds or no other is worth while. This is the only place that retries.
- * @throws AgentError with the attempts made and the tokens they wasted.
+ * Makes attempts until one succeeds or no other is worthwhile. Retries happen only here.
+ * @throws AgentError with the number of attempts and the tokens they wasted.
  */
 export function callModel(call: ModelCall): Promise<ModelResponse> {
-  // Mostly the first attempt succeeds: what keeps account of failures is made after one.
+  // Usually the first attempt succeeds, so the retry state is created only after a failure.
   return exchange(call).then((outcome) =>
     outcome.type === 'answered' ? responseOf(call, outcome, noFailure) : askAgain(call, outcome),
   );
@@ -67,7 +67,7 @@ async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> 
   }
 }
 
-/** How long to wait before the next attempt; throws when there is none. */
+/** Returns the delay before the next attempt; throws if there is none. */
 function pauseBefore(call: ModelCall, { error, retry }: Failed, account: RetryState): Wait {
   const { runtime } = call.service;
   const plan = planRetry(call.retry, {
@@ -80,7 +80,7 @@ function pauseBefore(call: ModelCall, { error, retry }: Failed, account: RetrySt
     random: retry ? runtime.random() : 0,
   });
   if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan;
-  // Promise 7: whatever the status, a service that wants us to come back much later limits our rate.
+  // Promise 7: whatever the status, a service that asks for a much longer delay is rate-limiting.
   throw accounted(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
 
@@ -110,7 +110,10 @@ function responseOf(
   };
 }
 
-/** The same error with what it cost. One that cost nothing, such as the reason of an early abort, stays itself. */
+/**
+ * Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned
+ * unchanged.
+ */
 function accounted(error: AgentError, { attempts, wasted }: RetryState, kind = error.kind): AgentError {
   if (attempts === 0 && isNoUsage(wasted)) return error;
   return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
@@ -121,11 +124,11 @@ function tellRetry(call: ModelCall, error: AgentError, attempt: number, { delayM
   try {
     call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs, ...left });
   } catch {
-    // A watcher's failure is the watcher's own.
+    // Errors of the listener are ignored.
   }
 }
 
-/** Resolves after the delay or when the signal aborts, which the next attempt then finds before it sends anything. */
+/** Resolves after the delay or when the signal aborts; the next attempt checks the signal before it sends anything. */
 function pause(runtime: Runtime, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -3,20 +3,21 @@ import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { EnvelopeRequest } from './request/envelope-bytes.ts';
 
-/** What an agent does when a request does not say. */
+/** The settings of an agent that apply if a request does not override them. */
 export interface AgentDefaults {
   readonly provider: string;
   readonly model: string;
   readonly capabilities: Capabilities;
-  /** 0 or absent: the provider's own. */
+  /** 0 or undefined: the provider's default. */
   readonly maxTokens?: number | undefined;
-  /** -1 or absent: the provider's own. */
+  /** -1 or undefined: the provider's default. */
   readonly temperature?: number | undefined;
 }
 
 /**
- * What a request asks for, its defaults filled in: the request's own values win over the agent's (S0.3, S0.4).
- * @throws AgentError `invalid` when the model cannot do it.
+ * Returns the settings of a request with the defaults filled in: the request's values take precedence over the agent's
+ * (S0.3, S0.4).
+ * @throws AgentError `invalid` if the model does not support a setting.
  */
 export function demandOf(request: ModelRequest, agent: AgentDefaults): EnvelopeRequest {
   const { tools, system, config = {}, output } = request;
@@ -29,7 +30,7 @@ export function demandOf(request: ModelRequest, agent: AgentDefaults): EnvelopeR
     model: agent.model,
     system,
     tools,
-    // Without tools there is nothing to choose from, and services refuse the choice.
+    // Services reject a tool choice in a request without tools.
     toolChoice: tools.length > 0 ? (config.toolChoice ?? 'auto') : 'auto',
     ...defined({ maxTokens, temperature }),
     ...(config.effort !== undefined && agent.capabilities.reasoning && { effort: config.effort }),
@@ -50,7 +51,7 @@ function checkTemperature(temperature: number, agent: AgentDefaults): void {
   if (!agent.capabilities.sampling) {
     throw unsupported(
       agent,
-      `${agent.model} does not take a temperature. Leave it out or choose another model.`,
+      `${agent.model} does not support a temperature. Omit it or choose another model.`,
     );
   }
   if (temperature >= 0 && temperature <= 2) return;
@@ -59,7 +60,10 @@ function checkTemperature(temperature: number, agent: AgentDefaults): void {
 
 function checkOutput(output: OutputShape, agent: AgentDefaults): void {
   if (agent.capabilities.output !== 'native') {
-    throw unsupported(agent, `${agent.model} cannot be held to an output schema. Ask for it through a tool.`);
+    throw unsupported(
+      agent,
+      `${agent.model} does not support an output schema. Request structured output through a tool instead.`,
+    );
   }
   if (/^[A-Za-z0-9_-]{1,64}$/.test(output.name)) return;
   throw invalid(agent, 'The name of the output shape must be 1 to 64 letters, digits, "_" or "-".');

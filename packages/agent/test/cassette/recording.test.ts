@@ -213,7 +213,7 @@ describe('the transport of a recording', () => {
       const recorded = await show(scene, tape, world);
       expect(recorded.result.error).toMatchObject({ kind: 'network' });
       expect(recorded.result.error?.attempts).toBeGreaterThan(10);
-      expect(recorded.result.error?.message).toContain('nothing listens there (connection refused)');
+      expect(recorded.result.error?.message).toContain('the connection was refused');
       expect((await replay(scene, written.join(''))).seen).toBe(recorded.seen);
     }
   });

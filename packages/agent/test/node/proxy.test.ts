@@ -32,7 +32,7 @@ test.runIf(readsProxies(process.versions.node))(
       return AgentError.from(await run.catch((error: unknown) => error)).message;
     };
     expect(await told('http://user:secret@127.0.0.1:1')).toBe(
-      'Connecting to api.example through the proxy http://127.0.0.1:1 (HTTPS_PROXY) failed: nothing listens there (connection refused).',
+      'Connecting to api.example through the proxy http://127.0.0.1:1 (HTTPS_PROXY) failed: the connection was refused.',
     );
     const address = refusing.address();
     const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;

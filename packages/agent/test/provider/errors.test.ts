@@ -88,9 +88,7 @@ describe('errors by status', () => {
     ]);
     const error = await fails();
     expect(error).toMatchObject({ kind: 'agent', code: 'content_type', retryable: false });
-    expect(error.message).toMatch(
-      /plain\.test answered with text\/html instead of text\/event-stream.*<h1>Sign in/,
-    );
+    expect(error.message).toMatch(/plain\.test sent text\/html instead of text\/event-stream.*<h1>Sign in/);
     expect(server.exchanges).toHaveLength(1);
   });
 
@@ -129,7 +127,7 @@ describe('errors by status', () => {
 
 describe('the connection', () => {
   test.each([
-    ['ECONNREFUSED', true, /Connecting to plain\.test failed: nothing listens there/],
+    ['ECONNREFUSED', true, /Connecting to plain\.test failed: the connection was refused/],
     ['ENOTFOUND', true, /cannot be resolved/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', false, /plain\.test/],
   ])('%s is network', async (code, retryable, message) => {
@@ -143,7 +141,7 @@ describe('the connection', () => {
     const inner = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     const outer = new TypeError('fetch failed', { cause: new AggregateError([inner]) });
     expect((await rig([(exchange) => exchange.cut(outer)], noRetry).fails()).message).toMatch(
-      /nothing listens/,
+      /the connection was refused/,
     );
   });
 

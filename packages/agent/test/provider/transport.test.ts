@@ -315,7 +315,7 @@ test('a refused connection names the host', async () => {
   const run = agent.run({ messages: [userMessage('x')], tools: [] });
   await expect(run).rejects.toMatchObject({
     kind: 'network',
-    message: 'Connecting to 127.0.0.1:1 failed: nothing listens there (connection refused).',
+    message: 'Connecting to 127.0.0.1:1 failed: the connection was refused.',
   });
 });
 

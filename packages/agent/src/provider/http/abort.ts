@@ -1,8 +1,8 @@
 import { AgentError } from '../../values/errors.ts';
 
 /**
- * The error of an aborted signal. A reason that is an AgentError, such as the time-out of a run, is used as
- * it is; `AbortSignal.timeout` gives `timeout`; all else is `aborted`.
+ * Returns the error for an aborted signal. A reason that is an AgentError, such as a run timeout, is returned
+ * unchanged; `AbortSignal.timeout` gives kind `timeout`; all others give `aborted`.
  */
 export function abortError(signal: AbortSignal, provider: string): AgentError {
   const reason: unknown = signal.reason;
@@ -13,7 +13,7 @@ export function abortError(signal: AbortSignal, provider: string): AgentError {
     ? new AgentError({
         kind: 'timeout',
         code: 'request_timeout',
-        message: 'The time allowed for the request is over.',
+        message: 'The request timed out.',
         provider,
       })
     : new AgentError({

@@ -5,18 +5,18 @@ import { joinHeaders } from './headers.ts';
 import type { Scrubber } from './redact.ts';
 import { scrubberOf, secretsInHeaders, secretsInUrl } from './redact.ts';
 
-/** An endpoint made ready: checked, and with what hides its secrets. */
+/** A validated endpoint, with the scrubber that hides its secrets. */
 export interface ResolvedEndpoint {
   readonly url: string;
-  /** For people: host and port without path or credentials. */
+  /** Host and port for messages, without path or credentials. */
   readonly host: string;
   readonly headers: Headers;
   readonly scrubber: Scrubber;
 }
 
 /**
- * Looks up where requests go, once. A failed look-up is not kept, so that the next request asks again.
- * What it returns is a promise only until the address is known.
+ * Returns a function that resolves the endpoint once. A failed lookup is not cached, so the next request retries it.
+ * The function returns a promise only until the endpoint is known.
  */
 export function addressOf(wire: Wire): () => ResolvedEndpoint | Promise<ResolvedEndpoint> {
   let known: ResolvedEndpoint | Promise<ResolvedEndpoint> | undefined;
@@ -71,8 +71,7 @@ function hostOf(url: string): string {
     throw new AgentError({
       kind: 'invalid',
       code: 'bad_url',
-      message:
-        'The address of the service is not a URL that begins with https:// or http://. Check the base URL.',
+      message: 'The base URL of the service is not a valid URL that starts with https:// or http://.',
     });
   }
   return parsed.host;

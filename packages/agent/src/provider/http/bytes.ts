@@ -1,4 +1,4 @@
-/** Byte ranges as one, without a copy when there is only one. */
+/** Joins byte ranges, without a copy if there is only one. */
 export function joinBytes(ranges: readonly Uint8Array[]): Uint8Array {
   const [only] = ranges;
   if (only !== undefined && ranges.length === 1) return only;

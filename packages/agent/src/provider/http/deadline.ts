@@ -1,15 +1,15 @@
 import type { Runtime } from '../../values/runtime.ts';
 
-/** When something has to have happened, on the monotonic clock, and what is late if it has not. */
+/** A deadline on the monotonic clock, and the name of what it limits. */
 export interface Due<Name extends string> {
   readonly at: number;
   readonly name: Name;
 }
 
 /**
- * Guards moving deadlines with one timer. Progress only moves a timestamp; the timer looks at it when it
- * fires and is set again for what is then left, because setting a timer for every delta costs more than
- * reading the delta.
+ * Watches moving deadlines with one timer. Progress only updates a timestamp; when the timer fires, it checks the
+ * timestamp and is set again for the remaining time, because setting a timer for every delta costs more than reading
+ * the delta.
  */
 export class DeadlineTimer<Name extends string> {
   readonly #runtime: Runtime;
@@ -20,8 +20,8 @@ export class DeadlineTimer<Name extends string> {
   #cancel: (() => void) | undefined;
 
   /**
-   * `due` gives the nearest deadline; `late` is called once when it has passed. No timer is set for longer than
-   * `maxMs`: with the shortest of the patiences that will matter later, none has to be set anew for them.
+   * `due` returns the nearest deadline; `late` is called once when it has passed. No timer is set for longer than
+   * `maxMs`: if that is the shortest of the later timeouts, the timer never has to be reset for them.
    */
   constructor(runtime: Runtime, maxMs: number, due: () => Due<Name>, late: (name: Name) => void) {
     this.#runtime = runtime;
@@ -30,13 +30,13 @@ export class DeadlineTimer<Name extends string> {
     this.#late = late;
   }
 
-  /** To be called at the start and when the nearest deadline may have come nearer. */
+  /** Sets the timer if needed. Must be called at the start and whenever the nearest deadline may have moved closer. */
   look(): void {
     const due = this.#due();
     if (due.at < this.#setFor) this.#set(due.at);
   }
 
-  /** Takes the timer back. */
+  /** Cancels the timer. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;

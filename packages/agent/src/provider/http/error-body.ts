@@ -1,27 +1,24 @@
 import type { RawResponse } from '../wire/transport.ts';
 
-/** Most bytes of an error's body that are read: 16 KiB. */
+/** Maximum number of bytes read from an error body: 16 KiB. */
 export const maxErrorBytes: number = 16 * 1024;
 
-/** The beginning of a body that is not an answer. */
+/** The beginning of an error body. */
 export interface ErrorBody {
   readonly text: string;
   readonly isCut: boolean;
 }
 
 /**
- * Collects the beginning of a body. What has come so far can be taken at any time, because a service that
- * reports an error and then hangs has said enough.
+ * Collects the beginning of a body. The part received so far can be read at any time, because a service may send an
+ * error and then hang.
  */
 export class ErrorBodyReader {
   readonly #bytes = new Uint8Array(maxErrorBytes);
   #length = 0;
   #isCut = false;
 
-  /**
-   * Resolves when the body ends, breaks off or is longer than needed; what then still comes is left
-   * unread. Never rejects.
-   */
+  /** Resolves when the body ends, is cut off or exceeds the limit; the rest is not read. Never rejects. */
   async read(response: RawResponse): Promise<void> {
     const enough = new Promise<void>((resolve, reject) => {
       const reading = response.read((bytes) => {
@@ -38,7 +35,7 @@ export class ErrorBodyReader {
     return { text: new TextDecoder().decode(this.#bytes.subarray(0, this.#length)), isCut: this.#isCut };
   }
 
-  /** False when there is no room for more. */
+  /** Returns false if there is no more room. */
   #add(bytes: Uint8Array): boolean {
     const room = maxErrorBytes - this.#length;
     const taken = bytes.length > room ? bytes.subarray(0, room) : bytes;

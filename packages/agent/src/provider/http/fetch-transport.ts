@@ -3,14 +3,14 @@ import type { Runtime } from '../../values/runtime.ts';
 import type { RawResponse, Transport } from '../wire/transport.ts';
 import { joinBytes } from './bytes.ts';
 
-/** Sends with the web's fetch, wherever there is nothing faster. */
+/** Creates a transport that uses the `fetch` function. */
 export function fetchTransport(fetch: Runtime['fetch']): Transport {
   return async (request) => {
     const { url, headers, signal } = request;
     const response = await fetch(url, {
       method: 'POST',
       headers,
-      // Request streams are not available everywhere, so the body goes out in one piece.
+      // Request streams are not supported everywhere, so the body is sent as a whole.
       body: joinBytes(request.body) as Uint8Array<ArrayBuffer>,
       signal,
       redirect: 'manual',
@@ -20,7 +20,7 @@ export function fetchTransport(fetch: Runtime['fetch']): Transport {
   };
 }
 
-/** The transport of this platform, for programs that choose none. */
+/** Returns the default transport of this platform. */
 export function defaultTransport(runtime: Runtime): Transport {
   return fetchTransport(runtime.fetch);
 }
@@ -39,7 +39,7 @@ function rawResponse(response: Response): RawResponse {
       }
     },
     close() {
-      // Cancelling a body that has failed already fails again; the error is no longer of interest.
+      // Cancelling a body that has already failed throws again; that error is ignored.
       reader?.cancel().catch(() => {});
     },
   };
@@ -50,6 +50,6 @@ function redirected(): AgentError {
     kind: 'invalid',
     code: 'redirect',
     message:
-      'The service redirects to another address. Redirects are not followed, because the key would go along. Set the base URL to the final address.',
+      'The service redirects to another URL. Redirects are not followed, because the key would be sent there. Set the base URL to the final URL.',
   });
 }

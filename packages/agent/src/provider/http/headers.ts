@@ -1,12 +1,12 @@
 import { AgentError } from '../../values/errors.ts';
 
-/** Header names are given in lower case, whatever the wire or the vendor's client wrote. */
+/** Headers with lower-case names, whatever the wire or the vendor's client used. */
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * Joins headers; later ones win.
- * @throws AgentError `invalid` for a name or value that HTTP cannot carry. The value, which may be a key, is
- * not shown.
+ * Joins headers; later ones take precedence.
+ * @throws AgentError `invalid` for a name or value that HTTP cannot carry. The error does not contain the value, which
+ * may be a key.
  */
 export function joinHeaders(...sets: readonly (Headers | undefined)[]): Headers {
   const joined: Record<string, string> = {};
@@ -21,16 +21,16 @@ export function joinHeaders(...sets: readonly (Headers | undefined)[]): Headers 
 }
 
 function checkHeader(name: string, value: string): void {
-  // RFC 9110, 5.5 and 5.6.2: tokens as names, visible characters, blanks and tabs as values.
+  // RFC 9110, 5.5 and 5.6.2: names are tokens; values are visible characters, spaces and tabs.
   if (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return;
   throw new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `The header ${JSON.stringify(name)} holds a character that HTTP cannot send, such as a line break. Check the key or option that it is made from.`,
+    message: `The header ${JSON.stringify(name)} contains a character that HTTP cannot send, such as a line break. Check the key or option that the header is made from.`,
   });
 }
 
-/** The response headers that these names, or prefixes ending in `*`, stand for; nothing when there are none. */
+/** Returns the response headers that match these names, or prefixes ending in `*`; undefined if there are none. */
 export function pickHeaders(
   wanted: readonly string[] | undefined,
   response: { readonly headerNames: readonly string[]; header(name: string): string | undefined },

@@ -3,8 +3,8 @@ import type { Runtime } from '../../values/runtime.ts';
 import type { Transport } from '../wire/transport.ts';
 
 /**
- * The fastest way to send on this platform: what `createAgent` takes when it is given no transport. For wires that
- * send by themselves.
+ * Returns the fastest transport of this platform, which is the default of `createAgent`. For wires that implement
+ * `send`.
  */
 export function platformTransport(runtime: Runtime): Transport {
   return defaultTransport(runtime);

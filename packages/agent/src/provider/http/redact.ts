@@ -2,22 +2,22 @@ import { defined } from '../../values/defined.ts';
 import type { CauseSummary } from '../../values/errors.ts';
 import { AgentError } from '../../values/errors.ts';
 
-/** Removes secrets from text that may reach a log, an event or a person. */
+/** Removes secrets from text that may appear in a log, an event or on screen. */
 export interface Scrubber {
   text(text: string): string;
-  /** Like `text`, for text that was cut: a secret may be cut in two at its end. */
+  /** Like `text`, for truncated text: a secret may be cut off at its end. */
   cutText(text: string): string;
-  /** How many characters at the end may be the beginning of a secret whose rest has not come yet. */
+  /** Returns the number of characters at the end that may be the start of a secret that continues in the next chunk. */
   unfinished(text: string): number;
-  /** The same fields with every value cleaned. */
+  /** Returns the same fields with secrets removed from every value. */
   values(fields: Readonly<Record<string, string>>): Record<string, string>;
-  /** The same error without secrets in any of its texts. */
+  /** Returns the same error with secrets removed from all its fields. */
   error(error: AgentError): AgentError;
 }
 
 const mask = '[redacted]';
 
-/** Shorter texts are no secrets, and masking them would make every message unreadable. */
+/** Shorter strings are not secrets, and masking them would make every message unreadable. */
 const minLength = 4;
 
 const secretHeaders: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'cookie',
 ]);
 
-/** Secrets that a request's own headers give away, without their scheme. */
+/** Returns the secrets in a request's headers, with and without their authentication scheme. */
 export function secretsInHeaders(headers: Readonly<Record<string, string>>): string[] {
   const secrets: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
@@ -38,7 +38,7 @@ export function secretsInHeaders(headers: Readonly<Record<string, string>>): str
   return secrets;
 }
 
-/** The password of an address, as it stands there and as it was meant. */
+/** Returns the password in a URL, percent-encoded and decoded. */
 export function secretsInUrl(url: string): string[] {
   const password = URL.parse(url)?.password ?? '';
   try {
@@ -48,13 +48,13 @@ export function secretsInUrl(url: string): string[] {
   }
 }
 
-/** Masks these secrets, as they are and as JSON, URLs and base64 spell them. */
+/** Creates a scrubber that masks these secrets as they are, and as encoded in JSON, URLs and base64. */
 export function scrubberOf(secrets: readonly string[]): Scrubber {
   const spellings = new Set<string>();
   for (const secret of secrets) {
     for (const spelling of spellingsOf(secret)) if (spelling.length >= minLength) spellings.add(spelling);
   }
-  // The longest first: one secret may be part of another.
+  // Longest first, because one secret may be part of another.
   const needles = [...spellings].sort((left, right) => right.length - left.length);
   const text = (given: string): string => {
     let clean = given;
@@ -77,7 +77,7 @@ function spellingsOf(secret: string): string[] {
 }
 
 function percentEncoded(secret: string): string {
-  // Half a surrogate pair cannot be encoded, and no key holds one.
+  // A lone surrogate cannot be encoded, and no key contains one.
   return secret.isWellFormed() ? encodeURIComponent(secret) : secret;
 }
 
@@ -99,7 +99,7 @@ function withoutCutSecret(text: string, needles: readonly string[]): string {
   return text;
 }
 
-/** The length of the longest beginning of the secret, short of all of it, that the text ends with. */
+/** Returns the length of the longest proper prefix of the secret that the text ends with. */
 function begunAtEnd(text: string, needle: string): number {
   let length = Math.min(needle.length - 1, text.length);
   while (length > 0 && !text.endsWith(needle.slice(0, length))) length -= 1;

@@ -2,10 +2,10 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const day = 86_400_000;
 
 /**
- * How long a response asks us to wait, in milliseconds, from `retry-after-ms` or `retry-after` (seconds or an
- * HTTP date). Zero, negative, past and unreadable values ask for nothing.
+ * Returns how long a response asks the client to wait, in milliseconds, from `retry-after-ms` or `retry-after` (seconds
+ * or an HTTP date). Returns undefined for zero, negative, past and invalid values.
  *
- * @param now wall clock in milliseconds since 1970, asked for only to read a date.
+ * @param now wall clock in milliseconds since 1970, called only to interpret a date.
  */
 export function retryAfterOf(
   header: (name: string) => string | undefined,
@@ -16,7 +16,7 @@ export function retryAfterOf(
   );
 }
 
-/** A wait that can be honoured, or nothing. */
+/** Returns a usable delay, or undefined. */
 export function usableWait(ms: number | undefined): number | undefined {
   if (ms === undefined || !(ms > 0)) return undefined;
   return Math.min(ms, Number.MAX_SAFE_INTEGER);
@@ -34,8 +34,8 @@ function numberIn(text: string | undefined): number | undefined {
 }
 
 /**
- * Milliseconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT` or one of the older forms, which everybody has to
- * read (RFC 9110, 5.6.7). Reckoned here because the core uses no global clock or calendar.
+ * Parses `Sun, 06 Nov 1994 08:49:37 GMT` or one of the older formats, which every recipient must accept (RFC 9110,
+ * 5.6.7), to milliseconds since 1970. Implemented here because the core uses no global clock or calendar.
  */
 function httpDate(given: string): number | undefined {
   const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(defaultForm(given));
@@ -48,7 +48,7 @@ function httpDate(given: string): number | undefined {
   return daysSince1970(year, month + 1, Number(date)) * day + time * 1000;
 }
 
-/** The oldest form, `Sun Nov  6 08:49:37 1994`, has the same parts in another order. */
+/** Converts the oldest format, `Sun Nov  6 08:49:37 1994`, which has the same parts in another order. */
 function defaultForm(text: string): string {
   const match = /^(\w{3}) (\w{3}) ([\d ]\d) ([\d:]+) (\d{4})$/.exec(text);
   if (match === null) return text;
@@ -56,7 +56,10 @@ function defaultForm(text: string): string {
   return `${day}, ${date?.replace(' ', '0')} ${month} ${year} ${time} GMT`;
 }
 
-/** Days from 1 January 1970 in the Gregorian calendar: a year is counted from March, so that leap days end it. */
+/**
+ * Returns the days since 1 January 1970 in the Gregorian calendar. Years are counted from March, so that a leap day is
+ * the last day of its year.
+ */
 function daysSince1970(year: number, month: number, date: number): number {
   const shifted = month > 2 ? year : year - 1;
   const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);

@@ -1,19 +1,21 @@
 import { AgentError } from '../../values/errors.ts';
 import { withDefaults } from '../../values/with-defaults.ts';
 
-/** Deadlines of one model call, in milliseconds. */
+/** Timeouts of one model call, in milliseconds. */
 export interface Timeouts {
-  /** From the request to the head of the answer. Local models load slowly: a custom address gets more. */
+  /**
+   * Maximum time from the request to the response head. Custom base URLs get more, because local models load slowly.
+   */
   readonly headersMs: number;
-  /** Without a single byte. */
+  /** Maximum time without a single byte. */
   readonly stallMs: number;
-  /** Without an event that means something; does not count while the model reasons. */
+  /** Maximum time without progress; not applied while the model reasons. */
   readonly progressMs: number;
-  /** The whole call, retries and pauses included. */
+  /** Maximum time of the whole call, including retries and delays. */
   readonly totalMs: number;
 }
 
-/** The deadlines of a provider that sets none, in milliseconds. */
+/** Default timeouts of a provider, in milliseconds. */
 export const defaultTimeouts: Timeouts = Object.freeze({
   headersMs: 60_000,
   stallMs: 120_000,
@@ -22,21 +24,21 @@ export const defaultTimeouts: Timeouts = Object.freeze({
 });
 
 /**
- * The deadlines with those that are given in their places.
- * @throws AgentError `invalid` for one that is no number, which would never pass. `Infinity` is one.
+ * Returns the timeouts, with the default for each one that is not given.
+ * @throws AgentError `invalid` for a value that is not a number. `Infinity` is allowed.
  */
 export function timeoutsOf(given: Partial<Timeouts> = {}): Timeouts {
   return withDefaults('timeouts', defaultTimeouts, given);
 }
 
 const lateMessages = {
-  head: 'No answer began within',
-  stall: 'The answer stalled: no byte came for',
-  progress: 'The answer made no progress: nothing but signs of life came for',
-  total: 'The model call was not finished within',
+  head: 'No response started within',
+  stall: 'The response stalled: no data arrived for',
+  progress: 'The response made no progress: only keep-alive data arrived for',
+  total: 'The model call did not finish within',
 } as const;
 
-/** The error of a deadline that has passed. */
+/** Creates the error for a timeout. */
 export function lateError(name: keyof typeof lateMessages, timeouts: Timeouts, provider: string): AgentError {
   const { headersMs, stallMs, progressMs, totalMs } = timeouts;
   const allowed = { head: headersMs, stall: stallMs, progress: progressMs, total: totalMs }[name];

@@ -3,10 +3,10 @@ import type { RequestTiming } from './cache-lifetime.ts';
 import type { EnvelopeRequest } from './envelope-bytes.ts';
 import { instructions, specsOf } from './envelope-bytes.ts';
 
-/** A rule of thumb: the real number is known only to the service. */
+/** Estimated number of bytes per token; only the service knows the exact count. */
 const bytesPerToken = 4;
 
-/** What a conversation sent last. */
+/** The last request of a conversation. */
 export interface Sent {
   readonly envelope: EnvelopeRequest;
   /** Length of its turns in bytes. */
@@ -14,17 +14,17 @@ export interface Sent {
   readonly rhythm: RequestTiming | undefined;
 }
 
-/** From where on the messages are not those that were sent before. */
+/** The point at which a history differs from the one sent before. */
 export interface Departure {
   /** Index of the first message that differs. */
   readonly message: number;
-  /** How many bytes of turns were sent from there on. */
+  /** Number of bytes of turns sent after that point. */
   readonly bytes: number;
 }
 
 /**
- * What makes a request begin otherwise than the one before it, and so of no use what the service kept of that
- * one; nothing when it only goes on. Services read tools first, then instructions, then the turns.
+ * Returns the first difference between a request and the previous one that makes the service's cache useless, or
+ * undefined if the request only adds to it. Services read tools first, then instructions, then turns.
  */
 export function cacheBreak(
   before: Sent,
@@ -47,7 +47,7 @@ export function cacheBreak(
   };
 }
 
-/** Both lists of tools as text, when they differ. Most requests share the very tools of the one before. */
+/** Returns both lists of tools as JSON if they differ. Most requests share the same tool objects. */
 function declared(
   before: EnvelopeRequest,
   now: EnvelopeRequest,

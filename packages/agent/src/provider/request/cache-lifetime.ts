@@ -1,32 +1,32 @@
 import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 
-/** How requests that begin alike follow each other, and what keeping them has cost so far. */
+/** The timing of requests with a common prefix, and the cost of caching it so far. */
 export interface RequestTiming {
-  /** When the latest one was made, by the wall clock, in milliseconds. */
+  /** Time of the latest request, by the wall clock, in milliseconds. */
   readonly at: number;
   readonly requests: number;
-  /** For each lifetime of the cache the share of pauses that were longer, the latest pauses weighing most. */
+  /** For each cache lifetime, the share of intervals between requests that were longer, weighted toward recent ones. */
   readonly outlasted: readonly number[];
-  /** Bytes of all requests. */
+  /** Total bytes of all requests. */
   readonly sent: number;
-  /** What those are likely to have cost, in bytes at the price of plain input. */
+  /** Estimated cost of those requests, in bytes at the price of uncached input. */
   readonly paid: number;
-  /** How many bytes the service still keeps, and until when. */
+  /** Number of bytes that the service still caches, and until when. */
   readonly kept: number;
   readonly until: number;
 }
 
 /**
- * The most that requests which begin alike may cost together, as a multiple of plain input. The first one of all
- * costs what the cheapest lifetime asks for writing, because a second one may never come. A
- * longer lifetime has to be saved up for: bought at once and never used, it is wasted.
+ * Maximum total cost of requests with a common prefix, as a multiple of uncached input. It lets the first request use
+ * the cheapest lifetime, because a second one may never come. A longer lifetime requires earlier savings, because it is
+ * wasted if it is never used.
  */
 export const maxPaid = 1.35;
 
-/** What one pause weighs at least among those before it: habits change. */
+/** Minimum weight of one interval in the average, because usage patterns change. */
 const minWeight = 0.1;
 
-/** The rhythm as the next request finds it. */
+/** Updates the timing at the start of a request. */
 export function beat(
   before: RequestTiming | undefined,
   now: number,
@@ -47,11 +47,11 @@ export function beat(
 }
 
 /**
- * How long the service is to keep a request of so many bytes: the affordable lifetime with the best prospect,
- * or none when writing would cost more than it is likely to save.
+ * Returns the cache lifetime for a request of this size: the affordable one with the highest expected savings, or
+ * undefined if writing would cost more than it saves.
  *
- * A token that is kept is read by every request until a pause outlasts its lifetime; then it has to be written
- * again. How many requests follow is unknown; it is expected that as many follow as there were.
+ * Every request reads a cached token until an interval exceeds its lifetime; then the token must be written again. The
+ * number of future requests is unknown; the estimate is as many as there were so far.
  */
 export function lifetimeFor(
   rhythm: RequestTiming,
@@ -70,7 +70,7 @@ export function lifetimeFor(
   return best;
 }
 
-/** Whether all requests together, this one kept so long, cost no more than {@link maxPaid}. */
+/** Returns whether all requests, including this one with this lifetime, cost no more than {@link maxPaid}. */
 function isAffordable(
   rhythm: RequestTiming,
   bytes: number,
@@ -80,7 +80,7 @@ function isAffordable(
   return rhythm.paid + costOf(rhythm, bytes, lifetime, cache) <= (rhythm.sent + bytes) * maxPaid;
 }
 
-/** The rhythm with a request of so many bytes in it that is kept so long. */
+/** Updates the timing after a request of this size with this lifetime. */
 export function after(
   rhythm: RequestTiming,
   bytes: number,
@@ -93,7 +93,10 @@ export function after(
   return { ...rhythm, sent, paid, kept: bytes, until: rhythm.at + lifetime.ms };
 }
 
-/** What a request is likely to cost, in bytes at the price of plain input. One that keeps nothing finds nothing. */
+/**
+ * Returns the estimated cost of a request, in bytes at the price of uncached input. A request without caching does not
+ * read the cache either.
+ */
 function costOf(
   { kept }: RequestTiming,
   bytes: number,
@@ -105,7 +108,7 @@ function costOf(
   return found * read + (bytes - found) * lifetime.write;
 }
 
-/** The sum of `survives`, its square and so on: each request reads only what outlived all pauses before it. */
+/** Returns the sum of `survives`, its square and so on: each request reads only what survived all earlier intervals. */
 function expectedReads(survives: number, requests: number): number {
   if (survives >= 1) return requests;
   return (survives * (1 - survives ** requests)) / (1 - survives);

@@ -8,32 +8,32 @@ import { checkAnswered, openingTurn, sideOf, turnAt } from './normalize-history.
 const encoder = new TextEncoder();
 const comma = 44;
 
-/** The turns of a request as bytes. Neither changes after it was given out. */
+/** The serialized turns of a request. Neither field changes after it is returned. */
 export interface TurnBytes {
   /** Items of the turns array, joined by commas. */
   readonly bytes: Uint8Array;
-  /** Where the turns that end a cacheable prefix end: the one that was marked last, and the last of the user. */
+  /** End offsets of the turns that end a cacheable prefix: the last marked one and the last user turn. */
   readonly marks: readonly number[];
 }
 
 interface KeptTurn {
   readonly side: Turn['side'];
-  /** Messages up to and with this turn. */
+  /** Number of messages up to and including this turn. */
   readonly upTo: number;
-  /** Bytes up to and with this turn. */
+  /** Number of bytes up to and including this turn. */
   readonly end: number;
   readonly isEmpty: boolean;
   readonly open: readonly UnansweredCall[];
 }
 
-/** One conversation as it was sent so far: its messages are exactly those of its turns. */
+/** The part of a conversation that was sent so far: its messages are exactly those of its turns. */
 export class ConversationBytes {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   #turns: KeptTurn[] = [];
   #messages: Message[] = [];
   #names = new CallNames();
   #sent: Sent | undefined;
-  /** Place of the turn that was marked last, and of the one before it. */
+  /** Indexes of the last marked turn and of the one marked before it. */
   #latest = -1;
   #before = -1;
 
@@ -41,7 +41,7 @@ export class ConversationBytes {
     return this.#turns.length;
   }
 
-  /** The last request that sent these turns; absent until there is one. */
+  /** The last request that sent these turns; undefined before the first. */
   get sent(): Sent | undefined {
     return this.#sent;
   }
@@ -50,39 +50,41 @@ export class ConversationBytes {
     return this.#endOf(this.#turns.length);
   }
 
-  /** How many turns of this track the history begins with. */
+  /** Returns how many turns of this conversation the history starts with. */
   turnsIn(messages: readonly Message[]): number {
     const common = commonLength(this.#messages, messages);
     let count = this.#turns.length;
     while (count > 0 && (this.#turns[count - 1]?.upTo ?? 0) > common) count -= 1;
     const last = this.#turns[count - 1];
     const next = messages[last?.upTo ?? 0];
-    // More words of the same side belong to the same turn, which is then another one.
+    // Another message of the same side extends the turn, which then changes.
     const grows = last !== undefined && last.upTo > 0 && next !== undefined && sideOf(next) === last.side;
     return grows ? count - 1 : count;
   }
 
-  /** Whether these messages go on with this conversation: they hold the last one that was sent of it. */
+  /** Returns whether these messages continue this conversation, that is, contain the last message sent in it. */
   isContinuedBy(messages: readonly Message[]): boolean {
     const last = this.#messages.at(-1);
     if (last === undefined || this.#sent === undefined) return false;
     return messages[this.#messages.length - 1] === last || messages.includes(last);
   }
 
-  /** Where a track that goes on with this one is not what was sent; nothing when it only adds to it. */
+  /**
+   * Returns where a continuation of this conversation differs from what was sent, or undefined if it only adds to it.
+   */
   departureOf(next: ConversationBytes): Departure | undefined {
     const messages = commonLength(this.#messages, next.#messages);
     if (messages === this.#messages.length) return undefined;
-    // Other objects may still be the same words.
+    // Different objects can have the same content.
     const turns = this.#commonTurns(next);
     if (turns === this.#turns.length) return undefined;
     return this.#departureAt(Math.max(messages, this.#turns[turns - 1]?.upTo ?? 0));
   }
 
   /**
-   * The same question for a history that was read from elsewhere, of which no message is the same object: equal
-   * bytes tell. False for another conversation; to be the same it must be longer and hold the last turn of this
-   * one, and if it departs from it begin alike at least.
+   * Does the same for a history that was loaded again, so that no message is the same object: the bytes are compared.
+   * Returns false for a different conversation. A copy must be longer and contain the last turn of this one, and if it
+   * differs it must at least start alike.
    */
   departureOfCopy(copy: ConversationBytes): Departure | undefined | false {
     const count = this.#turns.length;
@@ -94,7 +96,7 @@ export class ConversationBytes {
     return common > 0 && goesOn && this.#departureAt(this.#turns[common - 1]?.upTo ?? 0);
   }
 
-  /** A track of its own that begins with the first `count` turns of this one. */
+  /** Returns a copy with the first `count` turns. */
   fork(count: number): ConversationBytes {
     const fork = new ConversationBytes();
     fork.#turns = this.#turns.slice(0, count);
@@ -106,7 +108,7 @@ export class ConversationBytes {
     return fork;
   }
 
-  /** Adds the turns that are not here yet. */
+  /** Adds the new turns. */
   extend(messages: readonly Message[], wire: Wire, view: ViewFor): void {
     if (this.#turns.length === 0 && messages[0]?.role === 'assistant') this.#add(openingTurn, messages, wire);
     while (this.#messages.length < messages.length) {
@@ -116,16 +118,16 @@ export class ConversationBytes {
     checkAnswered(this.#turns.at(-1)?.open ?? []);
   }
 
-  /** Everything, as a request that is now made sends it. */
+  /** Returns all turns with the marks of a request made now. */
   asked(): TurnBytes {
     const last = this.#lastOfUser;
-    // The same history asked again keeps both its marks.
+    // If the same history is sent again, both marks stay.
     const marked = [this.#turns[last === this.#latest ? this.#before : this.#latest], this.#turns[last]];
     const marks = marked.filter((turn) => turn !== undefined).map((turn) => turn.end);
     return { bytes: this.#buffer.subarray(0, this.#end), marks };
   }
 
-  /** Notes that it was sent, and whether its marks were. */
+  /** Records a sent request, and whether its marks were sent. */
   send(sent: Sent, isMarked: boolean): void {
     this.#sent = sent;
     const last = this.#lastOfUser;
@@ -150,12 +152,12 @@ export class ConversationBytes {
     }
   }
 
-  /** Where the first `count` turns end. */
+  /** Returns the end offset of the first `count` turns. */
   #endOf(count: number): number {
     return this.#turns[count - 1]?.end ?? 0;
   }
 
-  /** How many turns have the same bytes in both tracks, counted from the beginning. */
+  /** Returns the number of leading turns with the same bytes in both conversations. */
   #commonTurns(other: ConversationBytes): number {
     const most = Math.min(this.#turns.length, other.#turns.length);
     let count = 0;
@@ -172,7 +174,7 @@ export class ConversationBytes {
     return { message, bytes: this.#end - this.#endOf(turn) };
   }
 
-  /** Writes one item, after a comma unless it is the first, and returns where it ends. */
+  /** Appends one item, after a comma unless it is the first, and returns its end offset. */
   #write(json: string, from: number): number {
     let at = from;
     this.#reserve(at + 1 + json.length, at);
@@ -185,13 +187,13 @@ export class ConversationBytes {
       const { read, written } = encoder.encodeInto(rest, this.#buffer.subarray(at));
       at += written;
       if (read === rest.length) return at;
-      // Room was made for plain ASCII; other characters take up to three bytes.
+      // The reserved space is enough for ASCII; other characters take up to three bytes.
       rest = rest.slice(read);
       this.#reserve(at + rest.length * 3, at);
     }
   }
 
-  /** Makes room. Bytes given out stay what they are: a larger buffer is another one. */
+  /** Ensures capacity. Returned bytes never change: growth allocates a new buffer. */
   #reserve(size: number, used = this.#end): void {
     if (size <= this.#buffer.length) return;
     const larger = new Uint8Array(Math.max(size, this.#buffer.length * 2));

@@ -8,23 +8,25 @@ import type { Headers } from '../http/headers.ts';
 import { joinHeaders } from '../http/headers.ts';
 import type { ToolSpec, Wire, WireRequest } from '../wire/wire.ts';
 
-/** How many different envelopes for one list of tools are kept: a closing call, another system text. */
+/**
+ * Maximum number of cached envelopes per list of tools, for example for a closing request or a different system prompt.
+ */
 const maxKept = 4;
 
 const encoder = new TextEncoder();
 
-/** What stands around the turns, made ready to send. The same object for requests that ask for the same. */
+/** The serialized parts before and after the turns. Equal requests get the same object. */
 export interface EnvelopeBytes {
-  /** What it was made from. */
+  /** The request that it was made from. */
   readonly request: EnvelopeRequest;
-  /** Up to the first turn, the comma before it included where one is needed. */
+  /** Bytes up to the first turn, including the comma before it if needed. */
   readonly head: Uint8Array;
-  /** After the last turn. */
+  /** Bytes after the last turn. */
   readonly tail: Uint8Array;
   readonly headers: Headers;
 }
 
-/** What one request asks for, defaults filled in, its tools not yet in the wire's form. */
+/** One request with defaults filled in, before its tools are converted to the wire's form. */
 export interface EnvelopeRequest extends Omit<WireRequest, 'system' | 'tools'> {
   readonly system: ModelRequest['system'];
   readonly tools: readonly Tool[];
@@ -34,14 +36,14 @@ const tail = encoder.encode(']}');
 
 const noTools: object = {};
 
-/** An object that stands for these tools; requests without tools have one of their own. */
+/** Returns an object that identifies these tools; all requests without tools share one. */
 export function keyOf(tools: readonly Tool[]): object {
   return tools[0] ?? noTools;
 }
 
 /**
- * Keeps the bytes of envelopes, because tools and instructions seldom change between requests and schemas
- * are large. Tools are compared by identity, one by one, so that a new list of the same tools is known.
+ * Caches the bytes of envelopes, because tools and instructions seldom change between requests and schemas are large.
+ * Tools are compared one by one by identity, so that a new list of the same tools is recognized.
  */
 export class EnvelopeCache {
   readonly #wire: Wire;
@@ -51,7 +53,10 @@ export class EnvelopeCache {
     this.#wire = wire;
   }
 
-  /** @throws AgentError `invalid` for tools and headers that no service would accept. */
+  /**
+   * Returns the serialized envelope of a request.
+   * @throws AgentError `invalid` for tools and headers that no service would accept.
+   */
   of(request: EnvelopeRequest): EnvelopeBytes {
     const key = keyOf(request.tools);
     const kept = this.#kept.get(key) ?? [];
@@ -62,7 +67,7 @@ export class EnvelopeCache {
     return made;
   }
 
-  /** How long the envelope was that was made last for these tools; 0 when there was none. */
+  /** Returns the length of the last envelope for these tools; 0 if there is none. */
   lengthOf(tools: readonly Tool[]): number {
     return this.#kept.get(keyOf(tools))?.at(-1)?.head.length ?? 0;
   }
@@ -79,7 +84,7 @@ export class EnvelopeCache {
   }
 }
 
-/** A list that the caller may change later must not change what the bytes were made from. */
+/** Copies the lists, because the caller may change them later. */
 function frozen(request: EnvelopeRequest): EnvelopeRequest {
   const { system, tools } = request;
   return { ...request, tools: [...tools], system: typeof system === 'object' ? [...system] : system };
@@ -110,14 +115,14 @@ function isSameSystem(left: ModelRequest['system'], right: ModelRequest['system'
   return left.length === right.length && left.every((text, index) => text === right[index]);
 }
 
-/** The instructions as they are sent. */
+/** Returns the system prompts as they are sent. */
 export function instructions(system: ModelRequest['system']): readonly string[] {
   const texts = typeof system === 'string' ? [system] : (system ?? []);
   return texts.filter((text) => text.trim() !== '').map((text) => text.toWellFormed());
 }
 
 /**
- * The tools as they are sent.
+ * Returns the tools as they are sent.
  * @throws AgentError `invalid` for tools that no service would accept.
  */
 export function specsOf(tools: readonly Tool[]): ToolSpec[] {

@@ -7,36 +7,39 @@ import type { TurnBytes } from './conversation-bytes.ts';
 import { ConversationBytes } from './conversation-bytes.ts';
 import type { ViewFor } from './normalize-history.ts';
 
-/** How many ways to go on from one first message are kept. More forks than that are serialised again. */
+/** Maximum number of cached continuations of one first message. Further forks are serialized again. */
 const maxTracks = 4;
 
-/** How many conversations are kept although their messages may be unreferenced. */
+/** Maximum number of conversations kept even if nothing references their messages. */
 const maxRecent = 8;
 
-/** The turns of a request, and the request of the same conversation before it. */
+/** The turns of a request, and the previous request of the same conversation. */
 export interface HistoryTurns extends TurnBytes {
-  /** Absent: this is the first request of a conversation. */
+  /** Undefined for the first request of a conversation. */
   readonly before?: Sent;
-  /** Absent: the conversation only grew. */
+  /** Undefined if the conversation only grew. */
   readonly departure?: Departure;
-  /** To be told what is sent, so that the next request can be compared with it and its marks go on. */
+  /** Records what is sent, so that the next request can be compared with it and its marks are kept. */
   readonly track: Pick<ConversationBytes, 'send'>;
 }
 
 /**
- * Keeps the bytes of conversations, so that each message is serialised once however often it is sent.
- * Messages are immutable, so equal identity means equal bytes.
+ * Caches the bytes of conversations, so that each message is serialized once, however often it is sent. Messages are
+ * immutable, so the same object means the same bytes.
  *
- * H1. A track's bytes are only ever added to. A history that departs from a track goes on in a copy, so two
- *     runs forked from one history never write into each other's bytes, not even while they are being sent.
+ * H1. Bytes of a track are only appended. A history that differs from a track continues in a copy, so two runs forked
+ * from one history never write to each other's bytes, not even while they are being sent.
  * H2. A track's messages are exactly those of its turns.
  */
 export class HistoryBytes {
   readonly #wire: Wire;
   readonly #view: ViewFor;
-  /** By first message, the most recently used track last. */
+  /** Tracks by first message, most recently used last. */
   readonly #tracks = new WeakMap<Message, ConversationBytes[]>();
-  /** The most recently used last: a history that was read back has none of the messages it was made of. */
+  /**
+   * The most recently used tracks, newest last. They are needed because a reloaded history contains none of the
+   * original message objects.
+   */
   readonly #recent: ConversationBytes[] = [];
 
   constructor(wire: Wire, view: ViewFor) {
@@ -45,7 +48,7 @@ export class HistoryBytes {
   }
 
   /**
-   * The bytes of this history.
+   * Returns the bytes of this history.
    * @throws AgentError `invalid` for a history that no service would accept.
    */
   of(messages: readonly Message[]): HistoryTurns {
@@ -70,7 +73,7 @@ export class HistoryBytes {
     };
   }
 
-  /** The track that this history goes on; a copy of what they share when it departs from all. */
+  /** Returns the track that this history continues, or a copy of their common part if it differs from all. */
   #trackFor(
     first: Message,
     messages: readonly Message[],
@@ -92,7 +95,7 @@ export class HistoryBytes {
     return track;
   }
 
-  /** What was sent of the conversation that this new track is a copy of, if of any. */
+  /** Returns the last request of the conversation that this new track is a copy of, if any. */
   #copied(copy: ConversationBytes): { sent?: Sent | undefined; departure?: Departure | undefined } {
     for (let at = this.#recent.length - 1; at >= 0; at -= 1) {
       const track = this.#recent[at];

@@ -2,34 +2,34 @@ import type { CacheLifetime, PrefixCache } from '../wire/wire.ts';
 import type { RequestTiming } from './cache-lifetime.ts';
 import { after, beat, lifetimeFor } from './cache-lifetime.ts';
 
-/** What decides how long a request is worth keeping. */
+/** Input for choosing the cache lifetime of a request. */
 export interface Keepable {
-  /** The same for all requests with these tools, whatever the conversation. */
+  /** Object shared by all requests with these tools, in any conversation. */
   readonly key: object;
-  /** Of the conversation's requests before this one. */
+  /** Timing of the conversation's earlier requests. */
   readonly rhythm: RequestTiming | undefined;
-  /** When this request is made, by the wall clock, in milliseconds. */
+  /** Time of this request, by the wall clock, in milliseconds. */
   readonly now: number;
-  /** Length of the turns, and of what stands before them as far as it is known yet. */
+  /** Length of the turns, and of the envelope before them as far as it is known. */
   readonly bytes: { readonly turns: number; readonly envelope: number };
-  /** False: nothing is to be written. */
+  /** False if nothing may be cached. */
   readonly wanted: boolean;
-  /** No answer can ask for calls any more, so that nothing is likely to follow. */
+  /** True if the response cannot contain tool calls, so that another request is unlikely. */
   readonly closing: boolean;
 }
 
-/** How long the service is to keep a request. Absent: not at all. */
+/** The cache lifetimes of a request; undefined means no caching. */
 export interface CacheSettings {
   readonly rhythm?: RequestTiming;
-  /** For the turns. */
+  /** Lifetime of the turns. */
   readonly turns?: CacheLifetime | undefined;
-  /** For what stands before the turns. Never shorter than the turns', as services demand. */
+  /** Lifetime of the envelope before the turns. Never shorter than that of the turns, because services require it. */
   readonly envelope?: CacheLifetime | undefined;
 }
 
 /**
- * Decides how long a service is to keep what it is sent, by the pauses between the requests of a conversation,
- * and for what stands before the turns by those between all requests that share it.
+ * Chooses how long a service caches a request: for the turns, by the intervals between the requests of the
+ * conversation; for the envelope, by those between all requests that share it.
  */
 export class Keeping {
   readonly #cache: PrefixCache | undefined;
@@ -46,7 +46,7 @@ export class Keeping {
     if (cache === undefined) return {};
     const { key, now, bytes, wanted, closing } = keepable;
     const rhythm = beat(keepable.rhythm, now, cache);
-    // A cache without marks keeps a request as a whole or not at all.
+    // A cache without marks keeps the whole request or nothing.
     if (!this.#isMarked) {
       const whole = bytes.turns + bytes.envelope;
       const lifetime = wanted ? lifetimeFor(rhythm, whole, cache) : undefined;

@@ -14,7 +14,7 @@ import { wellFormedJson, wellFormedText } from '../../values/unicode.ts';
 import { CallNames, plainName } from '../wire/call-names.ts';
 import type { ResultPart, Turn, Wire } from '../wire/wire.ts';
 
-/** A call that waits for its result. */
+/** A tool call without a result. */
 export interface UnansweredCall {
   /** The id in the messages. */
   readonly id: string;
@@ -23,38 +23,38 @@ export interface UnansweredCall {
   readonly toolName: string;
 }
 
-/** For whom a view is made. */
+/** The provider and the features that a history is normalized for. */
 export interface ViewFor {
-  /** Seals of others are left out. */
+  /** Name of the provider. Seals of other providers are omitted. */
   readonly provider: string;
-  /** Media types of files that are accepted. */
+  /** Accepted media types of files. */
   readonly files: readonly string[];
-  /** Which of those files its service would refuse all the same. */
+  /** Returns why the service refuses a file of an accepted type. */
   readonly refuses?: Wire['refuses'];
 }
 
-/** One turn and where the next one begins. */
+/** One turn, and the index of the message after it. */
 export interface ViewedTurn {
   readonly turn: Turn;
   /** Index of the first message after the turn. */
   readonly upTo: number;
-  /** Calls of this turn, to be answered by the next. */
+  /** Calls of this turn whose results belong to the next. */
   readonly open: readonly UnansweredCall[];
 }
 
-// Services refuse turns without text; words in brackets tell the model that nothing was left out by mistake.
+// Services reject turns without text. The text in parentheses tells the model that the turn is empty on purpose.
 const continued: Turn = { side: 'user', parts: [{ type: 'text', text: '(continued)' }] };
 const emptySay: UserPart = { type: 'text', text: '(empty)' };
 const noAnswer: AssistantPart = { type: 'text', text: '(no answer)' };
 const noOutput: ToolResultPart = { type: 'text', text: '(no output)' };
 
-/** A conversation begins with the user; one that does not gets this turn in front. */
+/** Turn inserted before a history that does not start with a user message. */
 export const openingTurn: ViewedTurn = { turn: continued, upTo: 0, open: [] };
 
 /**
- * A history as turns that any service accepts: see {@link Turn}.
- * @throws AgentError `invalid` for a history that no service would accept, naming the call, and for parts
- * that this provider cannot take.
+ * Converts a history to turns that any service accepts; see {@link Turn}.
+ * @throws AgentError `invalid` for a history that no service would accept, naming the call, and for parts that this
+ * provider does not support.
  */
 export function normalizeHistory(messages: readonly Message[], view: ViewFor): Turn[] {
   const names = new CallNames();
@@ -71,8 +71,8 @@ export function normalizeHistory(messages: readonly Message[], view: ViewFor): T
 }
 
 /**
- * The turn that begins at message `from`: all neighbouring messages of one side. Looks at nothing before
- * `from` but the open calls and the names given, so that a growing history is viewed piece by piece.
+ * Returns the turn that starts at message `from`: all consecutive messages of one side. Depends on nothing before
+ * `from` except the open calls and the names passed in, so that a growing history is converted turn by turn.
  */
 export function turnAt(
   messages: readonly Message[],
@@ -88,7 +88,10 @@ export function turnAt(
     : { turn: { side: 'user', parts: userParts(said, open, messages.at(-1), view) }, upTo, open: [] };
 }
 
-/** @throws AgentError `invalid` when the history ends with a call without a result. */
+/**
+ * Checks that no call is left without a result.
+ * @throws AgentError `invalid` if the history ends with such a call.
+ */
 export function checkAnswered(open: readonly UnansweredCall[]): void {
   const [call] = open;
   if (call === undefined) return;
@@ -97,7 +100,7 @@ export function checkAnswered(open: readonly UnansweredCall[]): void {
   );
 }
 
-/** Which side a message is on. */
+/** Returns the side of a message. */
 export function sideOf(message: Message): Turn['side'] {
   return message.role === 'assistant' ? 'assistant' : 'user';
 }
@@ -123,7 +126,8 @@ function userParts(
   const parts: (ResultPart | UserPart)[] = answers(results, open, view);
   for (const message of said) {
     if (message.role !== 'user') continue;
-    // Who says something now is told what cannot be sent; once the conversation has gone on, it must go on.
+    // A new message with an unsupported file is rejected; in older messages a note replaces it, so that the
+    // conversation can continue.
     if (message === last) refuseFiles(message.content, view);
     for (const part of message.content) addPart(parts, part, view);
   }
@@ -131,7 +135,7 @@ function userParts(
   return parts;
 }
 
-/** The results in the order of the calls. Where ids repeat, the first result belongs to the first call. */
+/** Returns the results in the order of the calls. If ids repeat, the first result belongs to the first call. */
 function answers(
   results: readonly ToolResultMessage[],
   open: readonly UnansweredCall[],
@@ -174,7 +178,10 @@ function addPart(parts: (ResultPart | UserPart)[] | ToolResultPart[], part: User
   else if (hasWords(part.text)) parts.push(wellFormed(part));
 }
 
-/** @throws AgentError `invalid` for a file that the service would refuse. */
+/**
+ * Rejects files that the service would refuse.
+ * @throws AgentError `invalid` for such a file.
+ */
 function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   for (const part of parts) {
     const refused = part.type === 'text' ? undefined : fileRefusal(part, view);
@@ -182,7 +189,10 @@ function refuseFiles(parts: readonly UserPart[], view: ViewFor): void {
   }
 }
 
-/** Returns what the service does not accept if it does not accept this file, in words that follow "does not accept". */
+/**
+ * Returns why the service does not accept this file, as text that follows "does not accept"; undefined if it accepts
+ * it.
+ */
 export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): string | undefined {
   const { mediaType, data } = file;
   if (view.files.length === 0) return 'files';
@@ -193,7 +203,7 @@ export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): st
   return view.refuses?.(file);
 }
 
-/** Replaces a file that no request can contain: every later request with it would be refused too. */
+/** Returns a note that replaces an unsupported file, because every later request with the file would be refused too. */
 export function leftOut({ mediaType }: FilePart): TextPart {
   const kind = /^[\w.+-]{1,50}\/[\w.+-]{1,80}$/.test(mediaType) ? ` of type ${mediaType}` : '';
   return { type: 'text', text: `(A file${kind} was omitted: this model does not accept it.)` };
@@ -211,7 +221,7 @@ function assistantTurn(said: readonly Message[], upTo: number, names: CallNames,
       } else if (part.seal?.provider === view.provider) parts.push(part);
     }
   }
-  // Reasoning must lead to something: services refuse a turn that is empty or ends in it.
+  // Services reject an assistant turn that is empty or ends with reasoning.
   const last = parts.at(-1);
   if (last === undefined || last.type === 'reasoning') parts.push(noAnswer);
   return { turn: { side: 'assistant', parts }, upTo, open };
@@ -230,12 +240,12 @@ function callPart(part: ToolCallPart, open: UnansweredCall[], names: CallNames, 
   };
 }
 
-/** Text of blanks alone is refused like empty text. */
+/** Returns false for text that is only whitespace, which services reject like empty text. */
 function hasWords(text: string): boolean {
   return /\S/.test(text);
 }
 
-/** The same part when there is nothing to mend. */
+/** Replaces lone surrogates. Returns the same part if nothing changes. */
 function wellFormed<Part extends { readonly text: string }>(part: Part): Part {
   const text = wellFormedText(part.text);
   return text === part.text ? part : { ...part, text };

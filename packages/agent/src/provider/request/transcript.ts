@@ -5,38 +5,38 @@ import type { AssistantPart, Message, ToolResultMessage, UserPart } from '../../
 import type { Turn, Wire } from '../wire/wire.ts';
 import { fileRefusal, leftOut, normalizeHistory } from './normalize-history.ts';
 
-/** Something about one place of a transcript, in words that follow the name of the place. */
+/** A problem at one location of a transcript, as text that follows the name of the location. */
 export interface TranscriptIssue {
-  /** Such as `messages[3]`. */
+  /** Location, such as `messages[3]`. */
   readonly place: string;
   readonly what: string;
 }
 
-/** A conversation as it was read from the body of a request. */
+/** A conversation read from the body of a request. */
 export interface Transcript {
   readonly messages: readonly Message[];
-  /** Where each message stands in what was read. */
+  /** Location of each message in the input. */
   readonly places: readonly string[];
-  /** For what the service would refuse it. */
+  /** Problems for which the service would reject it. */
   readonly problems: readonly TranscriptIssue[];
-  /** What would be lost if it were written anew. */
+  /** Data that would be lost if the transcript were written again. */
   readonly losses: readonly TranscriptIssue[];
 }
 
-/** The conversations of one API, as they stand in files: the body of a request, or its list of messages alone. */
+/** The file format of one API's conversations: the body of a request, or only its list of messages. */
 export interface TranscriptFormat {
-  /** For people, such as `Chat Completions`. */
+  /** Display name, such as `Chat Completions`. */
   readonly name: string;
-  /** How much in it only this format has; nothing when it cannot be one. */
+  /** Returns how many features specific to this format a value has; undefined if it cannot be in this format. */
   match(value: unknown): number | undefined;
   read(value: unknown): Transcript;
-  /** The same value with another conversation. */
+  /** Returns the same value with another conversation. */
   write(value: unknown, messages: readonly Message[]): Json;
 }
 
 const anyFile = ['*/*'];
 
-/** Turns a conversation into the items of a request, each call answered and each id usable. */
+/** Converts a conversation to the items of a request, with a result for each call and valid ids. */
 export function writeTurns(
   messages: readonly Message[],
   provider: string,
@@ -45,23 +45,23 @@ export function writeTurns(
   return normalizeHistory(messages, { provider, files: anyFile }).flatMap((each) => [...turn(each)]);
 }
 
-/** A transcript's problems in the order of its places, and the conversation without them. */
+/** The problems of a transcript in order, and the repaired conversation. */
 export interface RepairedTranscript {
   readonly problems: readonly TranscriptIssue[];
   readonly losses: readonly TranscriptIssue[];
   readonly messages: readonly Message[];
 }
 
-/** Checks a transcript and mends it by the rules of the fold. */
+/** Checks a transcript and repairs it by the rules of the fold. */
 export function repairTranscript({ messages, places, problems, losses }: Transcript): RepairedTranscript {
   const mended = repairMessages(messages);
   const found = mended.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
   if (mended.messages.length === 0)
-    found.push({ place: 'the conversation', what: 'has no message that could be sent' });
+    found.push({ place: 'the conversation', what: 'contains no message that can be sent' });
   return { problems: [...problems, ...found], losses, messages: mended.messages };
 }
 
-/** Puts a transcript together while it is read. */
+/** Builds a transcript while it is read. */
 export class TranscriptBuilder {
   readonly #messages: Message[] = [];
   readonly #places: string[] = [];
@@ -71,7 +71,10 @@ export class TranscriptBuilder {
   readonly #files: readonly string[];
   readonly #refuses: Wire['refuses'];
 
-  /** `joins`: neighbouring messages of the assistant are one answer. The rest says which files the service accepts: all. */
+  /**
+   * `joins` merges consecutive assistant messages into one response. `files` and `refuses` state which files the
+   * service accepts; the default is all.
+   */
   constructor({
     joins,
     files = anyFile,
@@ -92,7 +95,9 @@ export class TranscriptBuilder {
     this.#messages[this.#messages.length - 1] = { ...last, content: [...last.content, ...content] };
   }
 
-  /** A result without content stands for a tool that gave nothing, which every service accepts. */
+  /**
+   * Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that.
+   */
   result(place: string, { content, ...result }: Omit<ToolResultMessage, 'role'>): void {
     const given = this.#taken(place, content).filter((part) => part.type !== 'text' || part.text !== '');
     this.#add(place, {
@@ -102,13 +107,13 @@ export class TranscriptBuilder {
     });
   }
 
-  /** What the service would refuse with every request leaves a note in its place. */
+  /** Replaces a file that the service would always reject with a note. */
   #taken(place: string, content: readonly UserPart[]): UserPart[] {
     return content.map((part) => {
       if (part.type === 'text') return part;
       const refused = fileRefusal(part, { files: this.#files, refuses: this.#refuses });
       if (refused === undefined) return part;
-      this.problem(place, `has what the service does not accept: ${refused}`);
+      this.problem(place, `contains what the service does not accept: ${refused}`);
       return leftOut(part);
     });
   }

@@ -8,7 +8,7 @@ import type { BlockKind } from './block.ts';
 import { ResponseBlock } from './block.ts';
 import { TokenCounts } from './usage-count.ts';
 
-/** Most UTF-16 units of one answer: 64 Mi. */
+/** Maximum number of UTF-16 code units in one response: 64 Mi. */
 const maxAnswerSize = 64 * 1024 * 1024;
 
 /** A failure that the service reported inside its stream. */
@@ -19,18 +19,18 @@ export interface StreamFault {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface AssembledResponse {
   readonly parts: readonly AssistantPart[];
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  /** As the service names it; absent when it did not. */
+  /** Model name as reported by the service; undefined if it did not report one. */
   readonly model: string | undefined;
 }
 
-/** Why a call is not run although it arrived: the model was stopped. Calls of an answer that ended well are run. */
+/** Reasons not to run the calls of a response, by stop reason. Calls of a response that ended normally run. */
 const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   tool_use: undefined,
   complete: undefined,
@@ -43,29 +43,29 @@ const notReleased: Readonly<Record<StopReason, string | undefined>> = {
 
 const repeated: StreamFault = {
   kind: 'broken',
-  message: 'The answer is garbled: a block was sent a second time.',
+  message: 'The response is invalid: a block was sent a second time.',
 };
 
 /**
- * Builds one answer from what a wire says about it, and tells it on as it comes.
+ * Builds one response from the calls of a wire, and emits its parts as they arrive.
  *
- * A1. Blocks stand in the order of their first mention; they may interleave.
- * A2. Each block is told whole exactly once: when it is closed, or else at the end of the answer.
- * A3. After the end only usage is taken.
- * A4. The first failure reported before the end stands.
+ * A1. Blocks are in the order of their first mention; they may interleave.
+ * A2. Each block is emitted as a whole exactly once: when it is closed, or else at the end of the response.
+ * A3. After the end only usage is accepted.
+ * A4. The first failure reported before the end counts.
  */
 export class Assembly implements ResponseSink {
   readonly #provider: string;
   readonly #blocks: ResponseBlock[] = [];
   readonly #byKey = new Map<BlockKey, ResponseBlock>();
-  /** Blocks that were whole when another one began in their place. */
+  /** Blocks that were complete when another one started at the same key. */
   readonly #earlier = new Map<BlockKey, ResponseBlock>();
-  /** Blocks of kinds that the wire does not know. */
+  /** Keys of blocks of kinds that the wire does not know. */
   readonly #skipped = new Set<BlockKey>();
   readonly #names = new CallNames();
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
-  /** Consecutive deltas mostly belong to one block. */
+  /** The last block used, because consecutive deltas usually belong to one block. */
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #steps = 0;
@@ -74,7 +74,7 @@ export class Assembly implements ResponseSink {
   #noted: StopReason | undefined;
   #ended: StopReason | undefined;
   #fault: StreamFault | undefined;
-  /** It has ended or failed: only usage is taken. */
+  /** True after the end or a failure: only usage is accepted. */
   #over = false;
 
   constructor(provider: string, emit?: (event: AgentEvent) => void) {
@@ -82,7 +82,7 @@ export class Assembly implements ResponseSink {
     this.#emit = emit;
   }
 
-  /** How often the wire has spoken: two different values mean progress. */
+  /** Number of calls by the wire; a changed value means progress. */
   get steps(): number {
     return this.#steps;
   }
@@ -95,12 +95,12 @@ export class Assembly implements ResponseSink {
     return this.#ended !== undefined;
   }
 
-  /** Whether the model is thinking right now, which may take long without a sign. */
+  /** True while the model is reasoning, which can take long without any data. */
   get isReasoning(): boolean {
     return this.#last?.kind === 'reasoning' && !this.#last.closed;
   }
 
-  /** Tells nothing any more. */
+  /** Stops emitting events. */
   mute(): void {
     this.#emit = undefined;
   }
@@ -114,9 +114,9 @@ export class Assembly implements ResponseSink {
   }
 
   text(at: BlockKey, delta: string): void {
-    // An empty delta still opens the block: what counts for the order is the first mention.
+    // An empty delta still opens the block, because the first mention determines the order.
     if (!this.#takes(delta)) return;
-    // Most deltas go on with the block of the one before.
+    // Most deltas continue the block of the previous one.
     const last = at === this.#lastKey ? this.#last : undefined;
     const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
     if (delta === '') return;
@@ -137,7 +137,7 @@ export class Assembly implements ResponseSink {
     this.#steps += 1;
     if (this.#over) return;
     const known = this.#byKey.get(at);
-    // Text cannot be sealed, and a closed opaque block is complete: both get a neighbour.
+    // Text cannot have a seal, and a closed opaque block is complete: in both cases add a new block.
     if (known?.kind === 'text') this.#add('opaque').seal = { data };
     else if (known === undefined || (known.kind === 'opaque' && known.closed)) {
       const block = this.#remember(at, this.#add('opaque'));
@@ -150,9 +150,9 @@ export class Assembly implements ResponseSink {
     this.#steps += 1;
     if (this.#over) return;
     if (typeof id !== 'string' || typeof name !== 'string')
-      throw new TypeError('a call has no text for its id or name');
+      throw new TypeError('the id or name of a tool call is not a string');
     const known = this.#byKey.get(at);
-    // Some services count every call as the first one and tell them apart by id alone.
+    // Some services give every call the same index and distinguish calls only by id.
     const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
     if (isAnother) this.#forget(at, known);
     const block = this.#open(at, 'call');
@@ -178,7 +178,7 @@ export class Assembly implements ResponseSink {
     const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
     if (kind === 'call') this.input(at, piece);
     else if (kind === 'text') this.text(at, piece);
-    else this.reasoning(at, piece); // A seal that came before its block is one of reasoning.
+    else this.reasoning(at, piece); // A seal received before its block belongs to reasoning.
   }
 
   close(at: BlockKey): void {
@@ -212,7 +212,7 @@ export class Assembly implements ResponseSink {
     if (this.#over) return;
     const given = reason ?? this.#noted ?? 'unknown';
     const hasCalls = this.#blocks.some((block) => block.kind === 'call');
-    // Calls mean that they are wanted, whatever word the service has for its end.
+    // A response with calls requests tool use, whatever stop reason the service reports.
     const called = given === 'complete' && hasCalls ? 'tool_use' : given;
     const stopReason = called === 'tool_use' && !hasCalls ? this.#withoutCalls() : called;
     for (const block of this.#blocks) this.#close(block, notReleased[stopReason]);
@@ -223,16 +223,16 @@ export class Assembly implements ResponseSink {
 
   fail(fault: Fault): void {
     this.#steps += 1;
-    if (typeof fault.message !== 'string') throw new TypeError('a failure has no text for its message');
+    if (typeof fault.message !== 'string') throw new TypeError('the message of a failure is not a string');
     if (!this.#over) this.#break({ ...fault, kind: fault.kind ?? 'agent' });
   }
 
-  /** What the service counted, and where it counted nothing, what arrived and what was sent for it. */
+  /** Returns the reported usage, with an estimate from the bytes received and sent for counts that are missing. */
   usedSoFar(sentBytes: number): Usage {
     return this.#usage.withArrived(this.#size, sentBytes);
   }
 
-  /** The answer. To be asked for after the end. */
+  /** Returns the response. Call it after the end. */
   answer(): AssembledResponse {
     const stopReason = this.#ended ?? 'unknown';
     const problem = notReleased[stopReason];
@@ -254,30 +254,32 @@ export class Assembly implements ResponseSink {
     this.#over = true;
   }
 
-  /** A stop for calls that are not there is believed only if the model at least said something. */
+  /**
+   * Returns the stop reason for a response that reports tool use without calls; `complete` only if it contains text.
+   */
   #withoutCalls(): StopReason {
     return this.#blocks.some((block) => block.kind === 'text' && block.text !== '') ? 'complete' : 'unknown';
   }
 
-  /** Counts a delta; false when it comes too late or is too much. */
+  /** Counts a delta. Returns false if it is too late or exceeds the limit. */
   #takes(delta: string): boolean {
     this.#steps += 1;
     if (this.#over) return false;
-    // Wires hand on what they read.
-    if (typeof delta !== 'string') throw new TypeError('a piece of the answer is not text');
+    // Wires pass on unvalidated data.
+    if (typeof delta !== 'string') throw new TypeError('a chunk of the response is not a string');
     this.#size += delta.length;
     if (this.#size <= maxAnswerSize) return true;
     this.#break({
       kind: 'limit',
       code: 'answer_too_large',
-      message: 'The answer is larger than 64 MiB; it was given up.',
+      message: 'The response is larger than 64 MiB and was discarded.',
     });
     return false;
   }
 
   /**
-   * The open block at this key. A closed block stays as it was told: what comes late, or is of another kind,
-   * begins a new block, so that nothing is lost and nothing told changes.
+   * Returns the open block at this key. A closed block stays as it was emitted: late or different content starts a new
+   * block, so that nothing is lost and nothing already emitted changes.
    */
   #open(at: BlockKey, kind: BlockKind): ResponseBlock {
     const isLast = at === this.#lastKey;
@@ -286,7 +288,7 @@ export class Assembly implements ResponseSink {
       return isLast ? known : this.#remember(at, known);
     }
     if (known?.kind === 'opaque' && kind !== 'text') {
-      // The seal came before the block that it belongs to.
+      // The seal arrived before the block that it belongs to.
       known.kind = kind;
       known.closed = false;
       return this.#remember(at, known);
@@ -330,14 +332,14 @@ export class Assembly implements ResponseSink {
     }
   }
 
-  /** Whether it is the block that stood in its place before, once more. */
+  /** Returns whether it repeats the block that was at this key before. */
   #isRepeated(block: ResponseBlock): boolean {
     for (const [at, { kind, text }] of this.#earlier)
       if (this.#byKey.get(at) === block && kind === block.kind && text === block.text) return true;
     return false;
   }
 
-  /** A watcher's failure is the watcher's own. */
+  /** Emits an event. Errors of the listener are ignored. */
   #tell(event: AgentEvent): void {
     const emit = this.#emit;
     if (emit === undefined) return;

@@ -9,22 +9,22 @@ import { wellFormedJson, wellFormedText } from '../../values/unicode.ts';
 
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'opaque';
 
-/** A call that the model named no tool for still needs a name that every service takes back. */
+/** Placeholder name for a call without a tool name, because services require one. */
 const unnamedTool = 'unnamed';
 
-/** One block of an answer while it streams. */
+/** One block of a response while it streams. */
 export class ResponseBlock {
-  /** Place among the blocks of the answer, by first mention. */
+  /** Index among the blocks of the response, in order of first mention. */
   readonly index: number;
   kind: BlockKind;
-  /** Text, reasoning, or the JSON text of a call's arguments. */
+  /** Text, reasoning, or the JSON of a call's arguments. */
   text = '';
   closed = false;
   seal: { readonly data: Json } | undefined;
-  /** Of a call: the service's id, unique within the answer once the block is closed. */
+  /** Id of a call from the service, unique within the response once the block is closed. */
   id = '';
   name = '';
-  /** Of a call: why it must not run, as far as it is not the arguments' fault. */
+  /** Reason why a call must not run, other than invalid arguments. */
   problem: string | undefined;
   #arguments: CallArguments | undefined;
 
@@ -33,19 +33,19 @@ export class ResponseBlock {
     this.kind = kind;
   }
 
-  /** Adds to the arguments. Beyond the limit only the fact is kept: the rest is never read. */
+  /** Appends to the arguments. Beyond the limit it is enough to know that they are too long; the rest is never read. */
   addInput(fragment: string): void {
     if (this.text.length <= maxArgumentBytes) this.text += fragment;
   }
 
-  /** Nothing is added after this; the arguments are parsed here and only here. */
+  /** Closes the block; nothing is added after this. The arguments are parsed only here. */
   close(): void {
     this.closed = true;
     if (this.kind === 'call') this.#arguments = parseArguments(this.text);
     else this.text = wellFormedText(this.text);
   }
 
-  /** The call as the executor sees it; `problem` says why it must not run, for a reason outside of it. */
+  /** Returns the call for the executor; `problem` is an external reason why it must not run. */
   call(problem?: string): ToolCall {
     const read = this.#arguments ?? parseArguments(this.text);
     const unnamed = this.name === '' ? 'The call names no tool.' : undefined;
@@ -53,13 +53,13 @@ export class ResponseBlock {
     return {
       id: this.id,
       toolName: this.name === '' ? unnamedTool : this.name,
-      // What a call would have done stays readable even when it may not do it.
+      // The arguments stay readable even if the call must not run.
       arguments: read.arguments,
       ...defined({ problem: reason }),
     };
   }
 
-  /** The block as part of a message, or nothing when it is empty. */
+  /** Returns the block as a message part, or undefined if it is empty. */
   part(provider: string, problem?: string): AssistantPart | undefined {
     const seal = this.seal === undefined ? undefined : { provider, data: this.seal.data };
     switch (this.kind) {
@@ -78,21 +78,21 @@ export class ResponseBlock {
   }
 }
 
-/** Most bytes of one call's arguments: 1 MiB. */
+/** Maximum size of one call's arguments in bytes: 1 MiB. */
 const maxArgumentBytes: number = 1024 * 1024;
 
-/** Deepest nesting of one call's arguments. */
+/** Maximum nesting depth of one call's arguments. */
 const maxArgumentDepth = 64;
 
-/** Usable arguments, or none and the reason in words for the model. */
+/** Valid arguments, or empty ones and the reason, as text for the model. */
 interface CallArguments {
   readonly arguments: Record<string, unknown>;
   readonly problem?: string;
 }
 
 /**
- * Reads the JSON text of a call's arguments. Text that is broken in any way is never mended: a guessed
- * argument is worse than none. Empty text means no arguments.
+ * Parses the JSON of a call's arguments. Invalid JSON is never repaired: a guessed argument is worse than none. Empty
+ * text means no arguments.
  */
 function parseArguments(text: string): CallArguments {
   if (isTooLarge(text)) return unusable('The arguments are larger than 1 MiB. Send less in one call.');
@@ -106,23 +106,23 @@ function parseArguments(text: string): CallArguments {
   if (!isObject(value)) return unusable('The arguments are not a JSON object.');
   const flaw = flawOf(value);
   if (flaw !== undefined) return unusable(flaw);
-  // Only an escape can bring half a surrogate pair into text that was decoded from UTF-8.
+  // After decoding from UTF-8, only an escape sequence can contain a lone surrogate.
   const suspicious = !text.isWellFormed() || /\\u[dD]/.test(text);
   return { arguments: suspicious ? (wellFormedJson(value) as Record<string, unknown>) : value };
 }
 
-/** Arguments that must not be used. */
+/** Returns empty arguments with the problem. */
 function unusable(problem: string): CallArguments {
   return { arguments: {}, problem };
 }
 
 function isTooLarge(text: string): boolean {
   if (text.length > maxArgumentBytes) return true;
-  // A UTF-16 unit takes at most three bytes, so most texts need not be encoded to be measured.
+  // A UTF-16 code unit takes at most three bytes, so most strings can be checked without encoding them.
   return text.length * 3 > maxArgumentBytes && new TextEncoder().encode(text).length > maxArgumentBytes;
 }
 
-/** Walks with a list of its own instead of recursion, so that no nesting can overflow the stack. */
+/** Searches level by level instead of recursively, so that deep nesting cannot overflow the stack. */
 function flawOf(root: object): string | undefined {
   let level: object[] = [root];
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -132,7 +132,7 @@ function flawOf(root: object): string | undefined {
       if (Object.hasOwn(value, '__proto__')) return 'The arguments contain the forbidden key "__proto__".';
       for (const item of Object.values(value)) {
         if (typeof item === 'object' && item !== null) below.push(item);
-        // JSON has no such number, but what is too large for one becomes it, and would be sent on as null.
+        // JSON cannot express infinity, but a number that is too large becomes it and would be serialized as null.
         else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY)
           return 'The arguments contain a number that is too large.';
       }

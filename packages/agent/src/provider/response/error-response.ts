@@ -10,7 +10,7 @@ import { faultError } from './fault.ts';
 
 const shownBody = 200;
 
-/** A response that is no answer, its body read. */
+/** A rejected response with its body. */
 export interface RejectedResponse {
   readonly wire: Wire;
   readonly runtime: Runtime;
@@ -20,7 +20,7 @@ export interface RejectedResponse {
   readonly body: ErrorBody;
 }
 
-/** The error of a response that is no answer: a failure, a redirect, or a body of another type. */
+/** Returns the error for a response that is not a model response: a failure, a redirect, or a body of another type. */
 export function refusal(refused: RejectedResponse): AgentError {
   const { status } = refused.response;
   if (status >= 200 && status < 300) return wrongType(refused);
@@ -41,7 +41,10 @@ function httpFault(refused: RejectedResponse): AgentError {
   });
 }
 
-/** A wire that stumbles over an odd body, or finds no words in it, must not hide the failure itself. */
+/**
+ * Returns the wire's description of a failure. If the wire throws or gives no message, only the HTTP status is
+ * reported.
+ */
 function describe(refused: RejectedResponse, header: (name: string) => string | undefined): Fault {
   try {
     const fault = refused.wire.fault(refused.response.status, bodyText(refused), header);
@@ -59,24 +62,24 @@ function wrongType(refused: RejectedResponse): AgentError {
     code: 'content_type',
     status: response.status,
     provider: wire.provider,
-    message: `${address.host} answered with ${type} instead of ${framing.contentTypes[0]}, so the address is not the model's service, or a proxy answered instead. Check the base URL. It begins: ${begin}`,
+    message: `${address.host} sent ${type} instead of ${framing.contentTypes[0]}: the URL is not that of the model service, or a proxy responded. Check the base URL. The response starts with: ${begin}`,
   });
 }
 
 function redirect(refused: RejectedResponse): AgentError {
   const { wire, address, response } = refused;
   const target = URL.parse(response.header('location') ?? '', address.url);
-  const where = target === null ? 'another address' : target.origin;
+  const where = target === null ? 'another URL' : target.origin;
   return new AgentError({
     kind: 'invalid',
     code: 'redirect',
     status: response.status,
     provider: wire.provider,
-    message: `${address.host} redirects to ${where}. Redirects are not followed, because the key would go along. Set the base URL to the final address.`,
+    message: `${address.host} redirects to ${where}. Redirects are not followed, because the key would be sent there. Set the base URL to the final URL.`,
   });
 }
 
 function bodyText({ address, body }: RejectedResponse): string {
-  // Cleaned before it is shortened: half a key could not be found any more.
+  // Scrubbed before truncation, because part of a key could no longer be found.
   return body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text);
 }

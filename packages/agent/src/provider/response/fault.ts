@@ -6,14 +6,14 @@ import { wellFormedText } from '../../values/unicode.ts';
 import { usableWait } from '../http/retry-after.ts';
 import type { FaultKind } from '../wire/wire.ts';
 
-/** Promise 6: whatever the reason given, the same request would be refused again. */
+/** Promise 6: whatever the reason, the service would refuse the same request again. */
 const neverRetried: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422]);
 
 const retryableKinds: ReadonlySet<ErrorKind> = new Set(['agent', 'rate_limit', 'network', 'timeout']);
 
 const maxMessageLength = 2000;
 
-/** What an HTTP status means when the service says nothing finer. */
+/** Returns the error kind of an HTTP status, for a service that gives no details. */
 export function kindOfStatus(status: number): ErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 408) return 'timeout';
@@ -37,7 +37,7 @@ const codes: Readonly<Partial<Record<FaultKind, string>>> = {
   not_found: 'not_served',
 };
 
-/** The error of a failure that the service reported. */
+/** Creates the error for a failure that the service reported. */
 export function faultError(provider: string, fault: ReportedFault): AgentError {
   const { status, requestId } = fault;
   const kind = kindOf(fault);
@@ -62,31 +62,34 @@ function kindOf(fault: ReportedFault): ErrorKind {
   return fault.kind ?? kindOfStatus(fault.status ?? 500);
 }
 
-/** The words of a service, short enough to show and without the half character that a cut may leave. */
+/** Truncates a service message and replaces a surrogate pair that was cut in half. */
 function clip(text: string): string {
   return wellFormedText(text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text);
 }
 
-/** What people read for the codes that Node, browsers and TLS use. */
+/** Readable descriptions of error codes of Node, browsers and TLS. */
 const causes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there (connection refused)',
+  ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
-  ENOTFOUND: 'the name cannot be resolved',
-  EAI_AGAIN: 'the name cannot be resolved right now',
+  ENOTFOUND: 'the host name cannot be resolved',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** ` through the proxy ADDRESS (VARIABLE)` where the transport says that there was one. */
+/** Returns ` through the proxy ADDRESS (VARIABLE)` if the transport reports a proxy. */
 function throughProxy(thrown: unknown): string {
   const proxy: unknown = isObject(thrown) ? thrown['proxy'] : undefined;
   if (!isObject(proxy)) return '';
   return ` through the proxy ${String(proxy['address'])} (${String(proxy['variable'])})`;
 }
 
-/** The error of a connection that failed, `doing` what it failed at. An AgentError comes back unchanged. */
+/**
+ * Creates the error for a failed connection; `doing` describes the failed operation. An AgentError is returned
+ * unchanged.
+ */
 export function connectionError(provider: string, host: string, doing: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = deepestCause(thrown);
@@ -108,14 +111,14 @@ export function connectionError(provider: string, host: string, doing: string, t
     kind: 'network',
     code: isDistrust ? 'certificate' : 'connection_failed',
     message: `${doing} ${host}${throughProxy(thrown)} failed: ${reason}.${advice}`,
-    // A certificate does not become valid by asking again.
+    // An invalid certificate does not become valid on a retry.
     retryable: !isDistrust,
     provider,
     cause,
   });
 }
 
-/** fetch hides the reason in `cause`, Node a failed name look-up in `errors`. */
+/** Finds the underlying cause: fetch puts it in `cause`, Node puts failed lookups in `errors`. */
 function deepestCause(thrown: unknown): ReturnType<typeof summarize> {
   let deepest = thrown;
   for (let depth = 0; depth < 5 && typeof deepest === 'object' && deepest !== null; depth += 1) {

@@ -12,14 +12,14 @@ const counted: readonly Counted[] = [
   'reasoningTokens',
 ];
 
-/** A rule of thumb for text whose tokens were not counted: UTF-16 units, or bytes, of one token. */
+/** Estimated number of UTF-16 code units, or bytes, per token, for text whose tokens were not reported. */
 const unitsPerToken = 4;
 
-/** The token counts of one answer. Counts are absolute: a later one replaces an earlier one. */
+/** The token counts of one response. Counts are absolute: a later one replaces an earlier one. */
 export class TokenCounts {
   readonly #counts: { [key in Counted]?: number } = {};
 
-  /** Takes what is a count; services also send null and leave fields out. */
+  /** Stores the valid counts; services also send null and omit fields. */
   set(counts: Partial<Usage>): void {
     for (const key of counted) {
       const value = counts[key];
@@ -27,15 +27,15 @@ export class TokenCounts {
     }
   }
 
-  /** What the service reported. */
+  /** Returns the reported usage. */
   total(): Usage {
     return { ...noUsage, ...this.#counts };
   }
 
   /**
-   * The usage of an answer that broke off after `size` UTF-16 units, to a request of so many bytes. Services
-   * give a first count of output before there is any, so the output is the larger of what was reported and
-   * what must have been used. Some count the input only at the end; a service that has begun to respond has read it.
+   * Returns the usage of a response that was cut off after `size` UTF-16 code units, to a request of `sentBytes` bytes.
+   * Services report output before it is complete, so the output is the larger of the reported count and the estimate.
+   * Some report the input only at the end, but a service that has started to respond has read it.
    */
   withArrived(size: number, sentBytes: number): Usage {
     const reported = this.total();

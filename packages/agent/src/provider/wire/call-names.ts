@@ -1,15 +1,15 @@
 const longest = 64;
 
 /**
- * Gives each call an id of its own. An id that is new stays as it is; any other is renamed by a rule that
- * looks only at the ids before it, so that a growing history keeps its bytes.
+ * Gives each call a unique id. A new id is unchanged; a repeated id is renamed by a rule that depends only on earlier
+ * ids, so that the bytes of a growing history do not change.
  */
 export class CallNames {
   readonly #used = new Set<string>();
-  /** Where the search for a free number begins, so that a thousand equal ids do not cost a million look-ups. */
+  /** Next number to try for each id, so that a thousand equal ids do not take a million lookups. */
   readonly #next = new Map<string, number>();
 
-  /** The id, or if it is taken the id with a number. A plain name stays one. */
+  /** Returns the id, or the id with a number if it is taken. A valid id stays valid. */
   give(id: string): string {
     const name = this.#used.has(id) ? this.#numbered(id) : id;
     this.#used.add(name);
@@ -27,7 +27,7 @@ export class CallNames {
   }
 }
 
-/** The id in the characters and length that every service accepts: letters, digits, `_` and `-`, 1 to 64. */
+/** Converts an id to what every service accepts: 1 to 64 letters, digits, `_` and `-`. */
 export function plainName(id: string, missing: string): string {
   if (id === '') return missing;
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, longest);

@@ -2,9 +2,9 @@ import { frameTooLarge, LineText, maxFrameBytes } from './line-text.ts';
 import { parseJson, parsePayload } from './payload.ts';
 import type { Framer, Framing } from './wire.ts';
 
-/** A framing with its content types spelled out. */
+/** A framing with its content types. */
 export interface OpenFraming {
-  /** Lower case, without parameters; the first is the one we ask for. */
+  /** In lower case, without parameters. The first is sent in the `accept` header. */
   readonly contentTypes: readonly string[];
   open(): Framer;
 }
@@ -16,7 +16,7 @@ const ndjson: OpenFraming = {
   open: () => new NdjsonFramer(),
 };
 
-/** The framing that a wire names or brings. */
+/** Returns the framing that a wire names or provides. */
 export function framingOf(framing: Framing): OpenFraming {
   if (framing === 'sse') return sse;
   if (framing === 'ndjson') return ndjson;
@@ -26,13 +26,13 @@ export function framingOf(framing: Framing): OpenFraming {
   };
 }
 
-/** Whether a body of this type can be read. Servers that name no type are taken at their word. */
+/** Returns whether a body of this type can be read. A missing type is accepted. */
 export function accepts(framing: OpenFraming, contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return type === '' || framing.contentTypes.includes(type);
 }
 
-/** Splits a body of lines of JSON. Blank lines only prove that the connection lives. */
+/** Splits a body into lines of JSON. Blank lines only show that the connection is alive. */
 export class NdjsonFramer implements Framer {
   readonly #lines = new LineText();
 
@@ -61,12 +61,12 @@ const none: readonly unknown[] = [];
 const blank = 32;
 
 /**
- * Splits a body of server-sent events into the JSON of their data. Names, ids and comments are left out: the
- * payload itself says what it is, and a comment only proves that the connection lives.
+ * Splits a body of server-sent events into the JSON of their data. Names, ids and comments are ignored: the payload
+ * contains its type, and a comment only shows that the connection is alive.
  */
 export class SseFramer implements Framer {
   readonly #lines = new LineText();
-  /** Data lines of the event that is not complete yet. */
+  /** Data lines of the incomplete event. */
   #data: string | undefined;
 
   push(bytes: Uint8Array): readonly unknown[] {
@@ -74,7 +74,7 @@ export class SseFramer implements Framer {
     return text === '' ? none : this.#read(text);
   }
 
-  /** Some servers leave out the blank line after the last event. */
+  /** Completes the last event; some servers omit the blank line after it. */
   end(): readonly unknown[] {
     const payloads = this.#read(`${this.#lines.rest()}\n`);
     this.#data = undefined;
@@ -88,7 +88,7 @@ export class SseFramer implements Framer {
       const end = text.indexOf('\n', at);
       if (end === at) {
         if (this.#data !== undefined) {
-          // Most chunks hold one event: an array that was pushed to has room for seventeen.
+          // Most chunks contain one event. Pushing to an empty array would allocate room for seventeen.
           const payload = parsePayload(this.#data);
           if (payloads === undefined) payloads = [payload];
           else payloads.push(payload);
@@ -107,7 +107,7 @@ export class SseFramer implements Framer {
     return payloads ?? none;
   }
 
-  /** Adds a further data line to those of the event. */
+  /** Appends another data line to the event. */
   #append(line: string): void {
     const data = `${this.#data}\n${line}`;
     if (data.length > maxFrameBytes) throw frameTooLarge();

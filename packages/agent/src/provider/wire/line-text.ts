@@ -1,6 +1,6 @@
 import { AgentError } from '../../values/errors.ts';
 
-/** Most bytes that may arrive before a frame is complete: 16 MiB. */
+/** Maximum number of bytes received before a frame is complete: 16 MiB. */
 export const maxFrameBytes: number = 16 * 1024 * 1024;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -8,10 +8,11 @@ const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * Turns chunks of UTF-8 into text of whole lines. A line break never falls inside a character, so each piece
- * is decoded by itself, which costs half of what a streaming decoder does; what follows the last break waits.
+ * Converts chunks of UTF-8 to text of complete lines. A line break never falls inside a character, so the lines
+ * completed by each chunk are decoded separately, which costs half as much as a streaming decoder; bytes after the last
+ * break are kept.
  *
- * Invariant: text given out ends with a line feed; CR and CRLF have become line feeds.
+ * Invariant: returned text ends with a line feed; CR and CRLF are converted to line feeds.
  */
 export class LineText {
   #waiting: Uint8Array<ArrayBuffer> = new Uint8Array(0);
@@ -20,8 +21,8 @@ export class LineText {
   #endedInReturn = false;
 
   /**
-   * The lines that these bytes complete, `''` if none.
-   * @throws AgentError `network` when a line grows over {@link maxFrameBytes}.
+   * Returns the lines that these bytes complete, `''` if none.
+   * @throws AgentError `network` if a line exceeds {@link maxFrameBytes}.
    */
   push(bytes: Uint8Array): string {
     const cut = lastBreak(bytes);
@@ -41,7 +42,7 @@ export class LineText {
     return this.#clean(text);
   }
 
-  /** The last line when the body ends without a line break, `''` if there is none. */
+  /** Returns the last line if the body ends without a line break, `''` if there is none. */
   rest(): string {
     return this.#length === 0 ? '' : this.#clean(`${this.#takeWaiting()}\n`);
   }
@@ -70,14 +71,14 @@ export class LineText {
       this.#begun = true;
       if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
     }
-    // A CRLF cut in two: its first half has already ended the line.
+    // A CRLF split between chunks: its CR has already ended the line.
     if (this.#endedInReturn && text.charCodeAt(0) === lineFeed) text = text.slice(1);
     this.#endedInReturn = text.charCodeAt(text.length - 1) === carriageReturn;
     return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   }
 }
 
-/** The error of a frame that would fill the memory. */
+/** Creates the error for a frame that exceeds {@link maxFrameBytes}. */
 export function frameTooLarge(): AgentError {
   return new AgentError({
     kind: 'network',
@@ -86,12 +87,12 @@ export function frameTooLarge(): AgentError {
   });
 }
 
-/** Where the part that ends with a line break ends; 0 when there is no break. */
+/** Returns the offset after the last line break; 0 if there is none. */
 function lastBreak(bytes: Uint8Array): number {
-  // Most services write whole frames.
+  // Most services write complete frames.
   if (bytes[bytes.length - 1] === lineFeed) return bytes.length;
   const afterFeed = bytes.lastIndexOf(lineFeed) + 1;
-  // Streams of bare CRs are rare: only the usually empty rest is searched for one.
+  // Bare CRs are rare: only the rest, usually empty, is searched for one.
   if (afterFeed === bytes.length || bytes.indexOf(carriageReturn, afterFeed) < 0) return afterFeed;
   return bytes.lastIndexOf(carriageReturn) + 1;
 }

@@ -1,6 +1,6 @@
 const brace = 123;
 
-/** Stands for a payload that was meant to be JSON and is not: the stream cannot be trusted any more. */
+/** A payload that should be JSON but is not, so the stream can no longer be trusted. */
 export class MalformedPayload {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class MalformedPayload {
   }
 }
 
-/** JSON, or {@link MalformedPayload}. */
+/** Parses JSON, or returns {@link MalformedPayload}. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,10 +18,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON; text that does not even begin like JSON, such as an end mark in plain words, is given as it is. */
+/** Parses JSON. Text that does not start like JSON, such as an end marker, is returned unchanged. */
 export function parsePayload(text: string): unknown {
   if (text.charCodeAt(0) !== brace) return parseOther(text);
-  // Not by parseJson: this is called for every delta, and before code is compiled a call costs more than its work.
+  // Does not call parseJson: this runs for every delta, and before the code is compiled a call costs more than its
+  // work.
   try {
     return JSON.parse(text);
   } catch {

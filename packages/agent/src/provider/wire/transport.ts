@@ -1,33 +1,35 @@
-/** One HTTP POST. */
+/** One HTTP POST request. */
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Written one after another; never changed or kept by the transport after the promise settles. */
+  /**
+   * Byte ranges, written in order. The transport never changes them, and does not keep them after the promise settles.
+   */
   readonly body: readonly Uint8Array[];
-  /** Aborting destroys the connection at once. It may be made only when it is looked at. */
+  /** Aborting destroys the connection immediately. It may be created only when the property is read. */
   readonly signal: AbortSignal;
   /**
-   * The same for transports that need no AbortSignal, which takes more room than the rest of a waiting request:
-   * calls the listener, in place of the one before it, when the connection has to be destroyed.
+   * For transports that do not need an AbortSignal, which takes more memory than the rest of a waiting request: sets
+   * the listener that is called when the connection must be destroyed, and replaces the previous one.
    */
   readonly whenGivenUp?: (listener: ((reason: unknown) => void) | undefined) => void;
 }
 
-/** The head of an HTTP answer, its body still to be read. */
+/** The head of an HTTP response whose body has not been read. */
 export interface RawResponse {
   readonly status: number;
-  /** Value of a response header by lower-case name. */
+  /** Returns a response header by its lower-case name. */
   header(name: string): string | undefined;
-  /** All header names, lower case. */
+  /** All header names, in lower case. */
   readonly headerNames: readonly string[];
   /**
-   * Delivers every chunk of the body synchronously as it comes. Resolves at the clean end, rejects when the
-   * connection breaks. Call it once.
+   * Passes each chunk of the body to `onChunk` as it arrives. Resolves at the normal end, rejects if the connection is
+   * lost. Call it once.
    */
   read(onChunk: (bytes: Uint8Array) => void): Promise<void>;
-  /** Gives up on the rest of the body; its connection is closed. */
+  /** Discards the rest of the body and closes the connection. */
   close(): void;
 }
 
-/** Sends one request and resolves with the head of the answer. Follows no redirect, retries nothing. */
+/** Sends one request and resolves with the head of the response. Does not follow redirects or retry. */
 export type Transport = (request: TransportRequest) => Promise<RawResponse>;

@@ -5,22 +5,22 @@ import type { AssistantPart, FilePart, Seal, ToolResultPart, UserPart } from '..
 import type { Usage } from '../../values/usage.ts';
 import type { RawResponse } from './transport.ts';
 
-/** Where requests go. Asked for once per agent and kept. */
+/** The URL and headers of requests. Resolved once per agent and cached. */
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Texts that must never appear in an error, such as the key. */
+  /** Strings that must never appear in an error, such as the key. */
   readonly secrets?: readonly string[];
 }
 
-/** A tool as a wire declares it. */
+/** A tool declaration. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;
 }
 
-/** All of a request but its turns, defaults filled in. */
+/** A request without its turns, with defaults filled in. */
 export interface WireRequest {
   readonly model: string;
   readonly system: readonly string[];
@@ -31,26 +31,26 @@ export interface WireRequest {
   readonly effort?: RequestConfig['effort'];
   readonly output?: OutputShape;
   /**
-   * How long the service is to keep what stands before the turns, in milliseconds: one of the wire's
-   * {@link PrefixCache} lifetimes, or 0 for not at all. Absent for a wire that declares none.
+   * Time for which the service caches the content before the turns, in milliseconds: one of the wire's
+   * {@link PrefixCache} lifetimes, or 0 for not at all. Undefined for a wire that declares none.
    */
   readonly keepMs?: number;
 }
 
-/** The request without its turns: the kit puts those into `body[turns]` as an array, after `lead`. */
+/** The request without its turns; `createAgent` puts those into `body[turns]` as an array, after `lead`. */
 export interface Envelope {
   readonly body: JsonObject;
-  /** Name of the field that holds the turns. */
+  /** Name of the field that contains the turns. */
   readonly turns: string;
-  /** Items that stand before the turns, such as a system message. */
+  /** Items before the turns, such as a system message. */
   readonly lead?: readonly Json[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A tool's result in a turn. Results come first in their turn, in the order of the calls. */
+/** A tool result in a turn. Results come first in their turn, in the order of the calls. */
 export interface ResultPart {
   readonly type: 'tool_result';
-  /** The id this wire knows the call by. */
+  /** The id of the call in this wire's requests. */
   readonly callId: string;
   readonly toolName: string;
   readonly content: readonly ToolResultPart[];
@@ -58,150 +58,159 @@ export interface ResultPart {
 }
 
 /**
- * One side's say. The view is valid for any wire: sides alternate beginning with the user, every call is
- * answered in the next turn, ids are unique and of plain characters, no text is empty, and of what is
- * sealed only this provider's own remains (reasoning without a seal is left out).
+ * The messages of one side. Turns are valid for any wire: sides alternate starting with the user, every call has a
+ * result in the next turn, ids are unique and contain only plain characters, no text is empty, and only this provider's
+ * own seals remain (reasoning without a seal is omitted).
  */
 export type Turn =
   | { readonly side: 'user'; readonly parts: readonly (ResultPart | UserPart)[] }
   | { readonly side: 'assistant'; readonly parts: readonly AssistantPart[] };
 
-/** Names a block while its answer streams: any stable key. Blocks may interleave; the first mention gives the order. */
+/**
+ * Identifies a block while its response streams: any stable key. Blocks may interleave; the first mention determines
+ * the order.
+ */
 export type BlockKey = number | string;
 
 /**
- * Why a request or a stream failed, in neutral words: an error kind (`invalid` for what would be refused again,
- * `auth` for the key, `rate_limit`, `agent` for a service that is down or broke), `busy` (at its limit),
- * `not_found` (no such model, no such address), `too_long` (the conversation does not fit the model, which a
- * shorter one might) or `broken` (a garbled stream).
+ * The reason why a request or a stream failed, in provider-independent terms: an error kind (`invalid` if the service
+ * would refuse the request again, `auth` for the key, `rate_limit`, `agent` for a service that is down or failed),
+ * `busy` (at capacity), `not_found` (unknown model or URL), `too_long` (the conversation exceeds the context window,
+ * which a shorter one may fit) or `broken` (an invalid stream).
  */
 export type FaultKind = ErrorKind | 'busy' | 'broken' | 'not_found' | 'too_long';
 
-/** A failure as a wire reports it, in neutral words. The kit makes the error of it. */
+/** A failure as reported by a wire, in provider-independent terms. `createAgent` converts it to an error. */
 export interface Fault {
   readonly message: string;
-  /** Absent: taken from the HTTP status, and `agent` inside a stream, which has none. */
+  /** Default: derived from the HTTP status; `agent` inside a stream, which has no status. */
   readonly kind?: FaultKind | undefined;
-  /** A finer, stable word for programs, such as `context_full`. */
+  /** A more specific, stable code for programs, such as `context_full`. */
   readonly code?: string | undefined;
-  /** How long the service asks us to wait, in milliseconds. Absent: the standard headers count. */
+  /** The delay that the service asks for, in milliseconds. Default: from the standard headers. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /**
- * The only way for a wire to speak. Whatever is called here counts as progress, `skip` apart; an event that calls
- * nothing proves life but not progress. Nothing but `end` is success.
+ * Receives the content of a response from a wire. Every call except `skip` counts as progress; an event without calls
+ * only shows that the connection is alive. Only `end` is success.
  */
 export interface ResponseSink {
   /**
-   * The service announces a block; `text`, `reasoning` or `call` opens it. For services that announce each block of a
-   * key once: announced again when it holds something, or sent again as a whole, it makes the answer garbled.
+   * Announces a block; `text`, `reasoning` or `call` opens it. For services that announce each key once: announcing a
+   * block again after it has content, or repeating it as a whole, makes the response invalid.
    */
   begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call', id?: string): void;
   text(at: BlockKey, delta: string): void;
   reasoning(at: BlockKey, delta: string): void;
-  /** Attaches data that must come back unchanged: to the block at this key, or as a block of its own. */
+  /** Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. */
   seal(at: BlockKey, data: Seal['data']): void;
   call(at: BlockKey, id: string, name: string): void;
-  /** A fragment of the JSON text of a call's arguments. */
+  /** Adds a fragment of the JSON of a call's arguments. */
   input(at: BlockKey, fragment: string): void;
   /**
-   * A piece of whatever the block at this key is, for services whose pieces do not say so; a text where no
-   * block is known. What a block is, `text`, `reasoning` or `call` has said when it was opened.
+   * Adds a chunk to the block at this key, for services whose chunks do not state their kind; text if no block is open.
+   * The kind was set by `text`, `reasoning` or `call` when it was opened.
    */
   delta(at: BlockKey, piece: string): void;
-  /** The block is whole. */
+  /** Marks the block as complete. */
   close(at: BlockKey): void;
   /**
-   * The block is of a kind that is not known: `delta`, `seal` and `close` leave it out of the answer. This is no
-   * progress, and neither are they.
+   * Marks a block of an unknown kind: `delta`, `seal` and `close` for it are ignored and, like this call, do not count
+   * as progress.
    */
   skip(at: BlockKey): void;
-  /** Token counts so far, absolute: a field given again replaces the earlier value. */
+  /** Sets the token counts so far, as absolute values: a field given again replaces the earlier value. */
   usage(counts: Partial<Usage>): void;
-  /** The model that answers, as the service names it. */
+  /** Sets the name of the model, as reported by the service. */
   model(name: string): void;
-  /** Notes why the model stopped; the answer is not over yet. `raw` is the service's own word. */
+  /** Records why the model stopped; the response is not complete yet. `raw` is the service's own value. */
   stop(reason: StopReason, raw?: string): void;
-  /** The answer is over. The reason is the one given here or noted by `stop`. */
+  /** Ends the response. The reason is the one given here or recorded by `stop`. */
   end(reason?: StopReason, raw?: string): void;
-  /** The service reports a failure inside the stream. */
+  /** Reports a failure inside the stream. */
   fail(fault: Fault): void;
 }
 
-/** Splits a body into payloads. One instance per answer. A throw means that the body is garbled. */
+/** Splits a body into payloads. One instance per response. An exception means that the body is invalid. */
 export interface Framer {
-  /** Payloads completed by these bytes. */
+  /** Returns the payloads that these bytes complete. */
   push(bytes: Uint8Array): Iterable<unknown>;
-  /** Payloads that the clean end of the body completes. */
+  /** Returns the payloads that the normal end of the body completes. */
   end(): Iterable<unknown>;
 }
 
 /**
- * How bytes become payloads: server-sent events whose data is JSON (a data line that is not JSON is given
- * as its text), lines of JSON, or a framer of your own with the content types it accepts.
+ * The framing of a response body: server-sent events with JSON data (data that is not JSON is passed as a string),
+ * lines of JSON, or a custom framer with the content types it accepts.
  */
 export type Framing = 'sse' | 'ndjson' | { readonly contentTypes: readonly string[]; open(): Framer };
 
-/** One of the ways in which a service keeps what a prompt begins with. */
+/** A cache lifetime that a service offers for prompt prefixes. */
 export interface CacheLifetime {
-  /** How long it is kept after its last use, in milliseconds. */
+  /** Time for which the prefix is cached after its last use, in milliseconds. */
   readonly ms: number;
-  /** What writing a token costs, as a multiple of plain input. */
+  /** Cost of writing a token, as a multiple of uncached input. */
   readonly write: number;
-  /** Text spliced into the bytes of a turn to mark the end of what is to be kept so long. */
+  /** Text inserted into the bytes of a turn to mark the end of a prefix with this lifetime. */
   readonly mark?: string;
 }
 
 /**
- * How a service keeps what a prompt begins with. The kit chooses among the lifetimes by the pauses it sees,
- * tells the envelope by `keepMs`, and puts the mark at the last turn of the user in this request and in the
- * one before, never at a turn of the assistant.
+ * Describes how a service caches prompt prefixes. `createAgent` chooses a lifetime from the intervals between requests,
+ * passes it to the envelope as `keepMs`, and inserts the mark at the last user turn of this request and of the previous
+ * one, never at an assistant turn.
  */
 export interface PrefixCache {
-  /** The shortest one, which is the cheapest to write, first. */
+  /** The lifetimes, shortest first, which is the cheapest to write. */
   readonly lifetimes: readonly CacheLifetime[];
-  /** What reading a kept token costs, as a multiple of plain input. */
+  /** Cost of reading a cached token, as a multiple of uncached input. */
   readonly read: number;
-  /** How many bytes before the end of its turn a mark stands. Default 0. */
+  /** Number of bytes between the mark and the end of its turn. Default 0. */
   readonly markBack?: number;
 }
 
 /**
- * A provider as data and pure functions. `createAgent` does the rest: transport, framing, retries,
- * time-outs, abort, assembling, history bytes, scrubbing, size limits.
+ * A provider as data and pure functions. `createAgent` does the rest: transport, framing, retries, timeouts,
+ * cancellation, assembling, caching of serialized turns, scrubbing, size limits.
  */
 export interface Wire {
-  /** Names the provider; seals carry it. */
+  /** Name of the provider, also stored in seals. */
   readonly provider: string;
   readonly framing: Framing;
-  /** Where requests go, or how to find out. */
+  /** The endpoint, or a function that resolves it. */
   readonly endpoint: Endpoint | (() => Promise<Endpoint>);
-  /** The request without its turns. Must give equal bytes for equal input: the prefix is cached by the service. */
+  /**
+   * Returns the request without its turns. Must return equal bytes for equal input, because the service caches the
+   * prefix.
+   */
   envelope(request: WireRequest): Envelope;
-  /** One turn as items of the turns array. Pure: the kit keeps its bytes. */
+  /** Converts one turn to items of the turns array. Must be pure, because the bytes are cached. */
   turn(turn: Turn): readonly Json[];
-  /** One payload of the answer. An unknown one calls nothing; a throw means that the answer is garbled. */
+  /**
+   * Handles one payload of the response. An unknown payload makes no calls; an exception means that the response is
+   * invalid.
+   */
   event(payload: unknown, out: ResponseSink): void;
   /**
-   * Describes an HTTP failure. `body` is at most 16 KiB of text. Where this throws, or gives a message that is
-   * no text, the status alone says what happened: the body was not the service's.
+   * Describes an HTTP failure. `body` is at most 16 KiB of text. If this throws or returns a message that is not a
+   * string, only the HTTP status is used, because the body did not come from the service.
    */
   fault(status: number, body: string, header: (name: string) => string | undefined): Fault;
   /**
-   * Why the service does not accept this file although it accepts files of this type: words such as `images over 5 MB`.
-   * A prompt with such a file fails; in the history and in results of tools a note replaces it. Absent: it accepts all.
+   * Returns why the service does not accept a file of an accepted type, such as `images over 5 MB`. A prompt with such
+   * a file fails; in the history and in tool results a note replaces it. Default: all are accepted.
    */
   refuses?(file: FilePart): string | undefined;
-  /** Absent: the service keeps nothing, or asks no price for it and needs no mark. */
+  /** Undefined if the service caches nothing, or caches without charge and marks. */
   readonly cache?: PrefixCache;
-  /** Names (or prefixes ending in `*`) of response headers shown as `rateLimits`. */
+  /** Names (or prefixes ending in `*`) of response headers to return as `rateLimits`. */
   readonly rateLimitHeaders?: readonly string[];
-  /** Name of the response header with the service's request id. */
+  /** Name of the response header that contains the service's request id. */
   readonly requestIdHeader?: string;
   /**
-   * Sends through a vendor's client instead of the kit's transport: for signed or expiring credentials. The
-   * headers are the kit's and the envelope's; those of the endpoint are left to the client.
+   * Sends a request through a vendor's client instead of the transport: for signed or expiring credentials. The headers
+   * are the default ones and those of the envelope; the client adds those of the endpoint.
    */
   send?(
     body: Uint8Array,
