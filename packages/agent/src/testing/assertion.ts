@@ -1,6 +1,6 @@
 import { isObject } from '../values/json.ts';
 
-/** What a contract case throws when something does not hold. Test runners show its message. */
+/** The error of a contract case whose condition does not hold. Test runners show its message. */
 export class ContractFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -13,7 +13,7 @@ export function expect(condition: boolean, what: string): asserts condition {
   if (!condition) throw new ContractFailure(`expected ${what}`);
 }
 
-/** Fails unless both are deeply equal. An absent field and one that is undefined are the same. */
+/** Fails unless both are deeply equal. A missing field and an undefined one are equal. */
 export function expectEqual(actual: unknown, expected: unknown, what: string): void {
   const place = difference(actual, expected, '');
   if (place === undefined) return;
@@ -22,13 +22,13 @@ export function expectEqual(actual: unknown, expected: unknown, what: string): v
   );
 }
 
-/** Fails unless the value is one of those given. */
+/** Fails unless the value is one of the allowed ones. */
 export function expectOneOf<Value>(actual: Value, allowed: readonly Value[], what: string): void {
   if (allowed.includes(actual)) return;
   throw new ContractFailure(`${what}: expected ${allowed.map(show).join(' or ')}, found ${show(actual)}`);
 }
 
-/** A value in one line of bounded length. */
+/** Formats a value in one line of limited length. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value) ?? String(value);
@@ -41,7 +41,7 @@ interface Difference {
   readonly expected: unknown;
 }
 
-/** The first place where two plain values differ. */
+/** Returns the first location at which two plain values differ. */
 function difference(actual: unknown, expected: unknown, path: string): Difference | undefined {
   if (Object.is(actual, expected)) return undefined;
   if (Array.isArray(actual) && Array.isArray(expected)) return arrayDifference(actual, expected, path);
@@ -64,7 +64,7 @@ function arrayDifference(actual: readonly unknown[], expected: readonly unknown[
   return undefined;
 }
 
-/** Inherited fields do not count: an argument may be called `constructor`. */
+/** Returns an own field; inherited fields are ignored, because an argument may be named `constructor`. */
 function own(value: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }

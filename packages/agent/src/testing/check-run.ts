@@ -8,17 +8,20 @@ import { addUsage, noUsage } from '../values/usage.ts';
 import { expect, expectEqual } from './assertion.ts';
 import { assertValidHistory } from './valid-history.ts';
 
-/** A run and what its watchers saw: one who listened and one who read. */
+/** A run, the events its listener received, and the events its reader received. */
 export interface Watched {
   readonly run: Run;
   readonly events: readonly RunEvent[];
   readonly read: Promise<readonly RunEvent[]>;
 }
 
-/** Statuses that come with an error: promise 1. */
+/** Statuses that require an error (promise 1). */
 const withError: ReadonlySet<RunStatus> = new Set<RunStatus>(['limit', 'timeout', 'cancelled', 'failed']);
 
-/** What holds for every run: one status, one typed error or none, a valid history, a gapless log, true counts. */
+/**
+ * Checks the invariants of every run: one status, one typed error or none, a valid history, a gapless log, correct
+ * counts.
+ */
 export async function checkRun({ run, events, read }: Watched, store: Store): Promise<void> {
   const result = await run.result;
   assertValidHistory(result.messages);
@@ -27,7 +30,7 @@ export async function checkRun({ run, events, read }: Watched, store: Store): Pr
     withError.has(result.status),
     `an error with status ${result.status}`,
   );
-  expectEqual(await read, events, 'what the reader got, next to the listener');
+  expectEqual(await read, events, 'the events of the reader, compared with those of the listener');
   const stored = await store.read(run.sessionId);
   const own = stored.filter((event) => event.runId === run.id);
   const isWhole = own.at(-1)?.type === 'finished';
@@ -49,7 +52,7 @@ function checkOrder(events: readonly RunEvent[], result: RunResult): void {
   expectEqual(finished[0]?.error, result.error?.toJSON(), 'the error of the finished event');
 }
 
-/** Only what the store has accepted has a place: what is shown with one is what is there, without gaps. */
+/** Events with a sequence number must be in the store, without gaps. */
 function checkShown(shown: readonly Event[], stored: readonly Event[]): void {
   const first = (shown[0]?.seq ?? 1) - 1;
   expectEqual(shown, stored.slice(first, first + shown.length), 'the stored events that were shown');
@@ -62,11 +65,11 @@ function checkLog(stored: readonly Event[], sessionId: string): void {
       [1, index + 1, `${sessionId}-${index + 1}`],
       `the head of event ${index}`,
     );
-    expect(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.\d{3}Z$/.test(event.time), 'a time that can be read');
+    expect(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.\d{3}Z$/.test(event.time), 'a valid time');
   }
 }
 
-/** The log is the state: folding it gives what the result says. */
+/** The messages of the folded log must equal those of the result. */
 function checkStoredMessages(stored: readonly Event[], run: Run, result: RunResult): void {
   const state = emptyState();
   for (const event of stored) {
@@ -76,7 +79,7 @@ function checkStoredMessages(stored: readonly Event[], run: Run, result: RunResu
   if (result.status !== 'waiting') expectEqual(result.messages, state.messages, 'the messages of the result');
 }
 
-/** Promise 14: every answer is counted once, what failed is counted apart. */
+/** Promise 14: every response is counted once, and failed attempts are counted separately. */
 function checkCounts(own: readonly Event[], result: RunResult): void {
   const { metrics } = result;
   const resumed = own.some((event) => event.type === 'resumed');

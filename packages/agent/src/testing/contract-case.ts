@@ -1,11 +1,11 @@
-/** One check of a contract: knows no test runner, so that any can run it. */
+/** One check of a contract. It is independent of any test runner, so that all can run it. */
 export interface ContractCase {
-  /** What the case is about, one word; results are counted by it. */
+  /** The topic of the case, one word; results are counted by it. */
   readonly group: string;
-  /** What holds, as a statement. */
+  /** The expected behavior, as a statement. */
   readonly name: string;
-  /** Resolves when it holds; rejects with what was found instead. */
+  /** Resolves if the check passes; rejects with the difference otherwise. */
   run(): Promise<void>;
-  /** Why the case does not apply to this subject; it is then neither run nor counted as passed. */
+  /** The reason why the case does not apply to this subject; it is then skipped and not counted as passed. */
   readonly off?: string;
 }

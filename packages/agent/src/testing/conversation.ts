@@ -2,22 +2,22 @@ import type { Event } from '../events/event.ts';
 import type { Message, ToolResultMessage } from '../values/message.ts';
 import { textOf } from '../values/message.ts';
 
-/** The results in a conversation, in order. */
+/** Returns the tool results in a conversation, in order. */
 export function resultsOf(messages: readonly Message[]): ToolResultMessage[] {
   return messages.filter((message) => message.role === 'tool_result');
 }
 
-/** The texts of the results in a conversation, in order. */
+/** Returns the texts of the tool results in a conversation, in order. */
 export function resultTexts(messages: readonly Message[]): string[] {
   return resultsOf(messages).map(textOf);
 }
 
-/** The conversation as one word for each message: who said it, and the beginning of its text. */
+/** Returns one string per message: its role and its text. */
 export function outline(messages: readonly Message[]): string[] {
   return messages.map((message) => `${message.role}: ${textOf(message)}`);
 }
 
-/** The events of one type. */
+/** Returns the events of one type. */
 export function ofType<Type extends Event['type']>(
   events: readonly { readonly type: string }[],
   type: Type,

@@ -2,22 +2,22 @@ import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { seededRandom } from './service/seeded-random.ts';
 
-/** A runtime whose time stands still until a test moves it, and whose chance and ids are always the same. */
+/** A runtime whose time only advances when a test advances it, and whose random numbers and ids are always the same. */
 export interface FakeRuntime extends Runtime {
   /**
-   * Moves both clocks on by `ms` and fires what becomes due, in order of time and then of setting. Returns
-   * when all of it was called; between two moments promises settle only if the result is awaited.
+   * Advances both clocks by `ms` and fires the timers that become due, ordered by time and then by creation. Resolves
+   * after all of them were called; await it so that promises can settle between two timers.
    */
   advance(ms: number): Promise<void>;
-  /** Timers that were set and have neither fired nor been taken back. */
+  /** Number of timers that have neither fired nor been cancelled. */
   readonly timers: number;
 }
 
-/** Where the chance and the clock of a `fakeRuntime` begin. */
+/** Options of {@link fakeRuntime}. */
 export interface FakeRuntimeOptions {
-  /** Default 1. */
+  /** Seed of the random numbers. Default 1. */
   readonly seed?: number;
-  /** What `now` says at first, in milliseconds since 1970. Default: the beginning of 2026. */
+  /** Initial value of `now` in milliseconds since 1970. Default: the start of 2026. */
   readonly startedAt?: number;
 }
 
@@ -29,10 +29,10 @@ interface Timer {
 
 const beginningOf2026 = 1_767_225_600_000;
 
-/** How many rounds of promise reactions a test may need to come to rest. */
+/** Number of rounds of promise callbacks that are enough for all promises of a test to settle. */
 const rounds = 100;
 
-/** Makes a runtime for a test. It reaches no network: its `fetch` rejects. */
+/** Creates a runtime for a test. It has no network access: its `fetch` rejects. */
 export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const { seed = 1, startedAt = beginningOf2026 } = options;
   const timers = new Set<Timer>();
@@ -61,7 +61,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
     random: () => random.next(),
     id: () => `id-${++ids}`,
-    // Always the same for the same text, so the real one will do.
+    // The real digest is deterministic.
     digest: (text) => systemRuntime.digest(text),
     fetch: () => Promise.reject(new Error('The fake runtime has no network.')),
     get timers() {
@@ -81,7 +81,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   };
 }
 
-/** Lets promises settle, however many wait for each other in a row. */
+/** Lets promises settle, even long chains of them. */
 async function atRest(): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * A scripted model, a clock moved by hand, cassettes, assertions, and mock services for providers.
+ * Test utilities: a scripted model, a manual clock, cassettes, assertions, and mock services for providers.
  *
  * @module
  */

@@ -1,24 +1,24 @@
 import type { Tool, ToolContext } from '../interfaces/tool.ts';
 import { defineTool } from '../interfaces/tool.ts';
 
-/** One run of a probe. */
+/** One call of a probe tool. */
 export interface ProbeRun {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
   readonly context: ToolContext;
 }
 
-/** Tools that keep a record of when they ran. */
+/** Tools that record their calls. */
 export interface ProbeTools {
-  /** Runs so far, in the order they began. */
+  /** Calls so far, in the order in which they started. */
   readonly runs: readonly ProbeRun[];
-  /** Names of the tools that ran, in the order they began. */
+  /** Names of the called tools, in the order in which they started. */
   readonly names: readonly string[];
-  /** Makes a tool that takes any arguments and gives `NAME done` unless told otherwise. */
+  /** Creates a tool that accepts any arguments and returns `NAME done` by default. */
   tool(name: string, rest?: Partial<Omit<Tool, 'name'>>): Tool;
 }
 
-/** Makes a set of test tools that record every call. */
+/** Creates a set of test tools that record every call. */
 export function probeTools(): ProbeTools {
   const runs: ProbeRun[] = [];
   const names: string[] = [];

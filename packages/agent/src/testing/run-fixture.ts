@@ -13,24 +13,26 @@ import { checkRun } from './check-run.ts';
 import type { FakeRuntime } from './fake-runtime.ts';
 import { fakeRuntime } from './fake-runtime.ts';
 
-/** Rounds of promise reactions without any use of the runtime after which nothing more happens by itself. */
+/**
+ * Number of rounds of promise callbacks without use of the runtime after which nothing more happens without a timer.
+ */
 const quietRounds = 120;
 
-/** Moves of the clock after which a case counts as one that never ends. */
+/** Number of clock advances after which a case counts as one that never ends. */
 const maxMoves = 5_000;
 
-/** Makes a store worse than it is. */
+/** Wraps a store to add faults. */
 export type Spoil = (store: Store, runtime: Runtime) => Store;
 
 /**
- * Where one case plays: a clock that moves only when nothing else can happen, a store, and every run that
- * was started, so that what must hold for every run is checked for all of them.
+ * The environment of one test case: a clock that advances only when nothing else can happen, a store, and every run
+ * that was started, so that the invariants of runs are checked for all of them.
  */
 export class RunFixture {
   readonly runtime: Runtime;
-  /** The store as the runs see it. */
+  /** The store that the runs use. */
   readonly store: Store;
-  /** The store under contract, unspoiled. */
+  /** The store under test, without added faults. */
   readonly healthy: Store;
   readonly #clock: FakeRuntime = fakeRuntime();
   readonly #due = new Map<object, number>();
@@ -38,14 +40,14 @@ export class RunFixture {
   #uses = 0;
   #storing = 0;
 
-  /** @param spoil puts a worse store around the one under contract. */
+  /** @param spoil adds faults to the store under test. */
   constructor(makeStore: (runtime: Runtime) => Store, spoil: Spoil = (store) => store) {
     this.runtime = this.#watchedRuntime();
     this.healthy = this.#watchedStore(makeStore(this.runtime));
     this.store = spoil(this.healthy, this.runtime);
   }
 
-  /** Starts a run and watches it. */
+  /** Starts a run and records its events. */
   run<Output = unknown>(
     options: ExecutorOptions,
     prompt: Prompt = 'Go.',
@@ -55,7 +57,7 @@ export class RunFixture {
     return this.#watch(rest, (watching) => executor.run<Output>(prompt, watching));
   }
 
-  /** Takes a session up again and watches the run. */
+  /** Resumes a session and records the events of the run. */
   resume<Output = unknown>(
     options: ExecutorOptions,
     sessionId: string,
@@ -69,7 +71,7 @@ export class RunFixture {
     return new Executor({ runtime: this.runtime, store: this.store, ...options });
   }
 
-  /** Runs to the end and gives the result. */
+  /** Runs to the end and returns the result. */
   async play<Output = unknown>(
     options: ExecutorOptions,
     prompt: Prompt = 'Go.',
@@ -78,27 +80,27 @@ export class RunFixture {
     return await this.until(this.run(options, prompt, rest).result);
   }
 
-  /** What a run has shown so far. */
+  /** Returns the events of a run so far. */
   eventsOf(run: Run): readonly RunEvent[] {
     return this.#watched.find((watched) => watched.run === run)?.events ?? [];
   }
 
-  /** The stored events that a run has shown so far. */
+  /** Returns the stored events of a run so far. */
   storedOf(run: Run): readonly Event[] {
     return this.eventsOf(run).filter(isStored);
   }
 
-  /** Milliseconds since the case began. */
+  /** Milliseconds since the start of the case. */
   get elapsed(): number {
     return this.#clock.monotonic();
   }
 
-  /** Timers that wait. */
+  /** Number of pending timers. */
   get timers(): number {
     return this.#clock.timers;
   }
 
-  /** Waits for a promise. Time passes only when nothing else can happen. */
+  /** Waits for a promise. Time advances only if nothing else can happen. */
   async until<Value>(pending: PromiseLike<Value>): Promise<Value> {
     let settled = false;
     const note = () => {
@@ -109,24 +111,24 @@ export class RunFixture {
       await this.rest(() => settled);
       if (settled) return await pending;
       const next = Math.min(...this.#due.values());
-      expect(Number.isFinite(next), 'an end; nothing is left that could bring it about');
+      expect(Number.isFinite(next), 'an end, but nothing is left to do');
       await this.#clock.advance(Math.max(0, next - this.elapsed));
     }
-    throw new ContractFailure(`expected an end within ${maxMoves} moves of the clock`);
+    throw new ContractFailure(`expected an end within ${maxMoves} clock advances`);
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Lets everything happen that needs no timer. */
   async rest(isOver: () => boolean = () => false): Promise<void> {
     for (let quiet = 0; !isOver(); ) {
       if (quiet >= quietRounds && this.#storing === 0) return;
       const before = this.#uses;
-      // A store with real effects answers in real time, which the clock of the stage does not show.
+      // A real store responds in real time, which the fake clock does not show.
       await (quiet >= quietRounds ? realMoment() : undefined);
       quiet = this.#uses === before ? quiet + 1 : 0;
     }
   }
 
-  /** Lets time pass. */
+  /** Advances the clock and lets everything happen in the meantime. */
   async advance(ms: number): Promise<void> {
     await this.rest();
     const end = this.elapsed + ms;
@@ -140,7 +142,7 @@ export class RunFixture {
     await this.rest();
   }
 
-  /** Checks what holds for every run, whatever became of it. */
+  /** Checks the invariants of every run, however it ended. */
   async check(): Promise<void> {
     for (const watched of this.#watched) await this.until(checkRun(watched, this.healthy));
     await this.rest();
@@ -191,7 +193,7 @@ export class RunFixture {
     };
   }
 
-  /** Notes which answers of the store are due. */
+  /** Wraps a store to count its pending operations. */
   #watchedStore(store: Store): Store {
     return {
       claim: (sessionId, origin) => this.#noted(store.claim(sessionId, origin)),
@@ -222,7 +224,7 @@ function realMoment(): Promise<void> {
   return new Promise((resolve) => void systemRuntime.timer(0, resolve));
 }
 
-/** Stands for a digest: a real one needs real time. */
+/** Returns a substitute for a digest, because a real one takes real time. */
 function checksum(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193) >>> 0;

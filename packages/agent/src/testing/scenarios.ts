@@ -9,30 +9,36 @@ import type { ProbeRun } from './probe-tools.ts';
 import { probeTools } from './probe-tools.ts';
 import { calls, scriptedModel, textResponse } from './scripted-model.ts';
 
-/** A story that can be told from any point on: what the agent says depends on the conversation alone. */
+/**
+ * A test scenario that can be continued from any point, because the agent's responses depend only on the conversation.
+ */
 export interface Scenario {
   readonly name: string;
   readonly status: RunStatus;
-  /** Makes everything anew, as a process that starts does. */
+  /** Creates everything from scratch, like a newly started process. */
   open(): Staged;
 }
 
 /** A scenario ready to run. */
 export interface Staged {
   readonly options: ExecutorOptions;
-  /** Tools that ran, in the order they began. */
+  /** Tool calls, in the order in which they started. */
   readonly runs: readonly ProbeRun[];
-  /** What those who watch do; `isAsked` gives the approvals that are known to be open. */
+  /** Reacts to events; `approvals` contains the ids of the pending approvals. */
   watch?(event: RunEvent, run: Run, approvals: readonly string[]): void;
 }
 
-/** An agent that goes by how often it has answered in the conversation it is given; its last word it repeats. */
+/**
+ * Creates an agent that chooses its response by the number of responses in the conversation, and repeats the last one.
+ */
 function follows(script: readonly ModelResponse[], answer = answersIn): Agent {
   return {
     ...scriptedModel([]),
     run(request) {
       const step = script[answer(request)] ?? script.at(-1);
-      return step === undefined ? Promise.reject(new Error('The script is over.')) : Promise.resolve(step);
+      return step === undefined
+        ? Promise.reject(new Error('The script has no more steps.'))
+        : Promise.resolve(step);
     },
   };
 }
@@ -41,7 +47,7 @@ function answersIn({ messages }: ModelRequest): number {
   return messages.filter(({ role }) => role === 'assistant').length;
 }
 
-/** Three kinds of tools, and one that fails. */
+/** Creates tools of all three effects, and one that fails. */
 function kit(): { tools: Tool[]; runs: readonly ProbeRun[] } {
   const { tool, runs } = probeTools();
   const tools = [
@@ -69,7 +75,7 @@ function plain(
 }
 
 const asked: Scenario = {
-  name: 'a person is asked about two calls',
+  name: 'the user decides about two calls',
   status: 'complete',
   open() {
     const { tools, runs } = kit();
@@ -90,7 +96,7 @@ const asked: Scenario = {
 };
 
 const steered: Scenario = {
-  name: 'somebody speaks while a tool runs',
+  name: 'the user steers while a tool runs',
   status: 'complete',
   open() {
     const { tools, runs } = kit();
@@ -108,7 +114,7 @@ const steered: Scenario = {
 };
 
 const cancelled: Scenario = {
-  name: 'somebody cancels in the middle of a batch',
+  name: 'the user cancels in the middle of a batch',
   status: 'cancelled',
   open() {
     const { tools, runs } = kit();
@@ -123,7 +129,7 @@ const cancelled: Scenario = {
 };
 
 const compacted: Scenario = {
-  name: 'the conversation is summarised on the way',
+  name: 'the conversation is summarized during the run',
   status: 'complete',
   open() {
     const { tools, runs } = kit();
@@ -139,9 +145,9 @@ const compacted: Scenario = {
   },
 };
 
-/** Runs that use each feature of the loop once: tools, retries, compaction, output, steering, a limit. */
+/** Scenarios that use each feature of the loop once: tools, retries, compaction, output, steering, a limit. */
 export const scenarios: readonly Scenario[] = [
-  plain('one answer', [textResponse('Done.')]),
+  plain('one response', [textResponse('Done.')]),
   plain('tools of every kind in several turns', [
     calls(['read', 'read']),
     calls(['write', 'set', 'read', 'write']),
@@ -155,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
     },
   ),
   plain(
-    'a limit with a closing answer',
+    'a limit with a closing response',
     [calls(['write', 'write', 'write']), textResponse('As far as it went.')],
     {
       limits: { toolCalls: 2 },

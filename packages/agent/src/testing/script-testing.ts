@@ -5,7 +5,7 @@ import type { FoundPart } from './service/inverse.ts';
 import { mockWire } from './service/inverse.ts';
 import type { ProviderTesting, ReadRequest } from './service/provider-testing.ts';
 
-/** The inverse of the scripted wire: the simplest there can be, and the pattern for others. */
+/** The mock service of the scripted wire: the simplest one, and an example for others. */
 export const scriptTesting: ProviderTesting = mockWire<Body>({
   provider: scriptProvider,
   framing: 'sse',
@@ -24,7 +24,7 @@ export const scriptTesting: ProviderTesting = mockWire<Body>({
     { do: 'model', name: model },
     { do: 'usage', counts: { ...usage, outputTokens: 1 } },
   ],
-  // An empty delta gives the block its place even when another one speaks first.
+  // An empty delta sets the position of the block even if another block gets text first.
   open: (at, block) => [
     block.type === 'call'
       ? { do: 'call', at, id: block.id, name: block.name }
@@ -50,7 +50,7 @@ export const scriptTesting: ProviderTesting = mockWire<Body>({
   },
 });
 
-/** The wire's body: a request of the kit and its turns. */
+/** The body of a request of the scripted wire, with its turns. */
 interface Body extends Omit<ReadRequest, 'system' | 'turns'> {
   readonly system: readonly string[];
   readonly turns: readonly Turn[];
@@ -73,7 +73,7 @@ function foundIn(part: Turn['parts'][number]): FoundPart[] {
   }
 }
 
-/** The rules that any service has for a history; the words are ours. */
+/** Checks the rules for a history that all services have. */
 function problemOf(turns: readonly Turn[]): string | undefined {
   const seen = new Set<string>();
   let open: string[] = [];
@@ -81,14 +81,14 @@ function problemOf(turns: readonly Turn[]): string | undefined {
     if (turn.side !== (index % 2 === 0 ? 'user' : 'assistant')) return `turn ${index} is from the wrong side`;
     if (turn.parts.length === 0) return `turn ${index} is empty`;
     if (turn.parts.some((part) => part.type === 'text' && part.text === ''))
-      return `turn ${index} has an empty text`;
+      return `turn ${index} contains an empty text`;
     if (turn.side === 'user') {
       const results = turn.parts.flatMap((part) => (part.type === 'tool_result' ? [part.callId] : []));
       const first = turn.parts.slice(0, results.length);
       if (first.some((part) => part.type !== 'tool_result'))
         return `turn ${index} has results after other parts`;
       if (results.join() !== open.join())
-        return `turn ${index} answers ${results.join()} where ${open.join()} is open`;
+        return `turn ${index} contains results for ${results.join()} instead of ${open.join()}`;
       open = [];
     } else {
       open = callIds(turn.parts);
@@ -97,7 +97,7 @@ function problemOf(turns: readonly Turn[]): string | undefined {
       for (const id of open) seen.add(id);
     }
   }
-  return open.length > 0 ? `nothing answers ${open.join()}` : undefined;
+  return open.length > 0 ? `there is no result for ${open.join()}` : undefined;
 }
 
 function callIds(parts: readonly AssistantPart[]): string[] {

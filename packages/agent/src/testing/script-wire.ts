@@ -4,16 +4,16 @@ import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Usage } from '../values/usage.ts';
 
-/** Where a scripted service is found. */
+/** Configuration of a scripted service. */
 export interface ScriptWireConfig {
   readonly baseURL: string;
   readonly apiKey: string;
 }
 
-/** The name that scripted agents go by unless they are given another. */
+/** Default provider name of scripted agents. */
 export const scriptProvider = 'scripted';
 
-/** What the scripted wire can do: everything. */
+/** Capabilities of the scripted wire: all of them. */
 export const scriptCapabilities: Capabilities = {
   files: ['*/*'],
   reasoning: true,
@@ -24,8 +24,9 @@ export const scriptCapabilities: Capabilities = {
 };
 
 /**
- * The wire of scripted agents: the kit's own words as JSON, so that nothing is lost in translation. It asks
- * with the view of the history as it is and is answered by calls of {@link ResponseSink} as server-sent events.
+ * Creates the wire of scripted agents, which uses the internal types as JSON, so that nothing is lost in conversion. A
+ * request contains the normalized history, and a response consists of calls of {@link ResponseSink} as server-sent
+ * events.
  */
 export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: string = scriptProvider): Wire {
   return {
@@ -41,7 +42,7 @@ export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: stri
   };
 }
 
-/** Views and requests hold nothing but JSON; their types say so only by name. */
+/** Histories and requests contain only JSON values, but their types do not say so. */
 function plain(value: object): JsonObject {
   return value as JsonObject;
 }
@@ -81,6 +82,6 @@ function faultIn(status: number, body: string): Fault {
   try {
     return JSON.parse(body) as Fault;
   } catch {
-    return { message: `The service answered ${status}: ${body.slice(0, 300)}` }; // Whatever stands in between.
+    return { message: `The service responded with status ${status}: ${body.slice(0, 300)}` }; // For example from a proxy.
   }
 }

@@ -18,14 +18,14 @@ import { serveReply } from './service/player.ts';
 import type { ScriptBlock, ScriptFault } from './service/provider-testing.ts';
 import { callBlock, responseSteps, scriptResponse } from './service/script.ts';
 
-/** One answer in a script. What is absent is left out of the answer; an empty object is an empty answer. */
+/** One response in a script. Missing fields are omitted from the response; an empty object is an empty response. */
 export interface ScriptedAnswer {
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly {
     readonly name: string;
     readonly arguments: Record<string, unknown>;
-    /** Default: unique within the agent. */
+    /** The id of the call. Default: unique within the agent. */
     readonly id?: string;
   }[];
   /** Default: `tool_use` with calls, else `complete`. */
@@ -33,49 +33,49 @@ export interface ScriptedAnswer {
   /** Default: 120 tokens in, 30 out. */
   readonly usage?: Usage;
   /**
-   * The request fails with this, after `text` and whatever else is given has been streamed. `retryable: true`
-   * makes the agent try again, with the next step of the script, as it would with a real service.
+   * Makes the request fail with this error, after `text` and the other fields have been streamed. With `retryable:
+   * true` the agent retries with the next step of the script, as with a real service.
    */
   readonly error?: ErrorData;
-  /** After what is given nothing more comes, and the answer does not end. */
+  /** If true, the response stalls after these fields and does not end. */
   readonly stalls?: boolean;
-  /** Time before the first byte, by the agent's runtime. */
+  /** Delay before the first byte, by the agent's runtime. */
   readonly delayMs?: number;
 }
 
-/** A step of a script: a text, an answer, or a function that answers in view of the request. */
+/** A step of a script: a text, a response, or a function that returns one for the request. */
 export type ScriptStep =
   | string
   | ScriptedAnswer
   | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
-/** What a `scriptedAgent` says it is, and what it does when its script is over. */
+/** Options of {@link scriptedAgent}. */
 export interface ScriptedAgentOptions {
-  /** Begin again when the script is over, instead of failing. Default false. */
+  /** Start again after the last step instead of failing. Default false. */
   readonly repeat?: boolean;
   /** Default `scripted`. */
   readonly provider?: string;
   /** Default `scripted-model`. */
   readonly model?: string;
-  /** What the agent admits to; the rest is refused. Default: everything. */
+  /** Declared capabilities; requests that need others are refused. Default: all. */
   readonly capabilities?: Partial<Capabilities>;
   readonly runtime?: Runtime;
   readonly timeouts?: CreateAgentOptions['timeouts'];
-  /** Default: three retries, whatever the failure. */
+  /** Retry policy. Default: three retries for any failure. */
   readonly retry?: CreateAgentOptions['retry'];
 }
 
-/** An agent that plays a script and keeps what it was asked. */
+/** An agent that plays a script and records the requests it receives. */
 export interface ScriptedAgent extends Agent {
-  /** Every request given to `run`, in order. */
+  /** All requests passed to `run`, in order. */
   readonly requests: readonly ModelRequest[];
 }
 
 /**
- * A model that says what a script says, without a network or a key, anywhere JavaScript runs. It is made of
- * the same parts as a real provider, so requests are checked, streamed, cancelled and retried alike.
+ * Creates a model that returns scripted responses, without a network or a key, anywhere JavaScript runs. It is built
+ * from the same parts as a real provider, so requests are checked, streamed, cancelled and retried in the same way.
  *
- * Each request to the model takes one step. A request too many fails with kind `agent`, code `script_over`.
+ * Each model request uses one step. A request after the last step fails with kind `agent`, code `script_over`.
  */
 export function scriptedAgent(
   script: readonly ScriptStep[],
@@ -130,7 +130,7 @@ async function readStep(
 ): Promise<ScriptedAnswer> {
   const step = script[place];
   if (step === undefined) {
-    const message = `The script of ${script.length} steps is over: this is request ${place + 1}. Add a step or set "repeat".`;
+    const message = `The script has ${script.length} steps, but this is request ${place + 1}. Add a step or set "repeat".`;
     return { error: { kind: 'agent', code: 'script_over', message } };
   }
   try {
@@ -158,7 +158,7 @@ function playOf(step: ScriptedAnswer, place: number, model: string): MockReply {
 
 function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {
   const blocks: ScriptBlock[] = [];
-  // The seal is what makes reasoning worth sending back: it is kept in the history as with a real service.
+  // Only reasoning with a seal is sent back, so add one: the history keeps it as with a real service.
   if (step.reasoning !== undefined)
     blocks.push({ type: 'reasoning', text: step.reasoning, seal: `seal-${place}` });
   if (step.text !== undefined) blocks.push({ type: 'text', text: step.text });
@@ -168,7 +168,10 @@ function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {
   return blocks;
 }
 
-/** What makes the agent try again, or not; {@link worded} puts the script's own error in its place. */
+/**
+ * Returns a fault that is retried or not, like the script's error; {@link worded} replaces it with the script's own
+ * error.
+ */
 function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
   return {
     kind: retryable === true ? 'busy' : 'invalid',
@@ -177,7 +180,7 @@ function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
   };
 }
 
-/** The script's error as the agent's own, unless something else went wrong, such as a cancel. */
+/** Returns the script's error, unless the request failed for another reason, such as cancellation. */
 function worded(error: unknown, failure: ErrorData, provider: string): unknown {
   if (!AgentError.is(error) || error.kind === 'aborted' || error.kind === 'timeout') return error;
   return new AgentError({

@@ -12,18 +12,18 @@ import type { AssistantPart } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
 import { noUsage } from '../values/usage.ts';
 
-/** One answer, or how to come by it. */
+/** A response, or a function that returns one. */
 export type ModelStep =
   | ModelResponse
   | ((request: ModelRequest, context: RequestContext) => ModelResponse | Promise<ModelResponse>);
 
-/** An agent whose every answer is laid down, and nothing else: no wire, no time, no retries. */
+/** An agent whose responses are all predefined, without a wire, delays or retries. */
 export interface ScriptedModel extends Agent {
-  /** The requests as they were when they were made. */
+  /** The requests, copied when they were made. */
   readonly requests: readonly ModelRequest[];
 }
 
-/** What a puppet's answer uses unless it says otherwise. */
+/** Default usage of a scripted response. */
 export const scriptedUsage: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
 const everything: Capabilities = Object.freeze({
@@ -36,8 +36,8 @@ const everything: Capabilities = Object.freeze({
 });
 
 /**
- * Makes an agent that takes one step for each request. A request too many fails with code `script_over`.
- * `maxTokens` is the agent's own maximum for a response.
+ * Creates an agent that uses one step per request. A request after the last step fails with code `script_over`.
+ * `maxTokens` is the agent's maximum number of output tokens.
  */
 export function scriptedModel(
   steps: readonly ModelStep[],
@@ -55,14 +55,18 @@ export function scriptedModel(
       const step = steps[requests.length];
       requests.push({ ...request, messages: [...request.messages] });
       if (step === undefined) {
-        throw new AgentError({ kind: 'agent', code: 'script_over', message: 'The script is over.' });
+        throw new AgentError({
+          kind: 'agent',
+          code: 'script_over',
+          message: 'The script has no more steps.',
+        });
       }
       return typeof step === 'function' ? await step(request, context) : step;
     },
   };
 }
 
-/** What may differ from a plain answer. */
+/** Optional fields of a response. */
 export interface ResponseFields {
   readonly stop?: StopReason;
   readonly usage?: Usage;
@@ -71,7 +75,7 @@ export interface ResponseFields {
   readonly model?: string;
 }
 
-/** A whole answer from its parts. */
+/** Creates a response from its parts. */
 export function modelResponse(content: readonly AssistantPart[], rest: ResponseFields = {}): ModelResponse {
   const callsResponse = content.filter((part) => part.type === 'tool_call');
   return {
@@ -86,17 +90,20 @@ export function modelResponse(content: readonly AssistantPart[], rest: ResponseF
   };
 }
 
-/** An answer in words. */
+/** Creates a response with only text. */
 export function textResponse(text: string, rest: ResponseFields = {}): ModelResponse {
   return modelResponse([{ type: 'text', text }], rest);
 }
 
-/** A call in a script: a tool without arguments, or with them. */
+/** A call in a script: a tool name, or a name with arguments. */
 export type ScriptedCall =
   | string
   | { readonly name: string; readonly id?: string; readonly arguments?: Record<string, unknown> };
 
-/** An answer that calls tools; ids are `call-1`, `call-2` and so on in each answer, as some servers do. */
+/**
+ * Creates a response with tool calls; ids are `call-1`, `call-2` and so on in each response, as some servers number
+ * them.
+ */
 export function calls(made: readonly ScriptedCall[], rest: ResponseFields = {}): ModelResponse {
   return modelResponse(made.map(callPart), rest);
 }
@@ -110,7 +117,7 @@ function callPart(call: ScriptedCall, index: number): AssistantPart {
   return { type: 'tool_call', id, toolName: name, arguments: args };
 }
 
-/** A step that answers when it is told to, or never; the request's signal makes it fail as aborted. */
+/** Returns a step that waits for the given response; the request's signal makes it fail as aborted. */
 export function pendingResponse(until: Promise<ModelResponse>): ModelStep {
   return (_request, { signal }) =>
     new Promise((resolve, reject) => {
@@ -120,12 +127,12 @@ export function pendingResponse(until: Promise<ModelResponse>): ModelStep {
     });
 }
 
-/** A step that never answers, whatever its signal says. */
+/** Returns a step that never responds and ignores its signal. */
 export function noResponse(): ModelStep {
   return () => new Promise(() => {});
 }
 
-/** A step that fails. */
+/** Returns a step that fails. */
 export function failedResponse(error: unknown): ModelStep {
   return () => Promise.reject(error);
 }

@@ -3,7 +3,7 @@ import { noMetrics } from '../interfaces/metrics.ts';
 import type { SessionStore } from '../store/store.ts';
 import { noUsage } from '../values/usage.ts';
 
-/** Events as a log would write them, from the place after `after` on. */
+/** Creates events as a log stores them, starting after sequence number `after`. */
 export function eventsOf(
   sessionId: string,
   bodies: readonly EventBody[],
@@ -16,12 +16,12 @@ export function eventsOf(
   });
 }
 
-/** A `user` event with this text. */
+/** Creates a `user` event with this text. */
 export function said(text: string): EventBody {
   return { type: 'user', content: [{ type: 'text', text }] };
 }
 
-/** An answer in words. `usd` is absent for an unknown price. */
+/** Creates a response with only text. `usd` is undefined for an unknown price. */
 export function answered(
   text: string,
   rest: { readonly model?: string; readonly usd?: number } = {},
@@ -40,7 +40,7 @@ export function answered(
   };
 }
 
-/** An answer that calls a tool, the tool's start, and its result, for the turn with this number. */
+/** Creates a response with a tool call, the start of the tool and its result, for the turn with this number. */
 export function worked(turn: number): EventBody[] {
   const call = { turn, index: 0, callId: `call-${turn}`, toolName: 'look' };
   const args = { path: `file-${turn}.txt` };
@@ -64,18 +64,21 @@ export function worked(turn: number): EventBody[] {
   ];
 }
 
-/** A `finished` event with this status. */
+/** Creates a `finished` event with this status. */
 export function ended(status: RunStatus = 'complete'): EventBody {
   return { type: 'finished', status, metrics: noMetrics };
 }
 
-/** One whole run: a prompt, turns with a tool, an answer, the end. `answers` is how many the session had before. */
+/**
+ * Creates the events of one complete run: a prompt, turns with a tool, a response, the end. `answers` is the number of
+ * earlier responses in the session.
+ */
 export function wholeRun(prompt = 'Go.', turns = 1, answers = 0): EventBody[] {
   const work = Array.from({ length: turns }, (_, index) => worked(answers + index + 1)).flat();
   return [said(prompt), ...work, answered('Done.'), ended()];
 }
 
-/** Claims a session and appends to it. Gives the epoch. */
+/** Claims a session and appends to it. Returns the epoch. */
 export async function write(
   store: SessionStore,
   sessionId: string,

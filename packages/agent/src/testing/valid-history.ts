@@ -4,10 +4,10 @@ import { callsOf } from '../values/message.ts';
 import { ContractFailure } from './assertion.ts';
 
 /**
- * Fails unless every provider can take the conversation: each call has exactly one result, right after its
- * answer and in the order of the calls; no message and no text is empty; no text, key or argument holds half
- * of a surrogate pair; roles and parts are known.
- * @throws ContractFailure naming the first message that is wrong.
+ * Fails unless every provider accepts the conversation: each call has exactly one result, directly after its response
+ * and in the order of the calls; no message and no text is empty; no text, key or argument contains a lone surrogate;
+ * roles and parts are known.
+ * @throws ContractFailure naming the first invalid message.
  */
 export function assertValidHistory(messages: readonly Message[]): void {
   let at = 0;
@@ -16,20 +16,20 @@ export function assertValidHistory(messages: readonly Message[]): void {
     if (message === undefined) throw flaw(at, 'is missing');
     checkMessage(message, at);
     if (message.role === 'tool_result')
-      throw flaw(at, `answers ${show(message.toolCallId)}, which no call has`);
+      throw flaw(at, `is a result for ${show(message.toolCallId)}, which is not the id of a call`);
     at += 1;
     if (message.role === 'assistant') at = checkResults(messages, at, message);
   }
 }
 
-/** Checks the results after an answer and gives the index of what follows them. */
+/** Checks the results after a response and returns the index after them. */
 function checkResults(messages: readonly Message[], from: number, answer: AssistantMessage): number {
   let at = from;
   for (const call of callsOf(answer)) {
     const result = messages[at];
-    if (result?.role !== 'tool_result') throw flaw(at, `should answer call ${show(call.id)}`);
+    if (result?.role !== 'tool_result') throw flaw(at, `should be the result of call ${show(call.id)}`);
     if (result.toolCallId !== call.id) {
-      throw flaw(at, `answers ${show(result.toolCallId)} where the result of ${show(call.id)} belongs`);
+      throw flaw(at, `is the result of ${show(result.toolCallId)} instead of ${show(call.id)}`);
     }
     checkMessage(result, at);
     checkResult(result, at);
@@ -47,19 +47,19 @@ function checkMessage(message: Message, at: number): void {
   if (!Array.isArray(message.content) || message.content.length === 0) throw flaw(at, 'is empty');
   for (const part of message.content) {
     const allowed = message.role === 'assistant' ? answerParts : saidParts;
-    if (!allowed.has(part.type)) throw flaw(at, `has a part of type ${show(part.type)}`);
-    if (part.type === 'text' && part.text === '') throw flaw(at, 'has an empty text');
+    if (!allowed.has(part.type)) throw flaw(at, `contains a part of type ${show(part.type)}`);
+    if (part.type === 'text' && part.text === '') throw flaw(at, 'contains an empty text');
     if (part.type === 'tool_call' && (typeof part.arguments !== 'object' || part.arguments === null)) {
-      throw flaw(at, 'has a call whose arguments are not an object');
+      throw flaw(at, 'contains a call whose arguments are not an object');
     }
   }
-  if (hasHalfPair(message)) throw flaw(at, 'holds half of a surrogate pair');
+  if (hasHalfPair(message)) throw flaw(at, 'contains a lone surrogate');
 }
 
 const answerParts: ReadonlySet<string> = new Set(['text', 'reasoning', 'opaque', 'tool_call']);
 const saidParts: ReadonlySet<string> = new Set(['text', 'file']);
 
-/** JSON writes half a pair as an escape, so that it is found wherever it stands. What is sealed may hold one. */
+/** Finds a lone surrogate anywhere, because JSON writes it as an escape. Seals may contain one. */
 function hasHalfPair(message: Message): boolean {
   const text = JSON.stringify(message, (_key, value) =>
     isObject(value) && 'seal' in value ? undefined : value,

@@ -88,7 +88,7 @@ describe('a scripted agent', () => {
     await agent.run(hello);
     const error = await errorOf(agent.run(hello));
     expect(error).toMatchObject({ kind: 'agent', code: 'script_over', retryable: false, attempts: 1 });
-    expect(error.message).toContain('The script of 1 steps is over: this is request 2.');
+    expect(error.message).toContain('The script has 1 steps, but this is request 2.');
   });
 
   it('begins again when it may', async () => {

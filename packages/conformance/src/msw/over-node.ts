@@ -12,7 +12,7 @@ export function overNode(subject: MockedSubject): ContractSubject {
     return serveLoopback(async (request) => {
       const response = await getResponse(handlers, request);
       if (response === undefined) return new Response(`No handler matches ${request.url}.`, { status: 404 });
-      if (response.type === 'error') throw new Error('The connection breaks before there is an answer.');
+      if (response.type === 'error') throw new Error('The connection was lost before there was a response.');
       return response;
     });
   };

@@ -1,14 +1,14 @@
 import { seededRandom } from './seeded-random.ts';
 
 /**
- * How the bytes of a body are cut into the chunks that are written: one per payload, all at once, of a fixed
- * number of bytes, or at random places. Fixed and random cuts fall anywhere, inside characters too.
+ * The way the bytes of a body are split into chunks: one per payload, all in one, of a fixed size, or of random sizes.
+ * Fixed and random splits can fall anywhere, even inside characters.
  */
 export type Chunking = 'payload' | 'whole' | { readonly size: number } | { readonly seed: number };
 
 const encoder = new TextEncoder();
 
-/** The frames of a body as the chunks to write; no chunk is empty. */
+/** Returns the chunks to write for the frames of a body; no chunk is empty. */
 export function chunksOf(frames: readonly string[], chunking: Chunking): Uint8Array[] {
   if (chunking === 'payload')
     return frames.filter((frame) => frame !== '').map((frame) => encoder.encode(frame));
@@ -28,7 +28,10 @@ function cut(bytes: Uint8Array, nextSize: () => number): Uint8Array[] {
   return chunks;
 }
 
-/** Mostly small pieces, now and then a big one: both the cuts inside a frame and several frames at once. */
+/**
+ * Returns mostly small sizes and sometimes a large one, so that splits fall inside a frame and chunks contain several
+ * frames.
+ */
 function randomSizes(seed: number): () => number {
   const random = seededRandom(seed);
   return () => (random.chance(0.7) ? random.between(1, 12) : random.between(1, 400));

@@ -1,7 +1,7 @@
 import type { RawResponse, Transport } from '../../provider/wire/transport.ts';
 import type { Handler } from './wire-server.ts';
 
-/** A transport without a network: every request goes straight to a handler in the same process. */
+/** Creates a transport without a network: every request goes directly to a handler in the same process. */
 export function handlerTransport(handler: Handler): Transport {
   return async ({ url, headers, body, signal }) => {
     signal.throwIfAborted();
@@ -29,7 +29,7 @@ function rawResponse(response: Response, signal: AbortSignal): RawResponse {
   };
 }
 
-/** Settles as the promise does, or rejects as soon as the signal is aborted. */
+/** Settles like the promise, or rejects as soon as the signal aborts. */
 function unlessAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import type {
   WireError,
 } from './provider-testing.ts';
 
-/** A part of a request as an inverse finds it: a tool's result with all that it brought, in its order. */
+/** A part of a request as read by a mock wire; a tool result contains all its parts in order. */
 export type FoundPart =
   | Exclude<ReadPart, { readonly type: 'result' }>
   | {
@@ -20,55 +20,55 @@ export type FoundPart =
       readonly isError?: boolean | undefined;
     };
 
-/** A request as an inverse finds it. Null and undefined both mean that the request does not say. */
+/** A request as read by a mock wire. Null and undefined both mean that the request does not set the field. */
 export interface FoundRequest extends Pick<ReadRequest, 'model' | 'tools' | 'toolChoice'> {
-  /** One text, or the instructions one by one. */
+  /** One string, or one per instruction. */
   readonly system: string | readonly string[];
-  /** What stands one behind the other on the same side is one turn. */
+  /** Adjacent parts of the same side form one turn. */
   readonly turns: readonly { readonly side: 'user' | 'assistant'; readonly parts: readonly FoundPart[] }[];
   readonly maxTokens?: number | null | undefined;
   readonly temperature?: number | null | undefined;
   readonly output?: ReadRequest['output'] | null;
 }
 
-/** A failed request in the words of a service. */
+/** An error response in the service's own format. */
 export interface FailedRequest {
-  /** Written as JSON unless it is a text. */
+  /** Serialized as JSON unless it is a string. */
   readonly body: unknown;
   /** Default: busy 529, rate_limit 429, agent 500, auth 401, not_found 404, the others 400. */
   readonly status?: number | undefined;
-  /** Besides the content type. */
+  /** Headers in addition to the content type. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * What is a service's own in the inverse of its wire, `Body` being what its requests look like. What tells an
- * answer gives lists of payloads, which may be empty; `at` is the index of the block among `answer.blocks`.
+ * The service-specific part of a mock service; `Body` is the type of its request bodies. Methods that write a response
+ * return lists of payloads, which may be empty; `at` is the index of the block among `answer.blocks`.
  */
 export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provider' | 'head' | 'lacks'> {
-  /** As the wire has it; a framing of its own says the media type, and how a payload or a text stands in it. */
+  /** The framing of the wire. A custom framing specifies the media type, and how a payload or a string is framed. */
   readonly framing: 'sse' | 'ndjson' | Pick<ProviderTesting, 'contentType' | 'frame'>;
-  /** Payloads that open an answer. Default: none. */
+  /** Returns the payloads that start a response. Default: none. */
   begin?(answer: ScriptAnswer): readonly unknown[];
-  /** A block begins. May be left untold, or told twice. */
+  /** Returns the payloads that start a block. It may be omitted, or sent twice. */
   open(at: number, block: ScriptBlock): readonly unknown[];
-  /** A piece of a block: of its text, or of the JSON of a call's arguments. */
+  /** Returns the payloads of a chunk of a block: of its text, or of the JSON of a call's arguments. */
   delta(at: number, text: string, block: ScriptBlock): readonly unknown[];
-  /** What a block of reasoning is signed with. Default: nothing, for a service without seals. */
+  /** Returns the payloads with the seal of a reasoning block. Default: none, for a service without seals. */
   seal?(at: number, seal: string): readonly unknown[];
-  /** A block is whole. May be left untold, or told twice. Default: nothing. */
+  /** Returns the payloads that end a block. They may be omitted, or sent twice. Default: none. */
   close?(at: number, block: ScriptBlock): readonly unknown[];
-  /** The rest: usage, why it stops, the end. */
+  /** Returns the remaining payloads: usage, stop reason, end. */
   end(answer: ScriptAnswer): readonly unknown[];
-  /** Payloads that a good provider does not mind: pings and kinds from the future. */
+  /** Returns payloads that a provider must ignore: pings and unknown kinds. */
   noise(): readonly unknown[];
-  /** A failed request. The message of `auth` names the key that was refused. */
+  /** Returns an error response. The message of `auth` contains the refused key. */
   error(fault: ScriptFault): FailedRequest;
-  /** A failure in the middle of an answer. Default: one payload, the body of the failed request. */
+  /** Returns the payloads of a failure in the middle of a response. Default: the body of the error response. */
   fail?(fault: ScriptFault): readonly unknown[];
-  /** Reads a request's body back. Throws with a clear message for one that no provider should send. */
+  /** Parses a request body. Throws with a clear message for one that no provider should send. */
   read(body: Body): FoundRequest;
-  /** What the real service says to a body that it does not take; nothing when it is fine. */
+  /** Returns the real service's error message for a body that it does not accept; undefined if it does. */
   refuse(body: Body): string | undefined;
 }
 
@@ -85,13 +85,13 @@ const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
   not_found: 404,
 };
 
-/** The word that a service has for a meaning, by the table in which its wire looks up meanings. */
+/** Returns the service's code for a meaning, from the table that its wire uses. */
 export function errorText<Word>(table: ReadonlyMap<Word, unknown>, meaning: unknown): Word | undefined {
   for (const [word, means] of table) if (means === meaning) return word;
   return undefined;
 }
 
-/** The inverse of a wire, made of what is the service's own. */
+/** Creates a mock service from its service-specific part. */
 export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
   const { framing } = own;
   return {

@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Handler } from './wire-server.ts';
 
-/** A handler served on a port of this machine. */
+/** A handler served on a local port. */
 export interface Loopback {
-  /** Such as `http://127.0.0.1:40123`. */
+  /** URL, such as `http://127.0.0.1:40123`. */
   readonly url: string;
   /** Closes the port and every connection. */
   close(): Promise<void>;
 }
 
 /**
- * Serves a handler on 127.0.0.1 and a free port. Needs Node, which is loaded here and not before. A handler
- * that rejects, or a body that errors, breaks its connection; a client that leaves aborts `request.signal`
- * and cancels the body.
+ * Serves a handler on 127.0.0.1 and a free port. Requires Node, which is loaded only here. A handler that rejects or a
+ * body that fails closes its connection abruptly; a client that disconnects aborts `request.signal` and cancels the
+ * body.
  */
 export async function serveLoopback(handler: Handler): Promise<Loopback> {
   const { createServer } = await import('node:http');
-  // A connection stays for as long as its client: one that is closed for idleness just as a client takes it up again
-  // fails a request that the service never saw.
+  // Idle connections stay open: if one were closed just as a client reuses it, a request would fail that the service
+  // never saw.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     answer(handler, incoming, outgoing).catch(() => breakConnection(outgoing));
   });
@@ -45,7 +45,7 @@ async function answer(handler: Handler, incoming: IncomingMessage, outgoing: Ser
   outgoing.on('error', () => left.abort());
   const response = await handler(await toRequest(incoming, left.signal));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  // The head goes out at once: a stalled body must not look like a missing head.
+  // Send the head immediately: a stalled body must not look like a missing head.
   outgoing.flushHeaders();
   if (response.body !== null) await copyBody(response.body, outgoing, left.signal);
   outgoing.end();
@@ -82,7 +82,7 @@ function drained(outgoing: ServerResponse, left: AbortSignal): Promise<void> {
   });
 }
 
-/** What was written still arrives; the body has no end, so the client sees that it was cut. */
+/** Closes the connection. Written data still arrives; the body has no end, so the client sees that it was cut off. */
 function breakConnection(outgoing: ServerResponse): void {
   const { socket } = outgoing;
   if (socket === null) return;

@@ -3,26 +3,26 @@ import type { Chunking } from './chunking.ts';
 import type { ScriptAnswer, ScriptFault, Step } from './provider-testing.ts';
 
 /**
- * What becomes of a body once its bytes are written: a clean end, a connection that breaks, or one that stays
- * open and silent until the client gives up.
+ * The end of a connection after the bytes of a body are written: a normal end, a lost connection, or one that stays
+ * open and silent until the client disconnects.
  */
 export type Ending = 'end' | 'reset' | 'stall';
 
-/** A streamed answer, whole or spoiled. */
+/** A streamed response, complete or faulty. */
 export interface ResponseReply {
   readonly type: 'answer';
   readonly answer: ScriptAnswer;
-  /** What is told of it. Default: everything, one block after another. */
+  /** The steps to send. Default: all, one block after another. */
   readonly steps?: readonly Step[];
-  /** Told after the steps: a failure inside the stream. */
+  /** Failure inside the stream, sent after the steps. */
   readonly fault?: ScriptFault;
-  /** Told last: the first half of this step's first frame. */
+  /** Step whose first frame is sent last, and only its first half. */
   readonly torn?: Step;
-  /** Puts noise in front of every payload and behind the last. */
+  /** Adds noise before every payload and after the last. */
   readonly noise?: boolean;
   /** Changes the payloads before they are framed. */
   readonly edit?: (payloads: readonly unknown[]) => readonly unknown[];
-  /** Changes each frame after it is framed; the last place to spoil something. */
+  /** Changes each frame after it is framed. */
   readonly rewrite?: (frame: string, index: number) => string;
   /** Default `payload`. */
   readonly chunks?: Chunking;
@@ -31,19 +31,19 @@ export interface ResponseReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure as the service tells it: an HTTP status with its body. */
+/** A failure of the service: an HTTP status with its body. */
 export interface FaultReply {
   readonly type: 'fault';
   readonly fault: ScriptFault;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Any answer at all, such as one that a proxy gives. */
+/** Any response, such as one from a proxy. */
 export interface RawReply {
   readonly type: 'raw';
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Chunks of the body; what is iterated lazily may be endless. */
+  /** Chunks of the body; a lazy iterable may be endless. */
   readonly body?: string | Iterable<string | Uint8Array>;
   readonly ending?: Ending;
 }
@@ -56,20 +56,20 @@ export interface LiveReply {
   readonly status?: number;
 }
 
-/** No answer ever: neither head nor body. */
+/** No response at all: neither head nor body. */
 export interface SilentReply {
   readonly type: 'silent';
 }
 
-/** The connection breaks before there is an answer. */
+/** The connection is lost before there is a response. */
 export interface DisconnectReply {
   readonly type: 'hang_up';
 }
 
-/** One answer of a service, as a script has it. */
+/** One response of a mock service. */
 export type MockReply = ResponseReply | FaultReply | RawReply | LiveReply | SilentReply | DisconnectReply;
 
-/** A good answer. */
+/** Creates a normal response. */
 export function replies(
   answer: ScriptAnswer,
   rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
@@ -77,25 +77,25 @@ export function replies(
   return { type: 'answer', answer, ...rest };
 }
 
-/** A failure with the service's own status and words. */
+/** Creates a failure with the service's own status and message. */
 export function failsWith(fault: ScriptFault, headers?: Readonly<Record<string, string>>): FaultReply {
   return { type: 'fault', fault, ...defined({ headers }) };
 }
 
-/** A plain-text answer with this status, such as a gateway gives that knows nothing of the service. */
+/** Creates a plain-text response with this status, such as from a gateway that does not know the service. */
 export function answersStatus(status: number, headers: Readonly<Record<string, string>> = {}): RawReply {
   return {
     type: 'raw',
     status,
     headers: { 'content-type': 'text/plain', ...headers },
-    body: `The gateway answers ${status}.`,
+    body: `The gateway responds with status ${status}.`,
   };
 }
 
-/** The body of an answer whose chunks a test sends one by one. */
+/** The body of a response whose chunks a test sends one by one. */
 export class LiveStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** Resolves when the reader gives up. */
+  /** Resolves when the reader cancels the body. */
   readonly left: Promise<void>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   readonly #encoder = new TextEncoder();
@@ -114,12 +114,12 @@ export class LiveStream {
     });
   }
 
-  /** Sends text as one chunk. Does nothing once the reader has left. */
+  /** Sends text as one chunk. Does nothing after the reader has left. */
   send(text: string): void {
     if (text !== '') this.#controller?.enqueue(this.#encoder.encode(text));
   }
 
-  /** Ends the body cleanly. */
+  /** Ends the body normally. */
   end(): void {
     this.#controller?.close();
     this.#controller = undefined;

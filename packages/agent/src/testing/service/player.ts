@@ -3,18 +3,18 @@ import type { Ending, MockReply, RawReply, ResponseReply } from './play.ts';
 import type { ProviderTesting, Step, WireError } from './provider-testing.ts';
 import { responseSteps } from './script.ts';
 
-/** What a play needs to become an answer on a wire. */
+/** The context of a mock reply. */
 export interface ReplyContext {
   readonly testing: ProviderTesting;
-  /** The key of the request: a service that refuses it may name it. */
+  /** The key of the request; a service that refuses it may repeat it. */
   readonly secret: string;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Performs a play as an HTTP answer. A broken connection is a rejection before the head and an error of the
- * body after it, which {@link serveLoopback} turns into a socket that is destroyed.
+ * Converts a mock reply to an HTTP response. A lost connection is a rejection before the head and an error of the body
+ * after it; {@link serveLoopback} then destroys the socket.
  */
 export async function serveReply(
   play: MockReply,
@@ -36,18 +36,18 @@ export async function serveReply(
       return new Response(play.stream.body, { status: play.status ?? 200, headers: headOf(testing) });
     case 'silent':
       await aborted(signal);
-      throw new Error('The client left before there was an answer.');
+      throw new Error('The client disconnected before there was a response.');
     case 'hang_up':
-      throw new Error('The connection breaks before there is an answer.');
+      throw new Error('The connection was lost before there was a response.');
   }
 }
 
-/** An HTTP failure as a response. */
+/** Returns an error response. */
 export function errorResponse(error: WireError, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(error.body, { status: error.status, headers: { ...error.headers, ...headers } });
 }
 
-/** The frames of an answer, in order: what stands on the wire before it is cut into chunks. */
+/** Returns the frames of a response in order, before they are split into chunks. */
 export function framesOf(play: ResponseReply, testing: ProviderTesting): string[] {
   const told = tellPayloads(play, testing);
   const edited = play.edit === undefined ? told : play.edit(told);
@@ -57,7 +57,7 @@ export function framesOf(play: ResponseReply, testing: ProviderTesting): string[
   return play.rewrite === undefined ? frames : frames.map(play.rewrite);
 }
 
-/** The frames of single steps, for an answer that is told by hand. */
+/** Returns the frames of single steps, for a response that a test writes step by step. */
 export function stepFrames(steps: readonly Step[], play: ResponseReply, testing: ProviderTesting): string {
   const payloads = steps.flatMap((step) => testing.line(step, play.answer));
   return payloads.map((payload) => testing.frame(payload)).join('');
@@ -72,7 +72,7 @@ function tellPayloads(play: ResponseReply, testing: ProviderTesting): readonly u
   ];
 }
 
-/** Half of a frame is the JSON cut in its middle, whatever the framing puts around it. */
+/** Returns the first half of a frame, which cuts the JSON in the middle. */
 function tornFrame(step: Step, play: ResponseReply, testing: ProviderTesting): string[] {
   const [payload] = testing.line(step, play.answer);
   if (payload === undefined) return [];
@@ -104,14 +104,14 @@ function* rawChunks(play: RawReply): Iterable<Uint8Array> {
   const encoder = new TextEncoder();
   const body = typeof play.body === 'string' ? [play.body] : (play.body ?? []);
   for (const chunk of body) {
-    // An empty chunk would end an HTTP body before its time.
+    // An empty chunk would end an HTTP body too early.
     if (chunk.length > 0) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
   }
 }
 
 /**
- * One chunk per pull and no queue: an error given to a stream throws away what is still queued, and every
- * byte before a break has to arrive.
+ * Creates a stream that reads one chunk per pull without a queue: an error discards queued chunks, but every byte
+ * before a lost connection must arrive.
  */
 function bodyOf(chunks: Iterable<Uint8Array>, ending: Ending): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.iterator]();
@@ -121,7 +121,7 @@ function bodyOf(chunks: Iterable<Uint8Array>, ending: Ending): ReadableStream<Ui
         const next = iterator.next();
         if (next.done !== true) controller.enqueue(next.value);
         else if (ending === 'end') controller.close();
-        else if (ending === 'reset') controller.error(new Error('The connection breaks here.'));
+        else if (ending === 'reset') controller.error(new Error('The connection was lost.'));
         else return new Promise<void>(() => {});
         return undefined;
       },

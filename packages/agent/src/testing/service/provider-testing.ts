@@ -1,15 +1,15 @@
 import type { StopReason } from '../../interfaces/agent.ts';
 import type { Usage } from '../../values/usage.ts';
 
-/** A block of a scripted answer. */
+/** A block of a scripted response. */
 export type ScriptBlock =
   | { readonly type: 'text'; readonly text: string }
-  /** `seal` is what the service would sign the thinking with. */
+  /** `seal` is the signature that the service would add to the reasoning. */
   | { readonly type: 'reasoning'; readonly text: string; readonly seal?: string }
-  /** `input` is the raw text of the arguments, which need not be good JSON. */
+  /** `input` is the raw text of the arguments, which may be invalid JSON. */
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: string };
 
-/** One answer of a model in neutral words. */
+/** One model response in a provider-independent form. */
 export interface ScriptAnswer {
   readonly blocks: readonly ScriptBlock[];
   readonly stop: StopReason;
@@ -17,40 +17,40 @@ export interface ScriptAnswer {
   readonly model: string;
 }
 
-/** A moment in the telling of an answer. `at` is the index of a block. */
+/** A step in the stream of a response. `at` is the index of a block. */
 export type Step =
   | { readonly type: 'open'; readonly at: number }
   | { readonly type: 'delta'; readonly at: number; readonly text: string }
-  /** The seal of a reasoning block, told before its close. */
+  /** The seal of a reasoning block, sent before its close. */
   | { readonly type: 'seal'; readonly at: number }
   | { readonly type: 'close'; readonly at: number }
-  /** The rest: stop reason, usage, end. */
+  /** The remaining data: stop reason, usage, end. */
   | { readonly type: 'end' };
 
-/** A failure of a service, as its provider is to describe it. */
+/** A failure of a service, as its provider must report it. */
 export interface ScriptFault {
   readonly kind: 'busy' | 'rate_limit' | 'agent' | 'invalid' | 'auth' | 'not_found' | 'too_long';
   readonly message: string;
   readonly retryAfterMs?: number;
 }
 
-/** An HTTP answer that is not a stream. */
+/** An HTTP response that is not a stream. */
 export interface WireError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A part of a request read back, in neutral words. */
+/** A part of a parsed request, in a provider-independent form. */
 export type ReadPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'reasoning'; readonly text: string; readonly seal?: string }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: unknown }
-  /** `text` is all texts of the result, with nothing between; its files follow as parts of their own. */
+  /** `text` contains all texts of the result, concatenated; its files follow as separate parts. */
   | { readonly type: 'result'; readonly id: string; readonly text: string; readonly isError: boolean };
 
-/** A request read back from the wire. */
+/** A parsed request. */
 export interface ReadRequest {
   readonly model: string;
   /** All instructions joined by blank lines. */
@@ -67,17 +67,17 @@ export interface ReadRequest {
   readonly output?: { readonly name: string; readonly schema: unknown };
 }
 
-/** What a wire may be unable to say. Each switches off the contract cases that need it. */
+/** Features that a wire may not support. Each one disables the contract cases that need it. */
 export type UnsupportedFeature =
   | 'reasoning'
   | 'seal'
   | 'sampling'
   | 'native-output'
-  /** Counts of what was read from and written to a cache: both. */
+  /** The counts of tokens read from and written to a cache. */
   | 'cache-usage'
-  /** Of these two counts, that of what was written. */
+  /** The count of tokens written to a cache. */
   | 'cache-write-usage'
-  /** Answers do not name the model that gave them: then it is the one that was asked. */
+  /** Responses do not contain the model name; the requested one is assumed. */
   | 'model-name'
   | 'reasoning-usage'
   | 'interleaving'
@@ -85,39 +85,39 @@ export type UnsupportedFeature =
   | 'in-stream-fault'
   | 'pause'
   | 'context-full-stop'
-  /** Text with broken letters in it: a check sum over the bytes refuses the frame that holds them. */
+  /** Text with invalid characters: a checksum over the bytes rejects the frame that contains them. */
   | 'checked-text';
 
 /**
- * The inverse of a provider: it writes what the provider reads and reads what the provider writes.
- * Everything here is plain data and pure functions, so that any server can play it.
+ * The counterpart of a provider: it writes what the provider reads and reads what the provider writes. It is plain data
+ * and pure functions, so that any server can use it.
  */
 export interface ProviderTesting {
   readonly provider: string;
-  /** Media type of a streamed answer. */
+  /** Media type of a streamed response. */
   readonly contentType: string;
-  /** Headers of a good answer, and what the agent is to make of them. Absent: a wire without any. */
+  /** Headers of a normal response, and what the agent should read from them. Default: none. */
   readonly head?: {
     readonly headers: Readonly<Record<string, string>>;
     readonly requestId?: string;
     readonly rateLimits?: Readonly<Record<string, string>>;
   };
-  /** What this wire cannot say, each with the reason in one sentence. */
+  /** Features that this wire does not support, each with the reason in one sentence. */
   readonly lacks: Partial<Readonly<Record<UnsupportedFeature, string>>>;
-  /** Payloads that open an answer. */
+  /** Returns the payloads that start a response. */
   begin(answer: ScriptAnswer): readonly unknown[];
-  /** Payloads of one step. May be none. */
+  /** Returns the payloads of one step, possibly none. */
   line(step: Step, answer: ScriptAnswer): readonly unknown[];
-  /** Payloads that a good provider does not mind: pings and kinds from the future. */
+  /** Returns payloads that a provider must ignore: pings and unknown kinds. */
   noise(): readonly unknown[];
-  /** A payload as it stands on the wire. A string payload is not JSON-encoded. */
+  /** Returns a framed payload. A string payload is not JSON-encoded. */
   frame(payload: unknown): string;
-  /** A failure as HTTP answer; `secret` is the key of the request, to be echoed by `auth`. */
+  /** Returns a failure as an HTTP response; `secret` is the key of the request, which `auth` repeats. */
   error(fault: ScriptFault, secret: string): WireError;
-  /** A failure as payloads inside a stream that began well. */
+  /** Returns a failure as payloads inside a stream that started normally. */
   fail(fault: ScriptFault): readonly unknown[];
-  /** Reads a request's body back. Throws with a clear message for one that no provider should send. */
+  /** Parses a request body. Throws with a clear message for one that no provider should send. */
   read(body: unknown): ReadRequest;
-  /** What the real service would refuse about this body, with its words; nothing when it is fine. */
+  /** Returns the error response of the real service for a body that it refuses; undefined if it accepts it. */
   refuse(body: unknown): WireError | undefined;
 }

@@ -1,18 +1,18 @@
 import type { Usage } from '../../values/usage.ts';
 import type { ScriptAnswer, ScriptBlock, Step } from './provider-testing.ts';
 
-/** What a scripted answer used unless it says otherwise. */
+/** Default usage of a scripted response. */
 export const scriptUsage: Usage = Object.freeze({ inputTokens: 120, outputTokens: 30 });
 
-/** The model that a scripted answer comes from unless it says otherwise. */
+/** Default model of a scripted response. */
 export const scriptModel = 'scripted-model';
 
-/** A call block; `input` may be the value of the arguments or the raw text of their JSON. */
+/** Creates a call block; `input` is the value of the arguments or the raw text of their JSON. */
 export function callBlock(id: string, name: string, input: unknown): ScriptBlock & { readonly type: 'call' } {
   return { type: 'call', id, name, input: typeof input === 'string' ? input : JSON.stringify(input) };
 }
 
-/** A whole answer from its blocks. A string is a text block; the stop reason follows from the blocks. */
+/** Creates a response from its blocks. A string is a text block; the blocks determine the stop reason. */
 export function scriptResponse(
   blocks: readonly (string | ScriptBlock)[],
   rest: Partial<Omit<ScriptAnswer, 'blocks'>> = {},
@@ -30,12 +30,12 @@ export function scriptResponse(
   };
 }
 
-/** The text that a block is told in. */
+/** Returns the text that is streamed for a block. */
 export function textOfBlock(block: ScriptBlock): string {
   return block.type === 'call' ? block.input : block.text;
 }
 
-/** Cuts a text into about `pieces` parts of equal length, none empty. */
+/** Splits a text into about `count` parts of equal length, none empty. */
 export function splitText(text: string, count: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / count));
   const found: string[] = [];
@@ -43,7 +43,7 @@ export function splitText(text: string, count: number): string[] {
   return found;
 }
 
-/** The steps of one block. */
+/** Returns the steps of one block. */
 export function blockSteps(block: ScriptBlock, at: number, deltas: readonly string[]): Step[] {
   return [
     { type: 'open', at },
@@ -53,7 +53,7 @@ export function blockSteps(block: ScriptBlock, at: number, deltas: readonly stri
   ];
 }
 
-/** The plain telling of an answer: one block after another, each in `count` deltas, then the end. */
+/** Returns the default steps of a response: one block after another, each in `count` deltas, then the end. */
 export function responseSteps(answer: ScriptAnswer, count: number = 3): Step[] {
   const steps = answer.blocks.flatMap((block, at) =>
     blockSteps(block, at, splitText(textOfBlock(block), count)),
@@ -61,7 +61,7 @@ export function responseSteps(answer: ScriptAnswer, count: number = 3): Step[] {
   return [...steps, { type: 'end' }];
 }
 
-/** The steps up to and including the first one that fits. */
+/** Returns the steps up to and including the first one that `isLast` accepts; all of them if it accepts none. */
 export function responseStepsUntil(answer: ScriptAnswer, isLast: (step: Step) => boolean): Step[] {
   const steps = responseSteps(answer);
   const last = steps.findIndex(isLast);

@@ -1,16 +1,16 @@
-/** Chance that can be repeated: the same seed gives the same choices everywhere. */
+/** A repeatable random number generator: the same seed gives the same numbers everywhere. */
 export interface SeededRandom {
-  /** From 0 up to but not including 1. */
+  /** Returns a number from 0 up to but not including 1. */
   next(): number;
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns an integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
-  /** One of the items, which must not be empty. */
+  /** Returns one of the items. The list must not be empty. */
   pick<Item>(items: readonly Item[]): Item;
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean;
 }
 
-/** Mulberry32: 32 bits of state, good enough to find bugs and short enough to be the same anywhere. */
+/** Creates a Mulberry32 generator: 32 bits of state, good enough to find bugs, and short. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {
@@ -25,7 +25,7 @@ export function seededRandom(seed: number): SeededRandom {
     between,
     pick(items) {
       const item = items[between(0, items.length - 1)];
-      if (item === undefined) throw new RangeError('There is nothing to pick from.');
+      if (item === undefined) throw new RangeError('The list of items is empty.');
       return item;
     },
     chance: (probability) => next() < probability,

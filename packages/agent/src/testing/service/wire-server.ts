@@ -3,46 +3,46 @@ import type { MockReply } from './play.ts';
 import { errorResponse, serveReply } from './player.ts';
 import type { ProviderTesting, ReadRequest, WireError } from './provider-testing.ts';
 
-/** Answers HTTP requests; what msw, a loopback port and an in-memory transport all can call. */
+/** Handles HTTP requests; msw, a loopback port and an in-memory transport can all call it. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
-/** What a service answers: plays in order, or a function that reacts to what it was asked. */
+/** The replies of a mock service: in order, or a function of the request. */
 export type WireScript =
   | readonly MockReply[]
   | ((request: ReadRequest, index: number) => MockReply | Promise<MockReply>);
 
-/** One request that came in. */
+/** One received request. */
 export interface Exchange {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
-  /** The body as it was sent. */
+  /** The body of the request. */
   readonly text: string;
-  /** The body in neutral words; absent when it could not be read. */
+  /** The parsed body; undefined if it could not be parsed. */
   readonly request?: ReadRequest;
-  /** Why the body could not be read or was refused: the provider's mistake, whatever the play. */
+  /** The reason why the body could not be parsed or was refused: an error of the provider, whatever the reply. */
   readonly complaint?: string;
-  /** Resolves when the client has left before the answer was over. */
+  /** Resolves if the client disconnects before the response ends. */
   readonly left: Promise<void>;
 }
 
-/** A service that plays a script and keeps what it was asked. */
+/** A mock service that plays a script and records the requests it receives. */
 export interface WireServer {
   readonly handler: Handler;
   readonly exchanges: readonly Exchange[];
-  /** Resolves with the exchange of this index once it has come in. */
+  /** Resolves with the exchange of this index when its request arrives. */
   arrival(index: number): Promise<Exchange>;
 }
 
-/** What a `wireServer` knows of its clients. */
+/** Options of {@link wireServer}. */
 export interface WireServerOptions {
-  /** The key that clients use; a service that refuses it may repeat it. Default: none known. */
+  /** The key that clients use; a service that refuses it may repeat it. Default: none. */
   readonly secret?: string;
 }
 
 /**
- * Plays a script as the service that `testing` describes. A request that the real service would refuse is
- * refused with its words and uses up no play; a script that is over answers 400 and says so.
+ * Plays a script as the service that `testing` describes. A request that the real service would refuse gets its error
+ * and uses no reply; after the end of the script, requests get status 400 with an explanation.
  */
 export function wireServer(
   testing: ProviderTesting,
@@ -51,7 +51,7 @@ export function wireServer(
 ): WireServer {
   const exchanges: Exchange[] = [];
   const waiting = new Map<number, PromiseWithResolvers<Exchange>>();
-  // A Request follows the signal it was made with only as long as it is reachable itself.
+  // A Request follows its signal only while the Request itself is reachable.
   const reachable: Request[] = [];
   let played = 0;
   const next = async (request: ReadRequest): Promise<MockReply> => {
@@ -93,7 +93,7 @@ const scriptIsOver: MockReply = {
   type: 'raw',
   status: 400,
   headers: { 'content-type': 'text/plain' },
-  body: 'The script of this server is over: one more request came than it has answers.',
+  body: 'The script of this server has no more replies.',
 };
 
 interface Examined {
