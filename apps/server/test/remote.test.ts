@@ -36,7 +36,7 @@ describe('a conversation on a server', () => {
   });
 
   test('an address that is none is refused when it is made', () => {
-    expect(() => connectHarness({ url: 'nowhere', token: '' })).toThrow(/not an address/);
+    expect(() => connectHarness({ url: 'nowhere', token: '' })).toThrow(/not a valid server URL/);
   });
 
   test('a server that cannot be reached fails the run once the patience is over [P2]', async () => {

@@ -4,37 +4,37 @@ import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 
-/** Where the server is and who asks. */
+/** The server and the credentials to use. */
 export interface LinkOptions {
-  /** Such as `https://cobbler.example`. */
+  /** URL of the server, such as `https://cobbler.example`. */
   readonly url: string;
   readonly token: string;
   readonly runtime: Pick<Runtime, 'fetch'>;
 }
 
-/** What may be said with a request. */
+/** Options of a request. */
 export interface ApiRequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Asks one server. */
+/** Sends requests to one server. */
 export class ApiLink {
   readonly #options: LinkOptions;
 
   /** @throws AgentError `invalid`, code `server_url`. */
   constructor(options: LinkOptions) {
     if (!URL.canParse(options.url)) {
-      const message = `${JSON.stringify(options.url)} is not an address of a server.`;
+      const message = `${JSON.stringify(options.url)} is not a valid server URL.`;
       throw new AgentError({ kind: 'invalid', code: 'server_url', message });
     }
     this.#options = options;
   }
 
   /**
-   * Sends a request and gives what came back as JSON.
-   * @throws AgentError with the code of the server's problem, or `network`.
+   * Sends a request and returns the JSON of the response.
+   * @throws AgentError with the code from the server's error response, or `network`.
    */
   async ask(
     method: 'GET' | 'POST' | 'DELETE',
@@ -47,7 +47,10 @@ export class ApiLink {
     return json;
   }
 
-  /** Sends a request whose answer is read by the caller. @throws AgentError `network` */
+  /**
+   * Sends a request; the caller reads the response.
+   * @throws AgentError `network`
+   */
   async open(
     method: string,
     path: string,
@@ -62,7 +65,7 @@ export class ApiLink {
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },
-        // Credentials go to this server and to no other.
+        // Never send the credentials to another server.
         redirect: 'error',
         ...defined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
       });
@@ -72,22 +75,22 @@ export class ApiLink {
   }
 }
 
-/** What a refused request means. */
+/** Converts an error response of the server to an error. */
 export function problemError(response: Response, json: Record<string, unknown>): AgentError {
   const { status } = response;
   const detail = json['detail'];
   const code = json['code'];
   return new AgentError({
     kind: kindOf(status),
-    message: typeof detail === 'string' ? detail : `The server answered ${status}.`,
+    message: typeof detail === 'string' ? detail : `The server responded with status ${status}.`,
     status,
     retryable: status >= 500,
-    // What answers without a code is something else than this server, such as a proxy before it.
+    // A response without a code does not come from a Cobbler server, but for example from a proxy.
     code: typeof code === 'string' ? code : 'foreign_answer',
   });
 }
 
-/** The JSON of a body; an empty object when it is none. */
+/** Returns the JSON object of a body; an empty object if the body is not one. */
 export async function jsonOf(response: Response): Promise<Record<string, unknown>> {
   try {
     const json: unknown = await response.json();

@@ -1,17 +1,17 @@
 import type { LiveEvent } from '../events/event.ts';
 
-/** A block of text as it comes, or as it is known whole. */
+/** A block of text: a part of it, or all of it. */
 type TextEvent = Extract<LiveEvent, { type: 'text_delta' | 'reasoning_delta' | 'text' | 'reasoning' }>;
 
 const missed = {
   kind: 'network',
   code: 'missed',
-  message: 'The answer began again while the connection was lost.',
+  message: 'The response started again while the connection was lost.',
 } as const;
 
 /**
- * What leads from one answer so far to a later one: for a reader that was shown the first, the rest of the same answer,
- * or all of an answer that was tried again in between.
+ * Returns the events that a reader needs who was shown an earlier part of a response: the rest of the same response, or
+ * all of a response that was retried in between.
  */
 export function catchUp(shown: readonly LiveEvent[], now: readonly LiveEvent[]): LiveEvent[] {
   const [before, after] = [blocksOf(shown), blocksOf(now)];
@@ -26,7 +26,7 @@ function blocksOf(events: readonly LiveEvent[]): LiveEvent[] {
   return events.filter(({ type }) => type !== 'status');
 }
 
-/** Whether a block is another one, or the same one grown. */
+/** Returns whether a block is the same as before, possibly with more text. */
 function continues(before: LiveEvent, after: LiveEvent | undefined): boolean {
   if (after === undefined) return false;
   if (!isOpen(before)) return JSON.stringify(before) === JSON.stringify(after);

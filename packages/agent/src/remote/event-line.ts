@@ -8,32 +8,35 @@ import type { Runtime } from '../values/runtime.ts';
 import type { ApiLink } from './api-link.ts';
 import { jsonOf, problemError } from './api-link.ts';
 
-/** Until the server says how often it shows that it lives, in milliseconds. */
+/** Assumed heartbeat interval until the server reports its own, in milliseconds. */
 const assumedHeartbeatMs = 15_000;
 
-/** After so many heartbeats without a byte the line is dead. */
+/** Number of missed heartbeats after which the connection counts as lost. */
 const missedBeats = 2.5;
 
-/** How a line of events is kept up. */
+/** Options of {@link EventLine}. */
 export interface LineOptions {
   readonly link: ApiLink;
   readonly runtime: Runtime;
   readonly sessionId: string;
-  /** How long to wait before coming back; it grows from base to max. */
+  /** Delays before a reconnect; they grow from base to max. */
   readonly back: Pick<RetryPolicy, 'baseMs' | 'maxMs'>;
-  /** The last event that is held: what comes after it is asked for. */
+  /** Returns the sequence number of the last received event; the server sends the events after it. */
   readonly position: () => number;
-  /** Gets the JSON of every frame. False: what came is not what has to follow, so the line is made anew. */
+  /**
+   * Receives the JSON of every frame. Returns false if the events do not continue the log, so that a new connection is
+   * needed.
+   */
   readonly hear: (data: Record<string, unknown>) => boolean;
-  /** Called when the line is lost, with the reason; it comes back by itself. */
+  /** Called with the reason when the connection is lost. It reconnects automatically. */
   readonly onLost: (error: AgentError) => void;
-  /** Makes the session when the server does not have it. Rejects when that is no use. */
+  /** Creates the session if it does not exist on the server. Rejects if that is not possible. */
   readonly make: () => Promise<void>;
 }
 
 /**
- * The events of a session over one connection after another: when one breaks, or shows no sign of life, the
- * next one goes on where it ended.
+ * Receives the events of a session over successive connections: when one is lost or sends no sign of life, the next one
+ * continues after the last event.
  */
 export class EventLine {
   readonly #options: LineOptions;
@@ -48,17 +51,17 @@ export class EventLine {
     void this.#keepUp();
   }
 
-  /** Resolves when the line is up. */
+  /** Resolves when the connection is established. */
   get ready(): Promise<void> {
     return this.#ready.promise;
   }
 
-  /** Gives the line up for good. */
+  /** Closes the connection permanently. */
   end(): void {
     this.#ended.abort();
   }
 
-  /** The connection works: `hello` has come. */
+  /** Marks the connection as established, after `hello` was received. */
   up(): void {
     this.#isUp = true;
     this.#failures = 0;
@@ -101,7 +104,7 @@ export class EventLine {
   async #read(body: ReadableStream<Uint8Array>, watch: IdleTimer): Promise<void> {
     const frames = new FrameReader();
     const reader = body.getReader();
-    // A fetch may ignore its signal once the head has come; Node's does when its request has been garbage-collected.
+    // A fetch may ignore its signal after the response head; Node's does if its request has been garbage-collected.
     const giveUp = () => void reader.cancel().catch(() => undefined);
     watch.signal.addEventListener('abort', giveUp, { once: true });
     try {
@@ -147,7 +150,7 @@ function parsed(data: string): Record<string, unknown> {
   }
 }
 
-/** Breaks a connection that shows no sign of life. */
+/** Aborts a connection that shows no sign of life. */
 class IdleTimer {
   readonly #runtime: Runtime;
   readonly #stopped = new AbortController();
@@ -173,7 +176,7 @@ class IdleTimer {
     this.#lastAt = this.#runtime.monotonic();
   }
 
-  /** How long the connection may be silent. */
+  /** Sets how long the connection may be silent. */
   expect(ms: number): void {
     this.#withinMs = ms;
     this.#cancel();
@@ -195,19 +198,19 @@ class IdleTimer {
   }
 }
 
-/** One frame of a stream of events. */
+/** One frame of an event stream. */
 interface EventFrame {
   readonly id?: string;
   readonly data: string;
 }
 
-/** Splits the bytes of a stream of events into frames. Comments and fields other than id and data are left out. */
+/** Splits the bytes of an event stream into frames. Ignores comments and fields other than id and data. */
 class FrameReader {
   readonly #lines = new LineText();
   #id: string | undefined;
   #data: string | undefined;
 
-  /** The frames that these bytes complete. A frame that is cut off is never given. */
+  /** Returns the frames that these bytes complete. A frame that is cut off is discarded. */
   push(bytes: Uint8Array): EventFrame[] {
     const frames: EventFrame[] = [];
     const text = this.#lines.push(bytes);

@@ -1,5 +1,5 @@
 /**
- * A harness whose conversation is held by a Cobbler server somewhere else.
+ * A harness whose conversation runs on a Cobbler server.
  *
  * @module
  */

@@ -26,42 +26,42 @@ import { catchUp } from './catch-up.ts';
 import { EventLine } from './event-line.ts';
 import { RemoteRun } from './remote-run.ts';
 
-/** Where a conversation is held and how to keep in touch with it. */
+/** Options of {@link connectHarness}. */
 export interface RemoteOptions {
-  /** Such as `http://127.0.0.1:4370`. */
+  /** URL of the server, such as `http://127.0.0.1:4370`. */
   readonly url: string;
-  /** A token with the scopes `read` and `prompt`, and `approve` to answer approvals. */
+  /** A token with the scopes `read` and `prompt`, and `approve` to decide approvals. */
   readonly token: string;
-  /** A session of the server to go on with, or the id of a new one. Default: a new session. */
+  /** The session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** Hears what happens in the session from now on, whichever client started it. */
+  /** Receives all events of the session after the connection is made, whichever client started the run. */
   readonly handler?: HarnessHandler | null;
-  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
-  /** Hears that the connection was lost, each time; it comes back by itself. */
+  /** Called each time the connection is lost. It reconnects automatically. */
   readonly onLost?: (error: AgentError) => void;
-  /** Hears that the connection is there again, and how many stored events came in between. */
+  /** Called when the connection is restored, with the number of stored events that were missed. */
   readonly onBack?: (events: number) => void;
-  /** Waits before coming back grow from base to max. Default 250 and 5,000 ms. */
+  /** Delays before a reconnect grow from base to max. Default 250 and 5,000 ms. */
   readonly back?: { readonly baseMs: number; readonly maxMs: number };
-  /** How long a run may be out of touch before it counts as failed, in milliseconds. Default 300,000. */
+  /** Maximum time for which a run may send no events before it counts as failed, in milliseconds. Default 300,000. */
   readonly patienceMs?: number;
-  /** How long a run may take to end once it is cancelled, in milliseconds. Default 5,000. */
+  /** Maximum time that a cancelled run may take to end, in milliseconds. Default 5,000. */
   readonly stopMs?: number;
   readonly runtime?: Runtime;
 }
 
 /**
- * A conversation on a Cobbler server. It needs nothing but `fetch`, comes back by itself after cuts and
- * restarts of the server, and shows every stored event once. `cancel`, `steer` and `answer` say whether a run
- * is under way that may hear them; whether it did is in its events.
+ * Connects to a conversation on a Cobbler server. Requires only `fetch`, reconnects automatically after lost
+ * connections and restarts of the server, and delivers every stored event once. `cancel`, `steer` and `decide` return
+ * whether a run is in progress that may receive them; its events show whether it did.
  * @throws AgentError `invalid`, code `server_url`.
  */
 export function connectHarness(options: RemoteOptions): Harness {
   return new RemoteHarness(options);
 }
 
-/** What a prompt or a resume asks of the server. */
+/** The request for a prompt or a resume. */
 interface ServerRequest {
   readonly path: string;
   readonly body: unknown;
@@ -82,20 +82,20 @@ class RemoteHarness implements Harness {
   readonly #tell: (event: RunEvent) => void;
   #state: State = emptyState();
   #line: EventLine | undefined;
-  /** Events up to this one happened before the first listener. */
+  /** Events up to this sequence number happened before the harness connected. */
   #past: number | undefined;
-  /** Up to this one they have to come before the line counts as up. */
+  /** Events up to this sequence number must arrive before the connection counts as restored. */
   #missing: number | undefined;
-  /** How many events that is. */
+  /** Number of those events. */
   #behind = 0;
   #isLost = false;
-  /** The last run whose end no store has. */
+  /** Id of the last run whose end is not stored. */
   #lastUnstored: string | undefined;
   #current: RemoteRun | undefined;
-  /** What was said about the current run, one after another. */
+  /** The requests about the current run, sent one after another. */
   #said: Promise<void> = Promise.resolve();
   #stopPatience = () => {};
-  /** Whether the current run was cancelled: from then on nothing moves its deadline. */
+  /** True if the current run was cancelled; after that its deadline is fixed. */
   #isStopping = false;
   #isClosed = false;
 
@@ -168,7 +168,10 @@ class RemoteHarness implements Harness {
     return run.run;
   }
 
-  /** Brings a prompt to the server, which takes it once however often it comes. Never rejects. */
+  /**
+   * Sends a prompt to the server until it is accepted; the server accepts it once, however often it is sent. Never
+   * rejects.
+   */
   async #start(run: RemoteRun, wanted: () => ServerRequest): Promise<void> {
     this.#wait(run);
     while (!run.isOver && !run.hasBegun) {
@@ -186,7 +189,7 @@ class RemoteHarness implements Harness {
     }
   }
 
-  /** Resolves when events come in. */
+  /** Resolves when the event connection is established. */
   async #lineUp(): Promise<void> {
     if (this.#line === undefined) {
       await this.#make();
@@ -216,7 +219,7 @@ class RemoteHarness implements Harness {
     else if (run !== undefined) this.#wait(run);
   }
 
-  /** False when the server tells something that cannot follow what is known. */
+  /** Handles a message of the server. Returns false if it cannot follow the events received so far. */
   #hear(data: Record<string, unknown>): boolean {
     const { type } = data;
     if (typeof type !== 'string') return true;
@@ -243,7 +246,7 @@ class RemoteHarness implements Harness {
     return true;
   }
 
-  /** What has come of the answer under way: those who watch get what they were not shown of it. */
+  /** Delivers the parts of the response in progress that were not shown yet. */
   #caughtUpWith(events: unknown): true {
     const run = this.#current;
     if (run?.hasBegun !== true || !Array.isArray(events)) return true;
@@ -251,7 +254,7 @@ class RemoteHarness implements Harness {
     return true;
   }
 
-  /** The line is up once everything that was there when it was made has come. */
+  /** Marks the connection as restored once all missed events have arrived. */
   #caughtUp(): void {
     if (this.#missing === undefined || this.#state.seq < this.#missing) return;
     this.#missing = undefined;
@@ -261,7 +264,7 @@ class RemoteHarness implements Harness {
     this.#isLost = false;
   }
 
-  /** The server has another log than the one that is known here: it is told from its beginning. */
+  /** Starts again with an empty log: the server's log differs and is sent from the beginning. */
   #lost(): true {
     this.#state = emptyState();
     const run = this.#current;
@@ -283,15 +286,15 @@ class RemoteHarness implements Harness {
       return;
     }
     if (!run.hasBegun) run.begin(this.#tell);
-    // A client that has seen the end may send the next prompt at once.
+    // A client that has received the end may send the next prompt immediately.
     if (event.type === 'finished') this.#forget(run);
     this.#show(event, run);
     if (event.type === 'finished') run.end(event, this.#state);
   }
 
-  /** The run that the log is at has ended, and no store has its end: nothing more will come of it. */
+  /** Ends the latest run in the log if its end could not be stored: no more events of it will follow. */
   #endedUnstored(event: UnstoredEnd): void {
-    // A new connection tells it again.
+    // The server repeats it on a new connection.
     if (event.runId !== this.#state.runId || event.runId === this.#lastUnstored) return;
     this.#lastUnstored = event.runId;
     const run = this.#current;
@@ -322,7 +325,7 @@ class RemoteHarness implements Harness {
     if (this.#current !== run || run.isOver) return false;
     if (this.#isStopping) return true;
     this.#isStopping = true;
-    // It may never reach the server.
+    // The request may never reach the server.
     this.#stopPatience();
     const stopMs = this.#options.stopMs ?? 5_000;
     this.#stopPatience = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
@@ -344,7 +347,7 @@ class RemoteHarness implements Harness {
     return this.#say(`approvals/${approvalId}`, body);
   }
 
-  /** Answers with the hash of what was asked, so that nothing else can be allowed by them. */
+  /** Adds the hash of each request to its decision, so that it cannot allow anything else. */
   #answers(given: NonNullable<HarnessResumeOptions['answers']>) {
     const asked = undecided(this.#state);
     const answers = given.map((answer) => {
@@ -355,7 +358,7 @@ class RemoteHarness implements Harness {
     return { answers };
   }
 
-  /** Says something until the server hears it or it is of no use any more. Never rejects. */
+  /** Sends a request until the server accepts it or the run is over. Never rejects. */
   async #untilHeard(run: RemoteRun, path: string, body: unknown): Promise<void> {
     while (!run.isOver) {
       try {
@@ -368,7 +371,7 @@ class RemoteHarness implements Harness {
     }
   }
 
-  /** From now on the run has so long to be heard of again. */
+  /** Restarts the time limit within which the run must send an event. */
   #wait(run: RemoteRun): void {
     if (this.#isStopping) return;
     this.#stopPatience();

@@ -12,8 +12,8 @@ import { textOf } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 
 /**
- * A run of the server as its client sees it. It owns every event from its first one to the first `finished`:
- * also when the server was restarted in between and went on with it under another id.
+ * A run on the server as its client sees it. It owns every event from its first one to the first `finished`, even if
+ * the server was restarted in between and continued it under another id.
  */
 export class RemoteRun {
   readonly run: Run;
@@ -30,7 +30,7 @@ export class RemoteRun {
     this.run = this.#held.run;
   }
 
-  /** Whether an event of it was seen. */
+  /** True if an event of the run was received. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -39,13 +39,13 @@ export class RemoteRun {
     return this.#isOver;
   }
 
-  /** Whether this event is one of this run. */
+  /** Returns whether an event belongs to this run. */
   owns(event: RunEvent): boolean {
     if (this.#isOver) return false;
     return this.#hasBegun || ('runId' in event && event.type !== 'started' && event.runId === this.ids.id);
   }
 
-  /** Shows the beginning. */
+  /** Delivers the `started` event. */
   begin(tell: (event: RunEvent) => void): void {
     this.#hasBegun = true;
     const { id, sessionId } = this.ids;
@@ -54,18 +54,18 @@ export class RemoteRun {
     tell(started);
   }
 
-  /** Shows an event of it. */
+  /** Delivers an event of the run. */
   show(event: RunEvent): void {
     this.#held.show(event);
   }
 
-  /** The run is over, as the log says, or the server where no store has its end. */
+  /** Ends the run with its stored or unstored end. */
   end(event: RunEnd, state: State): void {
     this.#isOver = true;
     this.#held.end(resultOf(this.ids, event, state));
   }
 
-  /** Nothing more will be heard of it. */
+  /** Ends the run with an error, because no more events will arrive. */
   giveUp(error: AgentError, state: State): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -92,7 +92,7 @@ function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult
   });
 }
 
-/** The messages as they would stand if the run had ended for good, for one that waits with open calls. */
+/** Returns the messages of a run that waits with open calls as if it had ended. */
 function closed(state: State): State['messages'] {
   const copy = copyState(state);
   foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });

@@ -1,5 +1,5 @@
 /**
- * Durable work: runners, the steps that they remember, and runs of agents as such steps.
+ * Durable workflows: runners, the steps that they record, and agent runs as such steps.
  *
  * @module
  */

@@ -3,7 +3,7 @@ import { AgentError } from '../values/errors.ts';
 /** A run that this runner works on, until another runner takes it over. */
 export interface ClaimedRun {
   readonly runId: string;
-  /** Larger than that of every earlier owner: what is written with an older one is refused. */
+  /** Larger than that of every earlier owner: a write with an older epoch is rejected. */
   readonly epoch: number;
   readonly version: string;
   /** JSON. */
@@ -18,19 +18,19 @@ export interface NewRun {
   readonly input: string;
 }
 
-/** What a journal holds under the name of a step. */
+/** The journal entry of a step. */
 export type JournalEntry =
   | { readonly kind: 'value' | 'error'; readonly text: string }
-  /** When a sleep or a wait is over, in milliseconds since 1970. */
+  /** Time at which a sleep or a wait ends, in milliseconds since 1970. */
   | { readonly kind: 'sleep' | 'wait'; readonly at: number };
 
-/** How a run ended, as JSON of its output or of its error. */
+/** The end of a run, with its output or its error as JSON. */
 export interface RunEndState {
   readonly state: 'done' | 'failed';
   readonly text: string;
 }
 
-/** Where a run stands. */
+/** The status of a run. */
 export type RunRecord =
   | { readonly state: 'queued' }
   | { readonly state: 'running'; readonly epoch: number }
@@ -42,64 +42,70 @@ export type Started =
   | { readonly result: 'busy' }
   | { readonly result: 'started'; readonly run?: ClaimedRun };
 
-/** What became free for this runner when a run ended. */
+/** The result of ending a run. */
 export interface Freed {
   readonly isOver: boolean;
-  /** The next run with the same key, claimed. */
+  /** The next run with the same key, now claimed by this runner. */
   readonly next?: ClaimedRun;
 }
 
-/** How long ended runs are kept. */
+/** Retention of ended runs. */
 export interface RunRetention {
-  /** Default 30 days, in milliseconds. */
+  /** Maximum age in milliseconds. Default 30 days. */
   readonly maxAgeMs?: number;
-  /** How many at most. Default 10,000. */
+  /** Maximum number of ended runs. Default 10,000. */
   readonly maxRuns?: number;
 }
 
 /**
- * What runs are made of, on one machine. Reads are answered at once. A write is done, all of it or nothing, when
- * its promise resolves; those of an epoch that is no longer the run's reject with code `fenced`.
+ * Stores the runs of one machine. Reads are synchronous. Writes are atomic and have completed when their promise
+ * resolves; a write with an outdated epoch rejects with code `fenced`.
  */
 export interface Journal {
   readonly durable: boolean;
-  /** How often to look whether another process has changed something, in milliseconds; nothing when there is none. */
+  /** Interval of checks for changes by other processes, in milliseconds; undefined if there are none. */
   readonly lookMs?: number;
-  /** Records a run, and claims it when nothing with its key is before it. */
+  /** Records a run, and claims it if no run with its key is ahead of it. */
   start(run: NewRun, rejectBusy: boolean): Promise<Started>;
-  /** Claims some free runs that are first of their key; none when there are none. */
+  /** Claims some free runs that are first of their key; returns an empty list if there are none. */
   claimFree(): Promise<readonly ClaimedRun[]>;
-  /** Gives a run back unfinished. */
+  /** Releases a run unfinished. */
   release(run: ClaimedRun): Promise<void>;
   find(runId: string, name: string): JournalEntry | undefined;
   record(run: ClaimedRun, name: string, entry: JournalEntry): Promise<void>;
   finish(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
   cancel(runId: string): Promise<Freed>;
-  /** Keeps a signal. False: the run is not open, or this name has had its signal or is waited for no more. */
+  /**
+   * Stores a signal. Returns false if the run has ended, or if this name has already received its signal or is no
+   * longer waited for.
+   */
   signal(runId: string, name: string, text: string): Promise<boolean>;
-  /** A signal's JSON; null when waiting for it was given up; undefined while it can come. */
+  /** Returns a signal as JSON, null if waiting for it has timed out, or undefined if it can still arrive. */
   signalled(runId: string, name: string): string | null | undefined;
-  /** Gives up waiting unless the signal is there: whichever was first stays. */
+  /** Stops waiting for a signal unless it has arrived: whichever happens first is kept. */
   giveUp(run: ClaimedRun, name: string): Promise<string | null>;
   standing(runId: string): RunRecord | undefined;
-  /** Whether another process has written since this was last asked. */
+  /** Returns whether another process has written since the last call. */
   hasNews(): boolean;
-  /** Gives back all runs. */
+  /** Releases all runs. */
   close(): Promise<void>;
 }
 
-/** What a writer hears whose run another process has taken over, or that was cancelled. */
+/** Creates the error for a writer whose run was cancelled or taken over by another process. */
 export function fencedRun(runId: string): AgentError {
-  const message = `Run ${runId} is no longer this runner's to work on.`;
+  const message = `Run ${runId} no longer belongs to this runner.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }
 
-/** The options with what is not given filled in. @throws AgentError `invalid`, code `retention`. */
+/**
+ * Returns the options with defaults filled in.
+ * @throws AgentError `invalid`, code `retention`.
+ */
 export function filledRetention({ maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 }: RunRetention = {}): {
   readonly maxAgeMs: number;
   readonly maxRuns: number;
 } {
   if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
-  const message = 'Ended runs are kept for 0 ms or more, and at least 1 of them.';
+  const message = 'The retention of ended runs must be at least 0 ms and at least 1 run.';
   throw new AgentError({ kind: 'invalid', code: 'retention', message });
 }

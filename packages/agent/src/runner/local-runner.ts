@@ -9,28 +9,31 @@ import { LiveRun } from './run-execution.ts';
 import type { Routine, RoutineStatus, Runner, StartOptions } from './runner.ts';
 import { checkRunId, runBusy, runCancelled, runNotFound, runnerClosed, waitAborted } from './step.ts';
 
-/** Every how many looks the journal is read even when nothing was written: a process that dies writes nothing. */
+/**
+ * Number of checks after which the journal is read even if nothing was written, because a process that dies writes
+ * nothing.
+ */
 const thoroughEvery = 5;
 
 export interface JournaledRunnerOptions {
   readonly journal: Journal;
   readonly routine: Routine;
   readonly runtime: Runtime;
-  /** Of the routine; stored with each run. */
+  /** Version of the workflow, stored with each run. */
   readonly version: string;
-  /** Older versions whose runs this routine can take up as well. */
+  /** Older versions whose runs this workflow can also resume. */
   readonly replays: readonly string[];
 }
 
-/** A runner of its own on a journal of this machine. */
+/** A runner on a journal of this machine. */
 export class JournaledRunner implements Runner {
   readonly durable: boolean;
   readonly #options: JournaledRunnerOptions;
   readonly #journal: Journal;
   readonly #live = new Map<string, LiveRun>();
-  /** Runs that the journal failed on, and that have to be given back before another runner can take them over. */
+  /** Runs whose journal writes failed, and that must be released before another runner can take them over. */
   readonly #strays = new Set<ClaimedRun>();
-  /** Called when a run may be over. */
+  /** Callbacks to call when a run may have ended. */
   readonly #watchers = new Map<string, Set<() => void>>();
   #takeLookBack: () => void = () => {};
   #looks = 0;
@@ -109,7 +112,7 @@ export class JournaledRunner implements Runner {
   }
 
   #begin(claimed: ClaimedRun): void {
-    // Closing the journal gives it back.
+    // Closing the journal releases it.
     if (this.#closed !== undefined) return;
     const { journal, runtime, version, replays } = this.#options;
     if (claimed.version !== version && !replays.includes(claimed.version))
@@ -142,7 +145,7 @@ export class JournaledRunner implements Runner {
     if (next !== undefined) this.#begin(next);
   }
 
-  /** The journal did not take what a run wrote: another runner has the run, or it is resumed later. */
+  /** Stops a run whose write the journal rejected: another runner has the run, or it resumes later. */
   #lose(claimed: ClaimedRun, error: AgentError): void {
     if (this.#closed !== undefined) return;
     if (error.code !== 'fenced') this.#strays.add(claimed);
@@ -161,7 +164,7 @@ export class JournaledRunner implements Runner {
     live?.stop(reason);
   }
 
-  /** Takes over free runs. A failure is retried at the next look. */
+  /** Takes over free runs. A failure is retried at the next check. */
   async #takeFree(): Promise<void> {
     try {
       for (const stray of this.#strays) {
@@ -174,7 +177,7 @@ export class JournaledRunner implements Runner {
         if (runs.length === 0 || this.#closed !== undefined) return;
       }
     } catch {
-      // The caller that starts, signals or asks gets the error.
+      // Callers of `start`, `signal` and `status` get the error.
     }
   }
 
@@ -186,7 +189,7 @@ export class JournaledRunner implements Runner {
     });
   }
 
-  /** Sees what other processes did with the runs of this one, and takes up those of processes that died. */
+  /** Checks what other processes did with the runs of this one, and resumes those of dead processes. */
   async #look(): Promise<void> {
     try {
       this.#looks += 1;
@@ -194,7 +197,7 @@ export class JournaledRunner implements Runner {
       for (const live of [...this.#live.values()]) this.#check(live);
       for (const runId of [...this.#watchers.keys()]) this.#tell(runId);
     } catch {
-      // The next look may succeed.
+      // The next check may succeed.
     }
     await this.#takeFree();
   }
@@ -210,7 +213,7 @@ export class JournaledRunner implements Runner {
     for (const look of this.#watchers.get(runId) ?? []) look();
   }
 
-  /** Resolves when there may be news of a run, or a caller gives up waiting. */
+  /** Resolves when a run may have changed or its caller stops waiting. */
   #news(runId: string, signal: AbortSignal | undefined): Promise<void> {
     const watchers = this.#watchers.get(runId) ?? new Set();
     this.#watchers.set(runId, watchers);
@@ -232,7 +235,7 @@ export class JournaledRunner implements Runner {
 }
 
 function wrongVersion({ runId, version }: ClaimedRun, own: string): RunEndState {
-  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its routine, and version ${JSON.stringify(own)} cannot continue it. Start it again under another id.`;
+  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its workflow, and version ${JSON.stringify(own)} cannot continue it. Start it again with another id.`;
   const error = new AgentError({ kind: 'invalid', code: 'routine_version', message });
   return { state: 'failed', text: JSON.stringify(error) };
 }

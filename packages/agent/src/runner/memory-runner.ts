@@ -16,23 +16,23 @@ import { fencedRun, filledRetention } from './journal.ts';
 import { JournaledRunner } from './local-runner.ts';
 import type { Routine, Runner } from './runner.ts';
 
-/** The routine that `memoryRunner` runs, and how long its runs are remembered. */
+/** Options of {@link memoryRunner}. */
 export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
   /** Default: the real clock. */
   readonly runtime?: Runtime;
-  /** How long ended runs are kept. Default: 30 days, and at most 10,000. */
+  /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;
 }
 
-/** Runs routines in this process. They end with it: for tests, and for work that may be lost. */
+/** Runs workflows in this process. Runs end with the process, so use it for tests and for work that can be lost. */
 export function memoryRunner<Input extends Json, Output extends Json>({
   routine,
   runtime = systemRuntime,
   retention,
 }: MemoryRunnerOptions<Input, Output>): Runner<Input, Output> {
   const journal = new MemoryJournal(runtime, filledRetention(retention));
-  // What a run is given is what `start` took, and what it gives is what the routine returned.
+  // The input of a run is what `start` received, and its output is what the workflow returned.
   const options = { journal, runtime, routine: routine as unknown as Routine, version: '', replays: [] };
   return new JournaledRunner(options) as unknown as Runner<Input, Output>;
 }
@@ -51,9 +51,9 @@ class MemoryJournal implements Journal {
   readonly #runtime: Runtime;
   readonly #retention: { readonly maxAgeMs: number; readonly maxRuns: number };
   readonly #runs = new Map<string, KeptRun>();
-  /** Runs that are not over, by key, in the order of their start. */
+  /** Unfinished runs by key, in the order of their start. */
   readonly #queues = new Map<string, KeptRun[]>();
-  /** In the order of their end. */
+  /** Ended runs, in the order of their end. */
   readonly #ended = new Set<KeptRun>();
   #epoch = 0;
 

@@ -16,27 +16,27 @@ import {
   toSerializableError,
 } from './step.ts';
 
-/** Longest that one timer takes, in milliseconds. */
+/** Maximum duration of one timer, in milliseconds. */
 const maxTimer = 2 ** 31 - 1;
 
 export interface LiveRunOptions {
   readonly claimed: ClaimedRun;
   readonly journal: Journal;
   readonly runtime: Runtime;
-  /** Called when the journal does not take what the run has to write. */
+  /** Called when the journal rejects a write of the run. */
   readonly onRefused: (error: AgentError) => void;
 }
 
 /**
- * A run that is being worked on in this process. Invariants: once it is stopped or its routine has ended it writes
- * nothing; every step ends with it, whatever the step's function does.
+ * A run that this process works on. Invariants: after it is stopped or its workflow has ended it writes nothing; every
+ * step ends with it, whatever the step's function does.
  */
 export class LiveRun implements Steps {
   readonly claimed: ClaimedRun;
   readonly #options: LiveRunOptions;
   readonly #names = new StepNames();
   readonly #controller = new AbortController();
-  /** What waits for a signal, by its name. */
+  /** Callbacks of waits for a signal, by its name. */
   readonly #waiting = new Map<string, () => void>();
 
   constructor(options: LiveRunOptions) {
@@ -56,12 +56,12 @@ export class LiveRun implements Steps {
     return this.signal.aborted;
   }
 
-  /** Ends what is under way. The run itself is not over by that. Only the first reason counts. */
+  /** Stops the run in this process; another process can continue it. Only the first reason counts. */
   stop(reason: AgentError): void {
     this.#controller.abort(reason);
   }
 
-  /** Runs the routine to its end. What that is means nothing once the run is stopped. */
+  /** Runs the workflow to its end. The result is ignored if the run was stopped. */
   async work(routine: Routine): Promise<RunEndState> {
     try {
       const output = await routine(JSON.parse(this.claimed.input), this);
@@ -87,7 +87,7 @@ export class LiveRun implements Steps {
     return ignoreRejection(this.#waitFor(name, options.timeoutMs));
   }
 
-  /** Looks for the signals that are waited for. */
+  /** Checks for the signals that the run waits for. */
   lookForSignals(): void {
     for (const look of this.#waiting.values()) look();
   }
@@ -132,7 +132,7 @@ export class LiveRun implements Steps {
     return text === null ? undefined : JSON.parse(text);
   }
 
-  /** When a sleep or a wait is over: it was written down when it first began. */
+  /** Returns when a sleep or a wait ends, as recorded when it first started. */
   async #deadline(name: string, kind: 'sleep' | 'wait', ms: number): Promise<number> {
     const kept = this.#begin(name);
     if (kept !== undefined) {
@@ -146,7 +146,7 @@ export class LiveRun implements Steps {
 
   async #until(at: number, signal: AbortSignal = this.signal): Promise<void> {
     const { runtime } = this.#options;
-    // By the wall clock, which continues while no process works on the run. A timer may fire a little early.
+    // Uses the wall clock, which continues while no process works on the run. A timer may fire slightly early.
     for (let left = at - runtime.now(); left > 0; left = at - runtime.now())
       await pause(runtime, Math.min(Math.max(left, 1), maxTimer), signal);
     this.signal.throwIfAborted();
@@ -165,7 +165,7 @@ export class LiveRun implements Steps {
     }
   }
 
-  /** The signal, or nothing when the deadline passes first. */
+  /** Resolves with the signal, or undefined if the deadline passes first. */
   async #comes(name: string, deadline: number | undefined): Promise<string | null | undefined> {
     const { journal } = this.#options;
     const ends = new AbortController();
@@ -179,7 +179,7 @@ export class LiveRun implements Steps {
     try {
       await this.#until(deadline ?? Number.POSITIVE_INFINITY, ends.signal);
     } catch {
-      // Ended before its time, by the signal or by the end of the run.
+      // Ended early, by the signal or by the end of the run.
     } finally {
       this.#waiting.delete(name);
       this.signal.removeEventListener('abort', end);
@@ -188,7 +188,7 @@ export class LiveRun implements Steps {
     return came;
   }
 
-  /** Takes the name, and gives what the journal has under it. */
+  /** Reserves the name of a step, and returns its journal entry if there is one. */
   #begin(name: string): JournalEntry | undefined {
     this.signal.throwIfAborted();
     this.#names.take(name);
@@ -205,7 +205,7 @@ export class LiveRun implements Steps {
     this.signal.throwIfAborted();
   }
 
-  /** Without its journal a run cannot go on: it is stopped, and the reason is what its steps throw. */
+  /** Stops a run whose journal write failed, and returns the reason, which its steps throw. */
   #refused(thrown: unknown): AgentError {
     const error = AgentError.from(thrown);
     this.#options.onRefused(error);
@@ -213,13 +213,16 @@ export class LiveRun implements Steps {
     return AgentError.from(this.signal.reason);
   }
 
-  /** The routine has ended: steps that it did not wait for are lost. */
+  /** Ends the run: steps that the workflow did not await are lost. */
   end(): void {
     this.stop(runEnded(this.runId));
   }
 }
 
-/** Of a step that has ended. @throws AgentError what the step threw. */
+/**
+ * Returns the value of a completed step.
+ * @throws AgentError that the step threw.
+ */
 function stepValue<Value extends Json>(entry: JournalEntry, name: string): Value {
   if (entry.kind === 'value') return JSON.parse(entry.text) as Value;
   if (entry.kind === 'error') throw new AgentError(JSON.parse(entry.text) as ErrorData);

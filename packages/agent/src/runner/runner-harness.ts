@@ -27,22 +27,25 @@ import type { Runner } from './runner.ts';
 import type { SessionWork } from './session-routine.ts';
 import { runCancelled } from './step.ts';
 
-/** What a conversation whose runs are seen to by a runner needs. */
+/** Options of {@link runnerHarness}. */
 export interface RunnerHarnessOptions {
-  /** Runs `sessionRoutine` over the same store, here or elsewhere. */
+  /** Runs `sessionRoutine` over the same store, in this process or another. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
   readonly store: Store;
-  /** The one of the routine. Here it only writes the end of a run that was cancelled before it began. */
+  /**
+   * The executor of the workflow. The harness only uses it to record the end of a run that was cancelled before it
+   * started.
+   */
   readonly executor: Executor;
-  /** A session of the store to go on with, or the id of a new one. Default: a new session. */
+  /** The session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;
-  /** Default: none; only readers of a run receive events. */
+  /** Receives all events. Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
-  /** Hears, once, that the handler threw. Default: the handler's own `onStatus`. */
+  /** Called once if the handler throws. Default: the handler's own `onStatus`. */
   readonly report?: (error: AgentError) => void;
-  /** Calls back when something was appended to a session, by whatever process; gives what ends that. */
+  /** Registers a listener for appends to a session by any process; returns a function that removes it. */
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
-  /** How often the log is looked at without being called, in milliseconds. Default 250. */
+  /** Interval of log reads without a notification, in milliseconds. Default 250. */
   readonly pollMs?: number;
   readonly runtime?: Runtime;
 }
@@ -50,30 +53,31 @@ export interface RunnerHarnessOptions {
 /** A harness over a runner. */
 export interface RunnerHarness extends Harness {
   /**
-   * Follows the run that is under way, wherever it was begun, from here on. Nothing where there is none. From then on
-   * it is this harness's as if it had begun it. Wrapped, because a run that an async function returns is awaited.
+   * Follows the run in progress, wherever it was started, beginning with the next event. Returns undefined if there is
+   * none. The harness then treats the run as its own. The result is an object, because an async function would await a
+   * returned run.
    */
   join(): Promise<{ readonly run: Run } | undefined>;
 }
 
 /**
- * A conversation whose runs are done by a runner, perhaps in other processes: the harness starts them and tells what
- * the log says. If this process dies they go on; another harness of the same session sees the rest. Text is not shown
- * while it comes, and nothing can be said during a run.
+ * Creates a conversation whose runs are executed by a runner, possibly in other processes: the harness starts them and
+ * reports the events in the log. If this process dies, the runs continue, and another harness of the same session
+ * receives the remaining events. Text is not streamed, and messages cannot be sent during a run.
  */
 export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
   return new FollowingHarness(options);
 }
 
-/** How long to go on following when neither the log nor the runner can be asked, in milliseconds. */
+/** Maximum time to keep following a run while neither the log nor the runner is reachable, in milliseconds. */
 const patienceMs = 60_000;
 
-/** A run that is followed. */
+/** A run that the harness follows. */
 interface Followed {
   readonly held: PendingRun;
   readonly runId: string;
   readonly work: SessionWork;
-  /** The last event of the session before it. */
+  /** Sequence number of the last session event before the run. */
   seq: number;
   wantsCancel: boolean;
   isOver: boolean;
@@ -113,7 +117,7 @@ class FollowingHarness implements RunnerHarness {
     }));
   }
 
-  /** Runs are elsewhere: nothing can be said to one. */
+  /** Returns false: runs execute elsewhere and cannot receive messages. */
   steer(): boolean {
     return false;
   }
@@ -161,7 +165,7 @@ class FollowingHarness implements RunnerHarness {
     const { seq, runId, finished } = await openSession(store, this.sessionId);
     if (seq === 0 || finished !== undefined) return undefined;
     const { state } = await runner.status(runId);
-    // Of a run that the runner gave up nothing more will come.
+    // A run that the runner has ended adds no more events.
     const isUnderWay = state === 'queued' || state === 'running';
     if (this.#mine !== undefined || this.#isClosed || !isUnderWay) return this.#mine;
     const followed = this.#hold(runId, { sessionId: this.sessionId }, seq);
@@ -191,7 +195,7 @@ class FollowingHarness implements RunnerHarness {
     return followed;
   }
 
-  /** Starts a run, unless it has begun, and tells what becomes of it, to its end. Never rejects. */
+  /** Starts a run if needed, and reports its events until it ends. Never rejects. */
   async #see(followed: Followed, { isBegun = false } = {}): Promise<void> {
     const { held } = followed;
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
@@ -221,7 +225,7 @@ class FollowingHarness implements RunnerHarness {
   async #follow(followed: Followed): Promise<void> {
     const { runner, store } = this.#options;
     for (;;) {
-      // Asked before the log is read: what happened before the end is in the log then.
+      // Check the status before reading the log: after the run has ended, the log contains all its events.
       const { state, ...ending } = await this.#patiently(followed, () => runner.status(followed.runId));
       if (await this.#showNew(followed)) break;
       if (state === 'cancelled') await this.#writeEnd(followed);
@@ -233,14 +237,14 @@ class FollowingHarness implements RunnerHarness {
     followed.held.end(outcomeOf(session, { sessionId: this.sessionId, runId: followed.runId }));
   }
 
-  /** Shows what the log has of the run and was not shown. True: its end was among it. */
+  /** Reports new events of the run. Returns true if its end was among them. */
   async #showNew(followed: Followed): Promise<boolean> {
     const read = () => this.#options.store.read(this.sessionId, followed.seq);
     const events: readonly Event[] = await this.#patiently(followed, read);
     for (const event of events) {
       followed.seq = event.seq;
       if (event.runId !== followed.runId) continue;
-      // A client that receives the end may send the next prompt at once.
+      // A client that receives the end may send the next prompt immediately.
       if (event.type === 'finished') this.#over(followed);
       this.#show(followed, event);
       if (event.type === 'finished') return true;
@@ -248,7 +252,7 @@ class FollowingHarness implements RunnerHarness {
     return false;
   }
 
-  /** The run goes on elsewhere, whoever can or cannot see it: what may pass is waited for. */
+  /** Retries temporary failures: the run continues elsewhere even while the store or runner is unreachable. */
   async #patiently<Value>(followed: Followed, look: () => Value | Promise<Value>): Promise<Value> {
     const since = this.#runtime.monotonic();
     for (;;) {
@@ -263,7 +267,9 @@ class FollowingHarness implements RunnerHarness {
     }
   }
 
-  /** A run that was cancelled between two actions, or before the first, has no process that records it. */
+  /**
+   * Records the end of a run that was cancelled between two actions or before the first: no other process records it.
+   */
   async #writeEnd({ runId, work }: Followed): Promise<void> {
     const { content, answers } = work;
     await this.#options.executor.advance({
@@ -282,7 +288,7 @@ class FollowingHarness implements RunnerHarness {
   #cancel(followed: Followed): boolean {
     if (followed.isOver) return false;
     followed.wantsCancel = true;
-    // A runner that cannot be reached is asked about the run again, and then for its end.
+    // If the request fails, the next status check shows whether the run was cancelled.
     void this.#options.runner.cancel(followed.runId).then(
       () => followed.wake(),
       () => {},
@@ -306,10 +312,10 @@ class FollowingHarness implements RunnerHarness {
   }
 }
 
-/** The runner says that a run is over, and the log that it is not. */
+/** Creates the error for a run that the runner has ended but whose log has no end. */
 function notSeenTo(runId: string, ending: object): AgentError {
   if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
-  const message = `The runner gave up run ${runId} without an end.`;
+  const message = `The runner ended run ${runId} without recording its end.`;
   return new AgentError({ kind: 'agent', code: 'no_ending', message });
 }
 

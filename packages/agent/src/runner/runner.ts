@@ -1,21 +1,21 @@
 import type { ErrorData } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 
-/** What a step's function is given. */
+/** The argument of a step's function. */
 export interface StepCall {
   readonly name: string;
-  /** 1 for the first try that this process knows of. */
+  /** Number of the attempt; 1 for the first that this process knows of. */
   readonly attempt: number;
-  /** The same for every attempt at this step, in whatever process; different for every other step. */
+  /** The same for every attempt at this step, in any process; different for every other step. */
   readonly idempotencyKey: string;
   /**
-   * Aborted with an AgentError: `aborted` with code `cancelled` when the run is cancelled or `closed` when its
-   * runner is, `timeout` when the attempt's time is over.
+   * Aborted with an AgentError: `aborted` with code `cancelled` if the run is cancelled or `closed` if its runner is
+   * closed, `timeout` if the attempt takes too long.
    */
   readonly signal: AbortSignal;
 }
 
-/** How often a step that failed is tried again. The pause doubles from `firstMs` up to `maxMs`. */
+/** The retry policy of a step. The delay doubles from `firstMs` up to `maxMs`. */
 export interface StepRetry {
   readonly retries: number;
   readonly firstMs: number;
@@ -23,94 +23,101 @@ export interface StepRetry {
   readonly maxMs?: number;
 }
 
-/** What a step may take: attempts and time. */
+/** Limits on the attempts and the time of a step. */
 export interface StepSettings {
-  /** Default: no second try. Errors that a repetition cannot mend are never tried again. */
+  /** Default: no retry. Errors that are not retryable are never retried. */
   readonly retry?: StepRetry;
-  /** For one attempt. Default 600,000 ms. */
+  /** Timeout of one attempt. Default 600,000 ms. */
   readonly timeoutMs?: number;
 }
 
-/** What a step gave, now or in an earlier life of the run. */
+/** The result of a step, from this execution or an earlier one. */
 export interface StepValue<Value> {
   readonly value: Value;
-  /** Whether the value came from the journal, so that the function did not run now. */
+  /** True if the value came from the journal, so that the function did not run now. */
   readonly replayed: boolean;
 }
 
 /**
- * What a routine does durable things with. After a crash the routine runs again from its beginning; steps that
- * have a result in the journal give it without running. So whatever a routine does outside of steps must come
- * out the same each time, and names come from positions, never from time or chance. Steps may run side by side
- * when they are begun in the same order each time.
+ * The durable operations of a workflow. After a crash the workflow runs again from its beginning; steps with a result
+ * in the journal return it without running. So everything a workflow does outside of steps must be deterministic, and
+ * step names must come from positions, not from time or randomness. Steps may run in parallel if they are started in
+ * the same order each time.
  */
 export interface Steps {
   readonly runId: string;
-  /** Aborted like a step's when the run is cancelled or its runner closed: what runs between steps stops too. */
+  /** Aborted like the signal of a step if the run is cancelled or its runner is closed, to stop code between steps. */
   readonly signal: AbortSignal;
   /**
-   * Runs a function and records its result, at most once. The function itself runs at least once: a crash after
-   * it and before the record makes it run again, so what must not happen twice uses `idempotencyKey`.
-   * @throws AgentError the function's own, by kind, code and message, also when it comes from the journal;
-   * `timeout`; `aborted` when the run is cancelled; `invalid` with code `step_name` for a name used before,
-   * `too_large` for a result over {@link maxResultBytes}, `not_json` for one that JSON cannot hold.
+   * Runs a function and records its result, at most once. The function itself runs at least once: after a crash between
+   * the function and the record it runs again, so operations that must not happen twice should use `idempotencyKey`.
+   * @throws AgentError the function's own, by kind, code and message, also if it comes from the journal; `timeout`;
+   * `aborted` if the run is cancelled; `invalid` with code `step_name` for a name already used, `too_large` for a
+   * result over {@link maxResultBytes}, `not_json` for a result that JSON cannot represent.
    */
   run<Value extends Json>(
     name: string,
     perform: (call: StepCall) => Value | Promise<Value>,
     settings?: StepSettings,
   ): Promise<StepValue<Value>>;
-  /** Waits, across restarts, until `ms` have passed since it was first begun. */
+  /** Waits until `ms` have passed since the sleep first started, even across restarts. */
   sleep(name: string, ms: number): Promise<void>;
-  /** What was signalled under this name, earlier or later; nothing once the time is over. The first signal counts. */
+  /**
+   * Resolves with the first signal of this name, whether it was sent before or after the call; undefined after a
+   * timeout.
+   */
   waitFor(name: string, options?: { readonly timeoutMs?: number }): Promise<Json | undefined>;
 }
 
-/** Work made of steps. What it throws is how the run failed. */
+/** A function made of steps. An error that it throws is the error of the run. */
 export type Routine<Input extends Json = Json, Output extends Json = Json> = (
   input: Input,
   steps: Steps,
 ) => Promise<Output>;
 
-/** Where a run is. `unknown`: no run of that name was ever started, or it is not kept any more. */
+/** The status of a run. `unknown`: no run with this id was ever started, or it is no longer kept. */
 export type RoutineStatus<Output extends Json = Json> =
   | { readonly state: 'unknown' | 'queued' | 'running' | 'cancelled' }
   | { readonly state: 'done'; readonly output: Output }
   | { readonly state: 'failed'; readonly error: ErrorData };
 
-/** Which run is begun, and what it waits for. */
+/** Options of `start`. */
 export interface StartOptions {
-  /** Names the run; a run of that name that exists already is not started again. Letters, digits and `._:-`. */
+  /** The id of the run; an existing run with this id is not started again. Letters, digits and `._:-`. */
   readonly runId: string;
-  /** Runs with the same key are worked off one after another, in the order in which they were started. */
+  /** Runs with the same key run one after another, in the order in which they were started. */
   readonly key?: string;
-  /** What becomes of a run whose key is taken. Default `queue`. */
+  /** The behavior if the key of a run is in use. Default `queue`. */
   readonly whenBusy?: 'queue' | 'reject';
 }
 
 /**
- * Sees to it that routines come to their end: in this process, across crashes, or on an engine. One routine a
- * runner. `runnerContract` in the testing entry is what an implementation has to pass.
+ * Runs workflows to completion: in this process, across crashes, or on an external engine. A runner has one workflow.
+ * An implementation must pass `runnerContract` from the testing entry.
  */
 export interface Runner<Input extends Json = Json, Output extends Json = Json> {
-  /** Whether runs outlive the process. */
+  /** True if runs survive the end of the process. */
   readonly durable: boolean;
   /**
-   * Starts a run; resolves when it is recorded and will not be lost. False: it had been started before.
-   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is taken and `whenBusy` is `reject`),
-   * `too_large`, `not_json`, or `closed`.
+   * Starts a run; resolves after it is recorded and cannot be lost. Returns false if it was already started.
+   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is in use and `whenBusy` is `reject`), `too_large`,
+   * `not_json`, or `closed`.
    */
   start(input: Input, options: StartOptions): Promise<boolean>;
-  /** Gives a run what it waits for, or will. False: no such run, it is over, or that name has had its signal. */
+  /**
+   * Sends a signal to a run, even before the run waits for it. Returns false if the run does not exist or has ended, or
+   * this name has already received its signal.
+   */
   signal(runId: string, name: string, value: Json): Promise<boolean>;
-  /** Stops a run, also in the middle of a step. False: no such run, or it is over. */
+  /** Cancels a run, even in the middle of a step. Returns false if the run does not exist or has ended. */
   cancel(runId: string): Promise<boolean>;
   status(runId: string): Promise<RoutineStatus<Output>>;
   /**
-   * Resolves with a run's output when it is over.
-   * @throws AgentError how it failed; `aborted` when it was cancelled or `signal` fires; `invalid`, code `no_run`.
+   * Resolves with the output of a run when it ends.
+   * @throws AgentError the error of the run; `aborted` if it was cancelled or `signal` aborts; `invalid`, code
+   * `no_run`.
    */
   result(runId: string, options?: { readonly signal?: AbortSignal }): Promise<Output>;
-  /** Stops working without ending what is under way: a durable runner goes on with it when it is opened again. */
+  /** Stops without ending unfinished runs: a durable runner resumes them when it is opened again. */
   close(): Promise<void>;
 }

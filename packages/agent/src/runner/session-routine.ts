@@ -7,29 +7,29 @@ import type { UserPart } from '../values/message.ts';
 import type { Routine, StepSettings } from './runner.ts';
 import { runInSteps } from './stepped-run.ts';
 
-/** What a session is to do next: hear a prompt, or go on where it stands. Plain data. */
+/** The next task of a session: process a prompt, or continue. Plain data. */
 export interface SessionWork {
   readonly sessionId: string;
   readonly content?: string | readonly UserPart[];
   readonly answers?: NonNullable<ResumeOptions['answers']>;
 }
 
-/** What `sessionRoutine` works on sessions with. */
+/** Options of {@link sessionRoutine}. */
 export interface SessionRoutineOptions {
   readonly store: Store;
-  /** How this session is worked on: the same model, tools and permissions in every process. Over that store. */
+  /** Returns the executor of a session over that store, with the same model, tools and permissions in every process. */
   readonly executor: (sessionId: string) => Executor;
-  /** For each model request and each tool call. */
+  /** Settings of the step for each model request and tool call. */
   readonly settings?: StepSettings;
 }
 
 /**
- * The routine that runs sessions on a runner; {@link runnerHarness} starts it. It ends with its run, also with one
- * that waits for a person: a wait of days needs no engine, the log knows what was asked.
+ * Returns the workflow that runs sessions on a runner; {@link runnerHarness} starts it. It ends with its run, even one
+ * that waits for the user: a wait of days needs no engine, because the log contains the request.
  */
 export function sessionRoutine({ store, executor, settings }: SessionRoutineOptions): Routine {
   return async (input, steps) => {
-    // Nothing but a harness starts runs.
+    // Only a harness starts runs.
     const { sessionId, content, answers } = input as unknown as SessionWork;
     const result = await runInSteps(steps, {
       executor: executor(sessionId),

@@ -5,105 +5,117 @@ import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { StepCall, StepRetry, StepSettings } from './runner.ts';
 
-/** What every runner does the same: names, keys, attempts, errors as data. */
+/** The code that all runners share: names, keys, attempts, errors as data. */
 
-/** Longest name of a step, in characters: what every engine takes. */
+/** Maximum length of a step name in characters, which every engine supports. */
 const maxNameLength = 256;
 
 const defaultTimeoutMs = 600_000;
 const defaultMaxPauseMs = 60_000;
 
-/** Length beyond which an error's message is cut when the error is too large to be kept. */
+/** Length to which an error message is cut if the error is too large to be stored. */
 const keptMessage = 10_000;
 
-/** What the id of a run looks like. */
+/** Pattern of run ids. */
 const runIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** @throws AgentError `invalid`, code `run_id`. */
+/**
+ * Checks a run id.
+ * @throws AgentError `invalid`, code `run_id`.
+ */
 export function checkRunId(runId: string): void {
   if (runIdPattern.test(runId)) return;
-  const message = `A run cannot be called ${JSON.stringify(runId.slice(0, 140))}: a run id has 1 to 128 letters, digits and . _ : -`;
+  const message = `${JSON.stringify(runId.slice(0, 140))} is not a valid run id. Use 1 to 128 letters, digits and . _ : -`;
   throw new AgentError({ kind: 'invalid', code: 'run_id', message });
 }
 
-/** A duration of a sleep or a wait. @throws AgentError `invalid`, code `duration`. */
+/**
+ * Checks the duration of a sleep or a wait.
+ * @throws AgentError `invalid`, code `duration`.
+ */
 export function checkDuration(ms: number, name: string): void {
   if (Number.isFinite(ms) && ms >= 0) return;
-  const message = `${quoted(name)} cannot take ${ms} ms: a duration is a number from 0 up.`;
+  const message = `The duration of ${quoted(name)} is invalid: ${ms} ms. Use a number of at least 0.`;
   throw new AgentError({ kind: 'invalid', code: 'duration', message });
 }
 
-/** The names that a run has given to its steps, sleeps and waits; all from one set. */
+/** The names of the steps, sleeps and waits of a run, which share one namespace. */
 export class StepNames {
   readonly #taken = new Set<string>();
 
-  /** @throws AgentError `invalid`, code `step_name`. */
+  /**
+   * Reserves a name.
+   * @throws AgentError `invalid`, code `step_name`.
+   */
   take(name: string): void {
     if (typeof name !== 'string' || name === '' || name.length > maxNameLength || !name.isWellFormed())
       throw badName(
-        `A step's name is a text of 1 to ${maxNameLength} characters without halves of surrogate pairs.`,
+        `A step name must be a string of 1 to ${maxNameLength} characters without lone surrogates.`,
       );
     if (this.#taken.has(name))
       throw badName(
-        `This run has a step ${quoted(name)} already. Its result would be taken for this one's; give each step a name of its own, made from its position.`,
+        `This run already has a step ${quoted(name)}, so their results could not be distinguished. Give each step a unique name, made from its position.`,
       );
     this.#taken.add(name);
   }
 }
 
-/** A journal says that a step was something else when the run was here before. */
+/** Creates the error for a step whose journal entry has a different kind. */
 export function stepMismatch(name: string): AgentError {
-  const message = `${quoted(name)} was another kind of step when this run was here before. What a routine does outside of steps has to come out the same each time; give a changed routine a new version.`;
+  const message = `${quoted(name)} was a different kind of step when this run executed before. A workflow must be deterministic outside of its steps; give a changed workflow a new version.`;
   return new AgentError({ kind: 'invalid', code: 'replay', message });
 }
 
-/** A step of a run that has come to its end. */
+/** Creates the error for a step of a run that has ended. */
 export function runEnded(runId: string): AgentError {
-  const message = `Run ${runId} is over; a step that begins now would be lost. Wait for each step before the routine returns.`;
+  const message = `Run ${runId} has ended; a step that starts now would be lost. Await each step before the workflow returns.`;
   return new AgentError({ kind: 'invalid', code: 'run_over', message });
 }
 
-/** How a run that was cancelled ends. */
+/** Creates the error of a cancelled run. */
 export function runCancelled(runId: string): AgentError {
   return new AgentError({ kind: 'aborted', code: 'cancelled', message: `Run ${runId} was cancelled.` });
 }
 
-/** A run that is not started, because one with its key is at work. */
+/** Creates the error for a run that was not started because another with its key is unfinished. */
 export function runBusy(runId: string, key: string | undefined): AgentError {
-  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} is not over.`;
+  const message = `Run ${runId} was not started: another run with the key ${JSON.stringify(key)} has not ended.`;
   return new AgentError({ kind: 'invalid', code: 'busy', message });
 }
 
-/** A run that a runner does not know. */
+/** Creates the error for a run that the runner does not know. */
 export function runNotFound(runId: string): AgentError {
-  const message = `There is no run ${runId}: it was never started, or ended so long ago that it is no longer kept.`;
+  const message = `Run ${runId} does not exist: it was never started, or it ended and is no longer kept.`;
   return new AgentError({ kind: 'invalid', code: 'no_run', message });
 }
 
-/** How waiting for a run ends whose signal fired: with the signal's reason, if that is an error `aborted`. */
+/** Returns the error of an aborted wait for a run: the signal's reason if that is an error of kind `aborted`. */
 export function waitAborted(runId: string, reason: unknown): AgentError {
   if (AgentError.is(reason) && reason.kind === 'aborted') return reason;
   const message = `The wait for run ${runId} ended; the run continues.`;
   return new AgentError({ kind: 'aborted', code: 'not_awaited', message });
 }
 
-/** A runner that is closed: for who asks it something then, and with `aborted` for what it was doing. */
+/** Creates the error of a closed runner: `invalid` for new calls, `aborted` for the work that it was doing. */
 export function runnerClosed(kind: 'invalid' | 'aborted' = 'invalid'): AgentError {
   return new AgentError({ kind, code: 'closed', message: 'The runner has been closed.' });
 }
 
-/** A step as a routine is given it: one that it does not wait for must not end the process when it fails. */
+/**
+ * Returns the same promise, marked as handled: a step that the workflow does not await must not end the process when it
+ * fails.
+ */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
 }
 
-/** Reference of a step for services that drop what they have had before: the same for all attempts. */
+/** Returns the idempotency key of a step, which is the same for all attempts. */
 export function stepKey(runtime: Runtime, runId: string, name: string): Promise<string> {
   return runtime.digest(JSON.stringify([runId, name]));
 }
 
-/** What was thrown as an AgentError that fits into a journal as data. */
+/** Converts a thrown value to an AgentError small enough for a journal. */
 export function toSerializableError(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
   try {
@@ -120,20 +132,20 @@ export function toSerializableError(thrown: unknown): AgentError {
   }
 }
 
-/** One step to be tried, as often as its settings allow. */
+/** One step to run, with as many attempts as its settings allow. */
 export interface StepWork {
   readonly runtime: Runtime;
   readonly runId: string;
   readonly name: string;
   readonly perform: (call: StepCall) => Json | Promise<Json>;
   readonly settings: StepSettings;
-  /** Ends the step at once; its reason is what is thrown then. */
+  /** Ends the step immediately; its reason is then thrown. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a step's function until it succeeds or may not be tried again, and gives its result as JSON text.
- * @throws AgentError that can be kept as data, or the signal's reason.
+ * Runs a step's function until it succeeds or may not be retried, and returns its result as JSON.
+ * @throws AgentError that can be stored as data, or the signal's reason.
  */
 export async function attemptStep(work: StepWork): Promise<string> {
   const { runtime, runId, name, settings, signal } = work;
@@ -152,7 +164,7 @@ export async function attemptStep(work: StepWork): Promise<string> {
   }
 }
 
-/** Resolves after a time. Rejects with the signal's reason as soon as it fires. */
+/** Resolves after a delay. Rejects with the signal's reason as soon as it aborts. */
 export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -168,7 +180,7 @@ export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promis
   });
 }
 
-/** A function that does not heed its signal is left behind: what comes of it later is dropped. */
+/** Makes one attempt. A function that ignores its signal is abandoned; its later result is discarded. */
 function oneAttempt(work: StepWork, attempt: number, idempotencyKey: string): Promise<unknown> {
   const { runtime, name, perform, settings, signal } = work;
   const { timeoutMs = defaultTimeoutMs } = settings;
@@ -188,7 +200,7 @@ function oneAttempt(work: StepWork, attempt: number, idempotencyKey: string): Pr
     const takeBack = runtime.timer(timeoutMs, () => stop(timedOut(name, timeoutMs)));
     signal.addEventListener('abort', onAbort, { once: true });
     const call = { name, attempt, idempotencyKey, signal: controller.signal };
-    // In a function of its own, so that one that throws at once does so here too.
+    // Wrapped in an async function, so that a synchronous exception becomes a rejection.
     const performed = (async () => await perform(call))();
     performed.finally(end).then(resolve, reject);
   });
@@ -198,7 +210,7 @@ function mayMend(thrown: unknown): boolean {
   return !AgentError.is(thrown) || thrown.retryable;
 }
 
-/** Doubled each time; never shorter than a service asked for. */
+/** Returns the delay before a retry: doubled each time, and never shorter than a service asks for. */
 function pauseOf(
   { firstMs, maxMs = defaultMaxPauseMs }: StepRetry,
   attempt: number,

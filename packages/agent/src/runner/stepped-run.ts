@@ -11,54 +11,60 @@ import { isObject } from '../values/json.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import type { StepCall, StepSettings, Steps } from './runner.ts';
 
-/** What a run begins with: a text, the pieces of a message, or whole messages. */
+/** The first input of a run: a string, the parts of a message, or whole messages. */
 export type SteppedPrompt = string | readonly UserPart[] | readonly Message[];
 
-/** A run that a routine has done, one action a step. */
+/** A run that a workflow executes with one step per action. */
 export interface SteppedTask {
   readonly executor: Pick<Executor, 'advance'>;
-  /** The executor's own. */
+  /** The store of the executor. */
   readonly store: Store;
   readonly sessionId: string;
-  /** What the run begins with, or how to come by it: asked for in each step, and then always the same. */
+  /**
+   * The first input of the run, or a function that returns it; the function is called in each step and must always
+   * return the same.
+   */
   readonly prompt?: SteppedPrompt | (() => SteppedPrompt | Promise<SteppedPrompt>);
-  /** With no prompt: what people have decided since the session began to wait. */
+  /** Without a prompt: the user's decisions since the session started waiting. */
   readonly answers?: NonNullable<AdvanceOptions['answers']>;
-  /** Begins the names of the steps. Default `act`: what a routine with more than one task has to tell apart. */
+  /** Prefix of the step names. Default `act`; a workflow with several tasks needs a different one for each. */
   readonly name?: string;
-  /** For each action. Default: three more tries, from a second on, within twenty minutes each. */
+  /**
+   * Settings of each action's step. Default: three retries with a first delay of one second, and a timeout of twenty
+   * minutes per attempt.
+   */
   readonly settings?: StepSettings;
-  /** Hears what happens, in whichever process it does. */
+  /** Receives events, in the process in which they occur. */
   readonly onEvent?: (event: RunEvent) => void;
   /**
-   * Asks a person about a call, in a step of its own. The answer is signalled to the run under
+   * Requests a decision about a call from the user, in a separate step. Send the decision to the run as a signal named
    * {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message? }`.
    */
   readonly ask?: (request: ApprovalRequestedEvent, call: StepCall) => void | Promise<void>;
-  /** What becomes of a run that needs a person: the routine waits, or the run ends as waiting. Default `wait`. */
+  /** The behavior if a run needs a decision: the workflow waits, or the run ends as waiting. Default `wait`. */
   readonly whenAsked?: 'wait' | 'end';
-  /** How long a person may think. Default one day; then the call counts as denied. */
+  /** Time limit for a decision. Default one day; then the call is denied. */
   readonly approvalMs?: number;
 }
 
-/** What a step keeps: where the run is, not what was said. That is in the session's log. */
+/** The result of a step: only the progress of the run, because the messages are in the session's log. */
 type RunProgress = { over: boolean; waiting: Json[] };
 
 const defaultSettings: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 1_200_000 };
 
-/** The user may be out of reach for some minutes. */
+/** Retries, because the user may be unreachable for some minutes. */
 const asking: StepSettings = { retry: { retries: 8, firstMs: 1000 }, timeoutMs: 60_000 };
 
-/** The name under which the decision about an approval is signalled. */
+/** Returns the name of the signal for the decision about an approval. */
 export function approvalSignal(approvalId: string): string {
   return `approval/${approvalId}`;
 }
 
 /**
- * Runs a task with each model request and each tool call as a step of its own, so that what is done is never
- * done again, whatever process goes on with it. The loop is the executor's: a step is `Executor.advance`, and a
- * run that waits for a person waits without a process.
- * @throws AgentError as `Steps.run` and `Executor.advance` do. How the run ended is in the result.
+ * Runs a task with each model request and each tool call as a separate step, so that no completed action runs again,
+ * whichever process continues it. Each step is one `Executor.advance`, and a run that waits for a decision needs no
+ * process.
+ * @throws AgentError like `Steps.run` and `Executor.advance`. The result contains how the run ended.
  */
 export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunResult> {
   const { name = 'act', settings = defaultSettings, store, sessionId } = task;
@@ -74,7 +80,7 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
     if (!value.over) continue;
     if (value.waiting.length === 0 || task.whenAsked === 'end')
       return outcomeOf(await openSession(store, sessionId), { sessionId, runId: steps.runId });
-    // A step's value is what the same code made of such events.
+    // The step's value was created from such events by this code.
     answers = await decisions(steps, task, value.waiting as unknown as ApprovalRequestedEvent[]);
   }
 }
@@ -120,7 +126,7 @@ async function decisions(
   return answers;
 }
 
-/** Only a clear permission is one. */
+/** Converts a signal to a decision: anything but an explicit `allow` denies. */
 function decisionOf(said: Json | undefined): { decision: 'allow' | 'deny'; message?: string } {
   if (said === undefined) return { decision: 'deny', message: 'Nobody decided in time.' };
   if (!isObject(said) || said['decision'] !== 'allow') {

@@ -6,18 +6,18 @@ import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { Store } from './store.ts';
 
-/** Which session begins like which other one. */
+/** The source and target of a fork. */
 export interface Fork {
   readonly from: string;
   readonly to: string;
-  /** The last event that both have. Default: the last one there is. */
+  /** The last shared event. Default: the last event of the source. */
   readonly upToSeq?: number;
 }
 
 /**
- * Begins a session with the events of another one. A run that it cuts off ends there as
- * cancelled. What a person was asked there is not asked here: one answer must not count twice.
- * @throws AgentError `invalid`, code `no_session` or `no_event`, when there is nothing to begin with.
+ * Creates a session with the events of another one. A run that is cut off ends as cancelled in the fork. Pending
+ * approval requests are not copied, because one decision must not count twice.
+ * @throws AgentError `invalid`, code `no_session` or `no_event`, if there are no events to copy.
  */
 export async function forkSession(
   store: Store,
@@ -42,8 +42,7 @@ export async function forkSession(
 }
 
 /**
- * What ends a session that was cut off here: nobody asked for the rest of its run, and what people were asked
- * there is not asked here.
+ * Returns the events that end the copied part: the run is not continued, and pending approval requests are superseded.
  */
 function ending(events: readonly Event[], time: string): Event[] {
   const state = emptyState();

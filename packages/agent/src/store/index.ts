@@ -1,5 +1,5 @@
 /**
- * What a store of sessions is made of.
+ * Everything for implementing a session store.
  *
  * @module
  */

@@ -14,13 +14,13 @@ import {
   writerReplaced,
 } from './store.ts';
 
-/** How a store in memory behaves. */
+/** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** The time of changes, in milliseconds since 1970. Default: the real clock. */
+  /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
   /**
-   * Most sessions to keep. Beyond that those that were claimed longest ago are forgotten, save those with a run
-   * under way or waiting. Default: all, for as long as the process lives.
+   * Maximum number of sessions. When it is exceeded, the least recently claimed ones are removed, except those with a
+   * running or waiting run. Default: all, until the process ends.
    */
   readonly keepLast?: number;
 }
@@ -32,15 +32,15 @@ interface StoredSession extends ListCursor {
   readonly parent: Parent | undefined;
   title: string | null;
   epoch: number;
-  /** Whether the latest writer has written. */
+  /** True if the latest writer has appended events. */
   isBegun: boolean;
   readonly events: Event[];
 }
 
-/** A store that lives as long as the process. */
+/** Creates a store that lasts until the process ends. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   const { now = systemRuntime.now, keepLast: maxKept = Number.POSITIVE_INFINITY } = options;
-  /** The one that was claimed last at the end. */
+  /** Sessions by id, most recently claimed last. */
   const kept = new Map<string, StoredSession>();
   let epochs = 0;
   let keys = 0;
@@ -129,7 +129,7 @@ function pageOf(sorted: readonly StoredSession[], options: ListOptions): Session
   return { sessions: page.map(infoOf), ...next };
 }
 
-/** Nobody will go on with it by itself: no run is under way, and none waits for a person. */
+/** Returns true if no run is in progress or waiting for the user. */
 function isOver({ events }: StoredSession): boolean {
   const last = events.at(-1);
   return last?.type === 'finished' && last.status !== 'waiting';
@@ -139,14 +139,14 @@ function hasEnded({ events }: StoredSession): boolean {
   return events.at(-1)?.type === 'finished';
 }
 
-/** Counted on request: most sessions in memory are never listed. */
+/** Computes the statistics on request, because most sessions in memory are never listed. */
 function infoOf(session: StoredSession): SessionInfo {
   const tally = emptyStats();
   for (const event of session.events) addToStats(tally, event);
   return sessionInfo(session, tally, 'running');
 }
 
-/** Whether a session comes after a place in the list. */
+/** Returns whether a session comes after a position in the list. */
 function isBehind(session: ListCursor, place: ListCursor): boolean {
   return session.updated < place.updated || (session.updated === place.updated && session.key < place.key);
 }

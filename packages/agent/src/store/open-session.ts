@@ -3,10 +3,13 @@ import type { State } from '../events/state.ts';
 import { emptyState } from '../events/state.ts';
 import type { Store } from './store.ts';
 
-/** How many events are in memory at a time. */
+/** Number of events in memory at a time. */
 const pageLength = 1000;
 
-/** The state of a session: its snapshot, where the store has one, and what came since. An unknown one is empty. */
+/**
+ * Returns the state of a session: its snapshot, if the store has one, and the later events. An unknown session has an
+ * empty state.
+ */
 export async function openSession(store: Store, sessionId: string): Promise<State> {
   const state = (await store.snapshot?.(sessionId)) ?? emptyState();
   for (;;) {

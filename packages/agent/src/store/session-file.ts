@@ -5,11 +5,11 @@ import { AgentError } from '../values/errors.ts';
 import type { Store } from './store.ts';
 import { checkSessionId } from './store.ts';
 
-/** How many events are in memory at a time while a session is written out. */
+/** Number of events in memory at a time during an export. */
 const pageLength = 500;
 
 /**
- * A session as lines of JSON, one event each, as `--json` prints them and `cobbler doctor` reads them. Every
+ * Yields a session as lines of JSON, one event each: the format that `--json` prints and `cobbler doctor` reads. Every
  * line ends with a newline.
  * @throws AgentError `invalid`, code `no_session`.
  */
@@ -31,11 +31,11 @@ export async function* exportSession(
 }
 
 /**
- * Puts a session that was written out into a store, all or nothing, under an id that is new there. Every line is
- * checked against the event format, and all of them against each other by the fold. A log that ends in the middle
- * of a run is taken as it is: the run can be taken up again.
- * @throws AgentError `invalid`, code `damaged_log` with the number of the first bad line, `no_events`, `session_exists`,
- * `session_id`.
+ * Imports an exported session into a store, all or nothing, under an id that does not exist there. Every line is
+ * checked against the event format, and the fold checks all lines together. A log that ends in the middle of a run is
+ * accepted: the run can be resumed.
+ * @throws AgentError `invalid`, code `damaged_log` with the number of the first bad line, `no_events`,
+ * `session_exists`, `session_id`.
  */
 export async function importSession(
   store: Store,
@@ -51,7 +51,7 @@ export async function importSession(
   return { events: moved.length };
 }
 
-/** The events of a log's lines, if each is one and they make one session. */
+/** Parses the lines of a log and checks that they form one session. */
 async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise<readonly Event[]> {
   const values: unknown[] = [];
   const numbers: number[] = [];
@@ -69,7 +69,7 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
   throw new AgentError({
     kind: 'invalid',
     code: 'no_events',
-    message: 'There is no event in what was given.',
+    message: 'The input contains no events.',
   });
 }
 
@@ -84,11 +84,11 @@ function parsed(line: string, number: number): unknown {
 function damaged({ what }: LogIssue, line: number, others: number): AgentError {
   const more =
     others === 0 ? '' : ` There ${others === 1 ? 'is 1 more problem' : `are ${others} more problems`}.`;
-  const message = `Line ${line} ${what}.${more} Nothing was imported; "cobbler doctor FILE --fix" writes a log that can be.`;
+  const message = `Line ${line} ${what}.${more} Nothing was imported. To write a repaired log, run: cobbler doctor FILE --fix.`;
   return new AgentError({ kind: 'invalid', code: 'damaged_log', message });
 }
 
 function exists(sessionId: string): AgentError {
-  const message = `There is a session ${JSON.stringify(sessionId)} already; import under another id.`;
+  const message = `Session ${JSON.stringify(sessionId)} already exists. Import with another id.`;
   return new AgentError({ kind: 'invalid', code: 'session_exists', message });
 }

@@ -6,48 +6,51 @@ import { defined } from '../values/defined.ts';
 import { textOf, userMessage } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
-/** Where a session stands: how its last run ended, or that one is under way, or was when its process died. */
+/**
+ * The status of a session: how its last run ended, that a run is in progress, or that a run was interrupted because its
+ * process died.
+ */
 export type SessionStatus = RunStatus | 'running' | 'interrupted';
 
-/** The event of another session that a session begins after. */
+/** The session and event after which a fork starts. */
 export interface Parent {
   readonly sessionId: string;
-  /** The last event that both have. */
+  /** Sequence number of the last shared event. */
   readonly seq: number;
 }
 
-/** What people see of a session in a list. */
+/** A session as shown in a list. */
 export interface SessionInfo {
   readonly id: string;
-  /** The given title, else the first words said; empty when there are none. */
+  /** The title set by the user, or the start of the first prompt; empty if there is neither. */
   readonly title: string;
-  /** When this store first had it, ISO 8601. */
+  /** Time at which the session was created in this store, ISO 8601. */
   readonly createdAt: string;
-  /** When a run last began or ended in it, ISO 8601. */
+  /** Time at which a run last started or ended, ISO 8601. */
   readonly updatedAt: string;
   readonly status: SessionStatus;
-  /** The model that answered last. */
+  /** The model of the last response. */
   readonly model?: string;
   readonly events: number;
-  /** What people said, steering included. */
+  /** Number of user messages, including steering. */
   readonly prompts: number;
   readonly answers: number;
-  /** Tools that were started. */
+  /** Number of started tool calls. */
   readonly toolCalls: number;
-  /** All tokens of this session's own runs, those of failed attempts and of what a fork has copied left out. */
+  /** Input tokens of this session's own runs, without failed attempts and without events copied by a fork. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars that this session cost, without what a fork has copied; absent when a price is unknown. */
+  /** Cost of this session in US dollars, without events copied by a fork; undefined if a price is unknown. */
   readonly usd?: number;
   readonly parent?: Parent;
 }
 
-/** What counting the events of a session gives: plain data that a store may keep as JSON. */
+/** Statistics computed from the events of a session: plain data that a store can keep as JSON. */
 export interface SessionStats {
   events: number;
-  /** The beginning of the first words said. */
+  /** The start of the first prompt. */
   opening: string;
-  /** How the last run ended; nothing while it has not. */
+  /** Status of the last run; null if it has not ended. */
   ended: RunStatus | null;
   model: string | null;
   prompts: number;
@@ -55,11 +58,11 @@ export interface SessionStats {
   toolCalls: number;
   inputTokens: number;
   outputTokens: number;
-  /** Nothing when the price of an answer is unknown. */
+  /** Null if the price of a response is unknown. */
   usd: number | null;
 }
 
-/** The tally of a session without events. */
+/** Returns the statistics of a session without events. */
 export function emptyStats(): SessionStats {
   return {
     events: 0,
@@ -75,7 +78,7 @@ export function emptyStats(): SessionStats {
   };
 }
 
-/** Counts one more event. */
+/** Adds an event to the statistics. */
 export function addToStats(tally: SessionStats, event: Event): void {
   tally.events += 1;
   tally.ended = null;
@@ -117,9 +120,9 @@ function firstWords(messages: Extract<Event, { type: 'history' }>['messages']): 
 
 const maxTitleLength = 80;
 
-/** Words as a title: one line without control characters, at most 80 characters. */
+/** Converts text to a title: one line without control characters, at most 80 characters. */
 export function titleOf(words: string): string {
-  // Only the beginning counts, and a prompt may be a whole file.
+  // Only the beginning is used, because a prompt can be a whole file.
   const line = words
     .slice(0, 1000)
     .toWellFormed()
@@ -134,10 +137,10 @@ export function titleOf(words: string): string {
     : line;
 }
 
-/** What a store knows of a session besides its tally. */
+/** The data of a session that a store keeps besides its statistics. */
 export interface SessionHead {
   readonly id: string;
-  /** The given title, if any. */
+  /** The title set by the user, if any. */
   readonly title: string | null;
   /** Milliseconds since 1970. */
   readonly created: number;
@@ -145,7 +148,7 @@ export interface SessionHead {
   readonly parent: Parent | undefined;
 }
 
-/** A session as people see it. `status` is what it is when its last run has not ended. */
+/** Returns the session info for display. `status` applies if the last run has not ended. */
 export function sessionInfo(
   { id, title, created, updated, parent }: SessionHead,
   tally: SessionStats,

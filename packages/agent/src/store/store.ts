@@ -4,134 +4,148 @@ import { AgentError } from '../values/errors.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 
-/** Who appends, and how. */
+/** Identifies the writer of an append and how durable the append must be. */
 export interface Writer {
-  /** What `claim` gave. */
+  /** The epoch returned by `claim`. */
   readonly epoch: number;
   /**
-   * The append is done only when a power cut could not undo it, nor anything before it: something follows that
-   * must not happen twice. Otherwise it is enough that the end of the process cannot.
+   * True if the append must survive a power failure, including everything before it, because something follows that
+   * must not happen twice. Otherwise it must only survive the end of the process.
    */
   readonly durable?: boolean;
-  /** Gives the session back with these events: any process may claim it then. A `finished` event does so too. */
+  /** Releases the session with these events, so that any process may claim it. A `finished` event also releases it. */
   readonly release?: boolean;
 }
 
-/** How a session that is made by a claim began. */
+/** The origin of a session that a claim creates. */
 export interface Origin {
   readonly parent?: Parent;
 }
 
 /**
- * Keeps the events of sessions: what a run needs. What `append` has accepted is never lost or changed.
+ * Stores the events of sessions; this is all that a run needs. Events that `append` has accepted are never lost or
+ * changed.
  *
- * One writer at a time: `claim` gives an epoch larger than any before, and an append with an older one is
- * refused, so that a process that was believed dead cannot write into a session that another has taken over.
- * `storeContract` in the testing entry is what an implementation has to pass.
+ * One writer at a time: `claim` returns an epoch larger than any before, and an append with an older one is rejected,
+ * so that a process that was believed dead cannot write to a session that another has taken over. An implementation
+ * must pass `storeContract` from the testing entry.
  */
 export interface Store {
   /**
-   * Takes the session over and gives the epoch to write with. A session begins by being claimed; it is there
-   * once it has an event.
-   * @throws AgentError `invalid`, code `session_id` for a text that is no id, `in_use` when a run of another
-   * process that is alive holds the session.
+   * Claims the session and returns the epoch to write with. A claim creates a session, which exists for readers once it
+   * has an event.
+   * @throws AgentError `invalid`, code `session_id` for an invalid id, `in_use` if a run of another live process holds
+   * the session.
    */
   claim(sessionId: string, origin?: Origin): number | Promise<number>;
   /**
-   * Adds events at the session's end, all or none. May return nothing when it is done at once.
-   * @throws AgentError `invalid` with code `fenced` for an old epoch, `gap` for a sequence number out of turn.
+   * Appends events to the session, all or none. May return undefined if it completes synchronously.
+   * @throws AgentError `invalid` with code `fenced` for an old epoch, `gap` for an unexpected sequence number.
    */
   append(sessionId: string, events: readonly Event[], writer: Writer): void | Promise<void>;
-  /** At most `limit` events of a session after a sequence number, in order. An unknown session has none. */
+  /** Returns at most `limit` events of a session after a sequence number, in order; none for an unknown session. */
   read(sessionId: string, afterSeq?: number, limit?: number): readonly Event[] | Promise<readonly Event[]>;
-  /** Ids of all sessions, oldest first. */
+  /** Returns the ids of all sessions, oldest first. */
   sessions(): readonly string[] | Promise<readonly string[]>;
   /**
-   * What folding the session's events up to some point gives, when the store has it at hand: reading on from
-   * its `seq` is quicker than from the beginning. The state is the caller's.
+   * Returns the folded state of the session up to some event, if the store has it: reading events after its `seq` is
+   * faster than reading all. The caller owns the state.
    */
   snapshot?(sessionId: string): State | undefined | Promise<State | undefined>;
   /**
-   * Offers the state after the last append; the store keeps it when it likes. Does not throw and is not waited
-   * for. The state may change after the call, its messages may not.
+   * Offers the state after the last append; the store may keep it. Must not throw, and is not awaited. The state may
+   * change after the call, but its messages may not.
    */
   keepSnapshot?(sessionId: string, state: State, writer: Writer): void;
 }
 
-/** Which part of a list. */
+/** Pagination options for a list. */
 export interface ListOptions {
-  /** Most sessions to give. Default 50. */
+  /** Maximum number of sessions to return. Default 50. */
   readonly limit?: number;
-  /** What the page before gave as `next`. */
+  /** The `next` of the previous page. */
   readonly after?: string;
 }
 
-/** A part of the list of sessions, last changed first. */
+/** A page of the list of sessions, last changed first. */
 export interface SessionPage {
   readonly sessions: readonly SessionInfo[];
-  /** Where the next page begins; absent on the last. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly next?: string;
 }
 
-/** What `prune` deletes: what both rules allow. At least one has to be given. */
+/** The sessions that `prune` deletes: those that match all given rules. At least one rule is required. */
 export interface Retention {
-  /** Only sessions in which no run began or ended for this long, in milliseconds. */
+  /** Minimum time since a run last started or ended, in milliseconds. */
   readonly olderThanMs?: number;
-  /** Only sessions behind so many that were changed later. */
+  /** Number of most recently changed sessions to keep. */
   readonly keepLast?: number;
 }
 
-/** A store with what people need besides. Nothing here concerns a session that is not there. */
+/** A store with additional methods for managing sessions. They ignore sessions without events. */
 export interface SessionStore extends Store {
-  /** @throws AgentError `invalid`, code `cursor`, for an `after` that no page gave. */
+  /**
+   * Returns a page of sessions.
+   * @throws AgentError `invalid`, code `cursor`, for an invalid `after`.
+   */
   list(options?: ListOptions): Promise<SessionPage>;
   info(sessionId: string): Promise<SessionInfo | undefined>;
-  /** Gives a title, or takes it back when it is empty. False: there is no such session. */
+  /** Sets the title, or removes it if it is empty. Returns false if the session does not exist. */
   rename(sessionId: string, title: string): Promise<boolean>;
   /**
-   * Deletes a session; what still writes into it is fenced. False: there is no such session.
-   * @throws AgentError `invalid`, code `in_use`, when a run of another process holds it.
+   * Deletes a session and fences its writers. Returns false if it does not exist.
+   * @throws AgentError `invalid`, code `in_use`, if a run of another process holds it.
    */
   delete(sessionId: string): Promise<boolean>;
-  /** Deletes old sessions, save those with a run under way, and gives their ids. */
+  /** Deletes old sessions, except those with a run in progress, and returns their ids. */
   prune(retention: Retention): Promise<readonly string[]>;
-  /** Gives room that deleted sessions took back to the disk, and says how many bytes. */
+  /** Returns the space of deleted sessions to the disk, and returns the number of bytes. */
   vacuum(): Promise<number>;
   /**
-   * Tries whether a prompt could be stored now, by a write of its own. Leaves no session and no event behind.
-   * @throws AgentError what `claim` or `append` would throw now.
+   * Checks with a real write whether a prompt can be stored now. Leaves no session or event behind.
+   * @throws AgentError that `claim` or `append` would throw now.
    */
   probe(): Promise<void>;
-  /** Writes what waits and gives everything back. Nothing can be done with the store afterwards. */
+  /** Completes pending writes and releases all sessions. The store cannot be used afterwards. */
   close(): Promise<void>;
 }
 
-/** What the id of a session is made of, as the source of a pattern for those who match it within a path. */
+/** The source of a regular expression for session ids, for code that matches them within a path. */
 export const sessionIdPattern: string = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}';
 
 const wholeId = new RegExp(`^${sessionIdPattern}$`);
 
-/** Whether a text is the id of a session: 1 to 128 of A-Z, a-z, 0-9 and `._:@-`, a letter or digit first. */
+/** Returns whether a string is a session id: 1 to 128 of A-Z, a-z, 0-9 and `._:@-`, starting with a letter or digit. */
 export function isSessionId(id: string): boolean {
   return wholeId.test(id);
 }
 
-/** @throws AgentError `invalid`, code `session_id`, for a text that is no id. */
+/**
+ * Checks a session id.
+ * @throws AgentError `invalid`, code `session_id`, for an invalid id.
+ */
 export function checkSessionId(id: string): void {
   if (isSessionId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a session id: it takes 1 to 128 of A-Z, a-z, 0-9 and ._:@- and begins with a letter or digit.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid session id: it must have 1 to 128 of A-Z, a-z, 0-9 and ._:@- and start with a letter or digit.`;
   throw new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 
-/** @throws AgentError `invalid` for rules that would delete everything, or are no numbers. */
+/**
+ * Checks retention rules.
+ * @throws AgentError `invalid` for rules that would delete everything, or that are not numbers.
+ */
 export function checkRetention({ olderThanMs, keepLast }: Retention): void {
   const given = [olderThanMs, keepLast].filter((rule) => rule !== undefined);
   if (given.length > 0 && given.every((rule) => rule >= 0)) return;
-  const message = 'Say what to keep: an age in milliseconds, a number of sessions, or both, each from 0 up.';
+  const message =
+    'Specify what to keep: an age in milliseconds, a number of sessions, or both, each at least 0.';
   throw new AgentError({ kind: 'invalid', code: 'retention', message });
 }
 
-/** The refusal of a session that another process holds, since a time in milliseconds since 1970, as far as is known. */
+/**
+ * Creates the error for a session that another process holds. `owner` is that process, if known; `since` is in
+ * milliseconds since 1970.
+ */
 export function sessionInUse(
   sessionId: string,
   owner?: { readonly pid: number; readonly host: string; readonly since: number },
@@ -139,12 +153,12 @@ export function sessionInUse(
   const who =
     owner === undefined
       ? 'another process'
-      : `process ${owner.pid} on ${owner.host}, which began ${isoTime(owner.since)}`;
+      : `process ${owner.pid} on ${owner.host}, started at ${isoTime(owner.since)}`;
   const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
   return new AgentError({ kind: 'invalid', code: 'in_use', message });
 }
 
-/** The refusal of a writer that has been replaced. */
+/** Creates the error for a writer that has been replaced. */
 export function writerReplaced(sessionId: string): AgentError {
   return new AgentError({
     kind: 'invalid',
@@ -153,45 +167,48 @@ export function writerReplaced(sessionId: string): AgentError {
   });
 }
 
-/** The refusal of events that would leave a gap or repeat a place. */
+/** Creates the error for events that would leave a gap or repeat a sequence number. */
 export function sequenceGap(sessionId: string, seq: number): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'gap',
-    message: `Event ${seq} of session ${sessionId} is out of turn; nothing was written.`,
+    message: `Event ${seq} of session ${sessionId} has an unexpected sequence number; nothing was written.`,
   });
 }
 
-/** The refusal of a cursor that no list gave. */
+/** Creates the error for an invalid cursor. */
 export function badCursor(cursor: string): AgentError {
-  const message = `${JSON.stringify(cursor.slice(0, 80))} is not a position in the list of sessions.`;
+  const message = `${JSON.stringify(cursor.slice(0, 80))} is not a valid cursor for the list of sessions.`;
   return new AgentError({ kind: 'invalid', code: 'cursor', message });
 }
 
-/** The first event that is not at its place after the event `last`, if any. */
+/** Returns the first event whose sequence number does not follow the event `last`, if any. */
 export function invalidPosition(events: readonly Event[], last: number): Event | undefined {
   return events.find(({ seq }, offset) => seq !== last + offset + 1);
 }
 
-/** Where a session stands in the list: when it changed, and a number that tells those of one moment apart. */
+/** The position of a session in the list: its last change, and a key that orders sessions changed at the same time. */
 export interface ListCursor {
   readonly updated: number;
   readonly key: number;
 }
 
-/** The cursor after which a list goes on; `placeOf` reads it again. */
+/** The cursor from which a list continues; `parseCursor` reads it. */
 export function cursorOf({ updated, key }: ListCursor): string {
   return `${updated}.${key}`;
 }
 
-/** @throws AgentError `invalid`, code `cursor`. */
+/**
+ * Parses a cursor.
+ * @throws AgentError `invalid`, code `cursor`.
+ */
 export function parseCursor(cursor: string): ListCursor {
   const match = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor);
   if (match === null) throw badCursor(cursor);
   return { updated: Number(match[1]), key: Number(match[2]) };
 }
 
-/** How many sessions a page of a list has. */
+/** Returns the number of sessions per page. */
 export function pageSize({ limit = 50 }: ListOptions): number {
   return Math.min(Math.max(Math.floor(limit) || 1, 1), 1000);
 }

@@ -357,8 +357,8 @@ describe('the memory store', () => {
     const old = await store.claim('s');
     const epoch = await store.claim('s');
     expect(() => store.append('s', [event(1)], { epoch: old })).toThrow(/taken over/);
-    expect(() => store.append('s', [event(1), event(3)], { epoch })).toThrow(/out of turn/);
-    expect(() => store.append('s', [event(2)], { epoch })).toThrow(/out of turn/);
+    expect(() => store.append('s', [event(1), event(3)], { epoch })).toThrow(/unexpected sequence number/);
+    expect(() => store.append('s', [event(2)], { epoch })).toThrow(/unexpected sequence number/);
     expect(await store.read('s')).toEqual([]);
     await store.append('s', [event(1), event(2)], { epoch });
     expect((await store.read('s', 1)).map(({ seq }) => seq)).toEqual([2]);
