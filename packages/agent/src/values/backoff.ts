@@ -1,26 +1,26 @@
 import { withDefaults } from './with-defaults.ts';
 
-/** How often and after which pauses a failed model request is made again. */
+/** The number and delays of retries of a failed model request. */
 export interface RetryPolicy {
   /**
-   * Maximum number of requests after an answer began and broke off, because each of them may be charged. Every other
-   * failure is tried again this often, and longer for as long as `forMs` allows. Default 3.
+   * Maximum number of retries after a response started and was cut off, because each attempt may be billed. Every other
+   * failure is retried this often, and longer while `forMs` allows. Default 3.
    */
   readonly retries: number;
   /**
-   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds from the first
-   * failure. Default 300,000, or 0 where `retries` is given without it.
+   * Maximum time to retry while a service is overloaded or unreachable, in milliseconds from the first failure. Default
+   * 300,000, or 0 if `retries` is given without it.
    */
   readonly forMs: number;
-  /** The pause before the first retry is at most this long, in milliseconds; it doubles from then on. */
+  /** Maximum delay before the first retry, in milliseconds; it doubles with each retry. */
   readonly baseMs: number;
-  /** No pause of our own choosing is longer, in milliseconds. */
+  /** Maximum delay, in milliseconds, unless the service asks for a longer one. */
   readonly maxMs: number;
-  /** A service that asks for a longer pause than this, in milliseconds, is not waited for. */
+  /** Maximum delay that a service may ask for, in milliseconds; if it asks for more, the request fails. */
   readonly maxWaitMs: number;
 }
 
-/** Five minutes, with pauses of at most 30 seconds; three more attempts once an answer has begun. */
+/** Retries for five minutes, with delays of at most 30 seconds; at most three retries after a response has started. */
 export const defaultRetry: RetryPolicy = Object.freeze({
   retries: 3,
   forMs: 300_000,
@@ -30,15 +30,15 @@ export const defaultRetry: RetryPolicy = Object.freeze({
 });
 
 /**
- * The policy with what is given of it in its place.
- * @throws AgentError `invalid` for what is no number: retries that are none would never be used up.
+ * Returns the policy with defaults filled in.
+ * @throws AgentError `invalid` for a value that is not a number: NaN retries would never be used up.
  */
 export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const forMs = given.retries === undefined ? defaultRetry.forMs : 0;
   return withDefaults('retry', { ...defaultRetry, forMs }, given);
 }
 
-/** The first pause and the longest one, in milliseconds. */
+/** The first and the maximum delay, in milliseconds. */
 export interface BackoffPolicy {
   readonly baseMs: number;
   /** Default: no maximum. */
@@ -46,9 +46,9 @@ export interface BackoffPolicy {
 }
 
 /**
- * Returns the pause before retry number `retry` (the first is 0), in milliseconds: it doubles from `baseMs` up to
- * `maxMs`. With `random`, a number from 0 up to but not including 1, half of it is fixed, so it is never 0, and half is
- * random, so that many clients do not come back together.
+ * Returns the delay before retry number `retry` (the first is 0), in milliseconds: it doubles from `baseMs` up to
+ * `maxMs`. With `random`, a number from 0 up to but not including 1, half of the delay is fixed, so it is never 0, and
+ * half is random, so that many clients do not retry at the same time.
  */
 export function backoff(
   { baseMs, maxMs = Number.POSITIVE_INFINITY }: BackoffPolicy,
@@ -59,16 +59,16 @@ export function backoff(
   return half + random * half;
 }
 
-/** What is known when a request has failed. */
+/** The data about a failed request. */
 export interface RequestFailure {
-  /** Requests that failed so far, this one included. */
+  /** Number of failed requests so far, including this one. */
   readonly failures: number;
-  /** Those of them that the number of retries bounds, such as answers that broke off. */
+  /** Number of failures that count toward `retries`, such as responses that were cut off. */
   readonly counted: number;
-  /** Since the first failure, in milliseconds. */
+  /** Time since the first failure, in milliseconds. */
   readonly elapsedMs: number;
   readonly retryable: boolean;
-  /** How long the service asks us to wait, in milliseconds. */
+  /** The delay that the service asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** Time left for the whole call, in milliseconds. */
   readonly remainingMs: number;
@@ -76,18 +76,18 @@ export interface RequestFailure {
   readonly random: number;
 }
 
-/** `too_long`: trying again would help, but not before the service's own pause is over. */
+/** The next step after a failure. `too_long`: a retry could succeed, but the service asks for too long a delay. */
 export type RetryPlan =
   | {
       readonly type: 'wait';
       readonly delayMs: number;
-      /** How much longer requests are made after the pause, in milliseconds; absent where only their number counts. */
+      /** Remaining time for retries after the delay, in milliseconds; undefined if only their number is limited. */
       readonly leftMs?: number;
     }
   | { readonly type: 'stop' }
   | { readonly type: 'too_long' };
 
-/** Decides whether a failed request is made again, and when. */
+/** Decides whether and when a failed request is retried. */
 export function planRetry(policy: RetryPolicy, failed: RequestFailure): RetryPlan {
   if (!failed.retryable) return { type: 'stop' };
   const asked = failed.retryAfterMs;

@@ -18,7 +18,7 @@ const kinds: ReadonlySet<string> = new Set<ErrorKind>([
 
 const brand = Symbol.for('cobbler.AgentError');
 
-/** The one error class of Cobbler. Use {@link AgentError.is} rather than `instanceof`: it holds across copies. */
+/** Cobbler's only error class. Use {@link AgentError.is}, not `instanceof`: it also works across copies of the package. */
 export class AgentError extends Error {
   readonly kind: ErrorKind;
   readonly code?: string;
@@ -48,19 +48,19 @@ export class AgentError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Recognises an AgentError made by any copy of this package. */
+  /** Returns whether a value is an AgentError, created by any copy of this package. */
   static is(value: unknown): value is AgentError {
     return isObject(value) && brand in value;
   }
 
-  /** Turns anything thrown into an AgentError; one that already is comes back unchanged. */
+  /** Converts any thrown value to an AgentError; an AgentError is returned unchanged. */
   static from(value: unknown, kind: ErrorKind = 'agent'): AgentError {
     if (AgentError.is(value)) return value;
     const cause = summarize(value);
     return new AgentError({ kind, message: cause.message, cause });
   }
 
-  /** The error as plain data, without its stack. */
+  /** Returns the error as plain data, without its stack. */
   toJSON(): ErrorData {
     return {
       kind: this.kind,
@@ -80,12 +80,12 @@ export class AgentError extends Error {
   }
 }
 
-/** True for one of the closed set of kinds. */
+/** Returns true if the value is an error kind. */
 export function isErrorKind(value: unknown): value is ErrorKind {
   return typeof value === 'string' && kinds.has(value);
 }
 
-/** What a failure is called that a service reported without a word of its own. */
+/** Default codes of failures that a service reported without a code. */
 const serviceCodes: Readonly<Record<ErrorKind, string>> = {
   agent: 'service_failed',
   tool: 'service_failed',
@@ -98,12 +98,12 @@ const serviceCodes: Readonly<Record<ErrorKind, string>> = {
   limit: 'service_limit',
 };
 
-/** The code for what a service reported, by its kind and its HTTP status, if any; for those who ask services. */
+/** Returns the code for a failure that a service reported, from its kind and HTTP status, if any. */
 export function serviceCode(kind: ErrorKind, status?: number): string {
   return status === 404 && kind === 'invalid' ? 'not_served' : serviceCodes[kind];
 }
 
-/** Describes any thrown value in plain, bounded text. Never throws, whatever the value's accessors do. */
+/** Returns a plain, bounded description of any thrown value. Never throws, even if accessors of the value do. */
 export function summarize(value: unknown): CauseSummary {
   try {
     if (isObject(value)) {
@@ -118,7 +118,7 @@ export function summarize(value: unknown): CauseSummary {
     }
     return { name: typeof value, message: clip(String(value), 2000) };
   } catch {
-    return { name: 'Error', message: 'an error that cannot be described was thrown' };
+    return { name: 'Error', message: 'the thrown error cannot be described' };
   }
 }
 

@@ -2,7 +2,10 @@ import { defined } from './defined.ts';
 import { isObject } from './json.ts';
 import type { FilePart, UserPart } from './stored-values.ts';
 
-/** How services treat a file: as pixels, seconds, pages or characters, or as bytes in a format that they must know. */
+/**
+ * The way services count a file: in pixels, seconds, pages or characters, or as the bytes of a format that they must
+ * support.
+ */
 export type FileKind = 'image' | 'audio' | 'pdf' | 'text' | 'other';
 
 /** Returns the kind of a file from its media type, without parameters. */
@@ -13,7 +16,7 @@ export function fileKind(mediaType: string): FileKind {
   return mediaType.startsWith('text/') || mediaType === 'application/json' ? 'text' : 'other';
 }
 
-/** The first bytes of the files that models accept besides text. */
+/** Signatures of the binary file types that models accept. */
 const signatures: readonly (readonly [mediaType: string, head: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -24,26 +27,32 @@ const signatures: readonly (readonly [mediaType: string, head: RegExp])[] = [
   ['audio/mpeg', /^(ID3|\xff[\xf2\xf3\xfb])/],
 ];
 
-/** Returns the media type of a file by its first 16 bytes, because names are not trusted; undefined for text and the rest. */
+/**
+ * Returns the media type of a file from its first 16 bytes, because file names are not trusted; undefined for text and
+ * unknown types.
+ */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {
   const head = String.fromCharCode(...bytes.subarray(0, 16));
   return signatures.find(([, pattern]) => pattern.test(head))?.[0];
 }
 
-/** Whether a list such as `['image/png', 'text/*']` has a media type. A part after the slash may be `*`, and so may both. */
+/**
+ * Returns whether a list such as `['image/png', 'text/*']` contains a media type. The subtype, or both parts, may be
+ * `*`.
+ */
 export function hasMediaType(list: readonly string[], mediaType: string): boolean {
   const [family = ''] = mediaType.split('/');
   return list.some((item) => item === mediaType || item === `${family}/*` || item === '*/*');
 }
 
-/** Returns the text of a file of text, as UTF-8; what is not UTF-8 is replaced. */
+/** Returns the content of a text file, decoded as UTF-8 with replacement characters for invalid bytes. */
 export function fileText({ data }: Pick<FilePart, 'data'>): string {
   return new TextDecoder().decode(Uint8Array.from(atob(data), (character) => character.charCodeAt(0)));
 }
 
 /**
- * Reads a part that an earlier version wrote: until there was one type of part for all files, images had the type
- * `image` and other files the type `document`. Any other value is returned as it is.
+ * Converts a part written by an earlier version, in which images had the type `image` and other files the type
+ * `document`. Any other value is returned unchanged.
  */
 export function currentPart<Value>(value: Value): Value | FilePart {
   if (!isObject(value) || (value['type'] !== 'image' && value['type'] !== 'document')) return value;
@@ -52,7 +61,7 @@ export function currentPart<Value>(value: Value): Value | FilePart {
   return { type: 'file', mediaType, data, ...defined({ name: typeof name === 'string' ? name : undefined }) };
 }
 
-/** Returns the parts in their current form; the same array if they have it. */
+/** Returns the parts in their current form; the same array if nothing changes. */
 export function currentParts(parts: readonly UserPart[]): readonly UserPart[] {
   const current = parts.map(currentPart);
   return current.every((part, index) => part === parts[index]) ? parts : current;

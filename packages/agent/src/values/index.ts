@@ -1,5 +1,5 @@
 /**
- * Small parts that several implementations need: waiting times between attempts, JSON of any value, errors of services.
+ * Small utilities that several implementations need: delays between attempts, JSON of any value, errors of services.
  *
  * @module
  */

@@ -1,17 +1,17 @@
 import { AgentError } from './errors.ts';
 
 /**
- * The error of a value from a caller that cannot be used.
+ * Creates the error for an invalid value from a caller.
  *
  * @param where the path of the value, such as `prompt[2].role`.
- * @param advice what to write there, without a final period.
+ * @param advice what to use instead, without a final period.
  */
 export function invalidValue(code: string, where: string, value: unknown, advice: string): AgentError {
   const message = `${where} is invalid: it is ${shown(value)}. ${advice}.`;
   return new AgentError({ kind: 'invalid', code, message });
 }
 
-/** A wrong value in an error: texts are quoted and cut, anything else is named by its kind. */
+/** Formats a value for an error: strings are quoted and truncated, other values are described by their type. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (Array.isArray(value)) return 'an array';

@@ -1,6 +1,6 @@
 /**
- * Tells one piece of work to stop. An AbortSignal is created at the first access: making one and listening to it
- * costs more than most of what it could stop, and each piece of work that waits would hold one.
+ * Signals one operation to stop. The AbortSignal is created on first access: creating one and listening to it costs
+ * more than most of the operations it could stop, and every waiting operation would hold one.
  */
 export class LazyAbortSignal {
   #reason: unknown;
@@ -18,7 +18,7 @@ export class LazyAbortSignal {
     return this.#isAsked;
   }
 
-  /** Asks for the stop. Only the first reason counts. */
+  /** Requests the stop. Only the first reason counts. */
   ask(reason?: unknown): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -27,7 +27,7 @@ export class LazyAbortSignal {
     this.#listener?.(reason);
   }
 
-  /** Calls the listener, in place of the one before it, when the stop is asked for. */
+  /** Sets the listener that is called when the stop is requested; it replaces the previous one. */
   listen(listener: ((reason: unknown) => void) | undefined): void {
     this.#listener = listener;
   }

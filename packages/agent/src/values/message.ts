@@ -23,10 +23,10 @@ export type {
   UserPart,
 } from './stored-values.ts';
 
-/** Who a message is from (requirement S0.17). */
+/** The sender of a message (requirement S0.17). */
 export type Role = 'user' | 'assistant' | 'tool_result';
 
-/** A flat message: text only, and ids that tie results to calls. */
+/** A flat message: only text, and ids that connect results to calls. */
 export interface FlatMessage {
   role: Role;
   content: string;
@@ -34,19 +34,19 @@ export interface FlatMessage {
   toolCalls?: { id: string; toolName: string; arguments: Record<string, unknown> }[];
 }
 
-/** A user message from plain text or parts. */
+/** Creates a user message from plain text or parts. */
 export function userMessage(content: string | readonly UserPart[]): UserMessage {
   return { role: 'user', content: typeof content === 'string' ? [{ type: 'text', text: content }] : content };
 }
 
-/** The text parts of a message, joined without a separator. */
+/** Returns the text parts of a message, joined without a separator. */
 export function textOf(message: Message): string {
   let text = '';
   for (const part of message.content) if (part.type === 'text') text += part.text;
   return text;
 }
 
-/** The calls of a message in the order the model made them. */
+/** Returns the calls of a message in the order in which the model made them. */
 export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
 }
@@ -70,7 +70,7 @@ export function toFlat(messages: readonly Message[]): FlatMessage[] {
   });
 }
 
-/** Reads the flat form. The inverse of {@link toFlat} for text, calls and results. */
+/** Converts messages from the flat form. The inverse of {@link toFlat} for text, calls and results. */
 export function fromFlat(flat: readonly FlatMessage[]): Message[] {
   return flat.map((message) => {
     const text: TextPart[] = message.content === '' ? [] : [{ type: 'text', text: message.content }];

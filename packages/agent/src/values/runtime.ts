@@ -1,25 +1,25 @@
 /**
- * Every effect the core needs, injected, so that a run can be repeated exactly: two runs with the same
- * runtime, script and seed write byte-identical logs. Only this file and `node/` touch the real ones.
+ * All side effects of the core, injected so that a run can be repeated exactly: two runs with the same runtime, script
+ * and seed write byte-identical logs. Only this file and `node/` use the real ones.
  */
 export interface Runtime {
-  /** Wall clock, milliseconds since 1970: for people and logs, never for measuring. */
+  /** Returns the wall clock in milliseconds since 1970: for display and logs, not for measuring. */
   now(): number;
-  /** A clock that never goes back, in milliseconds: for deadlines and durations. */
+  /** Returns the time of a clock that never goes back, in milliseconds: for deadlines and durations. */
   monotonic(): number;
-  /** Calls `fire` once after `ms` (at most 2^31-1). Returns a function that takes the timer back. */
+  /** Calls `fire` once after `ms` (at most 2^31-1). Returns a function that cancels the timer. */
   timer(ms: number, fire: () => void): () => void;
-  /** A number from 0 up to but not including 1. */
+  /** Returns a number from 0 up to but not including 1. */
   random(): number;
-  /** A new unique id, safe in file names and URLs. */
+  /** Returns a new unique id, safe in file names and URLs. */
   id(): string;
-  /** SHA-256 of a text in UTF-8, as lower-case hexadecimal. */
+  /** Returns the SHA-256 of a string in UTF-8, as lower-case hexadecimal. */
   digest(text: string): Promise<string>;
-  /** The web's fetch, for whatever has no faster transport. */
+  /** The `fetch` function, used where no faster transport is available. */
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** The real clock, randomness and network of whatever JavaScript runtime this is. */
+/** The clock, randomness and network of the current JavaScript runtime. */
 export const systemRuntime: Runtime = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -30,7 +30,7 @@ export const systemRuntime: Runtime = {
   random: () => Math.random(),
   id() {
     const id = crypto.randomUUID();
-    // Node puts it together of twenty pieces, which stay in memory with it until it is read.
+    // Node builds the id from twenty string parts, which stay in memory until the string is read.
     id.isWellFormed();
     return id;
   },
@@ -41,11 +41,11 @@ export const systemRuntime: Runtime = {
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 
-/** The text of the last whole minute that was asked for: building it costs more than the rest of an event. */
+/** Caches the text of the last minute used, because building it costs more than the rest of an event. */
 let minute = Number.NaN;
 let minuteText = '';
 
-/** A wall-clock reading as ISO 8601 text in UTC. */
+/** Returns a time in milliseconds since 1970 as ISO 8601 text in UTC. */
 export function isoTime(ms: number): string {
   const whole = Math.floor(ms / 60_000);
   if (whole !== minute) {
@@ -58,7 +58,7 @@ export function isoTime(ms: number): string {
   return `${minuteText}${seconds < 10 ? '0' : ''}${seconds}.${thousandths < 10 ? '00' : thousandths < 100 ? '0' : ''}${thousandths}Z`;
 }
 
-/** The wall-clock reading of an ISO 8601 text in milliseconds; NaN for any other text. */
+/** Parses ISO 8601 text to milliseconds since 1970; returns NaN for any other text. */
 export function timeOf(text: string): number {
   return Date.parse(text);
 }

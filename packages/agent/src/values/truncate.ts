@@ -1,9 +1,9 @@
-/** Most bytes of a tool's text that reach the model (reliability promise 10). */
+/** Maximum number of bytes of tool output sent to the model (reliability promise 10). */
 export const maxOutputBytes = 262_144;
 
 /**
- * Text of at most about `limit` bytes in UTF-8: head and tail are kept and the cut is marked, because the
- * end of a long output mostly holds its verdict.
+ * Truncates text to about `limit` bytes in UTF-8. Head and tail are kept and the cut is marked, because the end of a
+ * long output usually contains the result.
  */
 export function cap(value: string, limit: number): string {
   if (value.length * 3 <= limit) return value;
@@ -14,15 +14,15 @@ export function cap(value: string, limit: number): string {
   return `${head}${mark}${tail}`;
 }
 
-/** Both ends of a text. */
+/** The head and tail of a text. */
 export interface Ends {
   readonly head: string;
   readonly tail: string;
-  /** Bytes between them. */
+  /** Number of bytes between them. */
   readonly between: number;
 }
 
-/** Head and tail of a text in UTF-8, together of at most `room` bytes; no character is cut in two. */
+/** Returns the head and tail of a text in UTF-8, at most `room` bytes in total, without splitting a character. */
 export function endsOf(bytes: Uint8Array, room: number): Ends {
   const from = boundary(bytes, Math.floor(room / 2));
   const to = Math.max(from, boundary(bytes, bytes.length - Math.ceil(room / 2)));
@@ -33,7 +33,7 @@ export function endsOf(bytes: Uint8Array, room: number): Ends {
   };
 }
 
-/** The nearest place at or before `index` where a character begins. */
+/** Returns the nearest index at or before `index` at which a character starts. */
 function boundary(bytes: Uint8Array, index: number): number {
   let at = index;
   while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
@@ -41,5 +41,5 @@ function boundary(bytes: Uint8Array, index: number): number {
 }
 
 const encoder = new TextEncoder();
-// A byte order mark inside a text is a part of it.
+// A byte order mark inside a text is part of it.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

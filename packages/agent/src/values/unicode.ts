@@ -2,17 +2,17 @@ import { defined } from './defined.ts';
 import { isObject } from './json.ts';
 import type { AssistantPart, ToolCallPart, UserPart } from './message.ts';
 
-/** Half of a surrogate pair is no character: services refuse it and files cannot hold it. */
+/** Replaces lone surrogates, which services reject and files cannot contain. */
 export function wellFormedText(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** Deeper values are left as they are; arguments from a model never are so deep. */
+/** Values nested deeper are returned unchanged; arguments from a model are never that deep. */
 const maxDepth = 200;
 
-/** A JSON value whose strings and keys are well formed; the same value when they already are. */
+/** Returns a JSON value whose strings and keys are well-formed; the same value if they already are. */
 export function wellFormedJson(value: unknown, depth = 0): unknown {
-  // Nearly every value is: looking costs a fraction of copying.
+  // Nearly every value is well-formed, and checking costs a fraction of copying.
   if (isWellFormed(value, depth)) return value;
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map((item) => wellFormedJson(item, depth + 1));
@@ -40,7 +40,7 @@ function isWellFormed(value: unknown, depth: number): boolean {
   return true;
 }
 
-/** What a person said or a tool returned, without empty text; the same array when nothing had to be changed. */
+/** Returns the parts of a user message or tool result without empty text; the same array if nothing changes. */
 export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[] {
   return mended(parts, (part) =>
     part.type === 'text' ? textPart(part) : (wellFormedJson(part) as UserPart),
@@ -48,8 +48,8 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
 }
 
 /**
- * An answer as it may stand in a history; the same array when nothing had to be mended. What is sealed is
- * left alone, because a seal holds for the exact bytes.
+ * Returns the parts of a response in a valid form for a history; the same array if nothing changes. Parts with a seal
+ * are not changed, because a seal is valid only for the exact bytes.
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
   return mended(parts, (part) => {
@@ -68,7 +68,7 @@ export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly Assi
   });
 }
 
-/** What a provider may give at most (promise 11); deeper arguments could overflow the stack of a reader. */
+/** Maximum nesting of arguments (promise 11); deeper ones could overflow the stack of a reader. */
 const maxArgumentDepth = 64;
 
 function callPart(part: ToolCallPart): ToolCallPart {
@@ -92,7 +92,7 @@ function callPart(part: ToolCallPart): ToolCallPart {
   };
 }
 
-/** Whether containers nest deeper than `most`. Recurses no deeper than that. */
+/** Returns whether containers are nested deeper than `most`. Recurses no deeper than that. */
 function isDeeper(value: unknown, most: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (most === 0) return true;

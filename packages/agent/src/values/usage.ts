@@ -2,7 +2,7 @@ import type { Usage } from './stored-values.ts';
 
 export type { Usage } from './stored-values.ts';
 
-/** No tokens at all. */
+/** Usage of zero tokens. */
 export const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
 type Detail = 'cacheReadTokens' | 'cacheWriteTokens' | 'cacheWriteLongTokens' | 'reasoningTokens';
@@ -13,7 +13,7 @@ const details: readonly Detail[] = [
   'reasoningTokens',
 ];
 
-/** The sum of two usages. A detail stays absent only when neither side reports it. */
+/** Returns the sum of two usages. A detail stays undefined only if neither reports it. */
 export function addUsage(left: Usage, right: Usage): Usage {
   const sum: { -readonly [key in keyof Usage]: Usage[key] } = {
     inputTokens: left.inputTokens + right.inputTokens,
@@ -26,7 +26,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
-/** True when nothing was used. */
+/** Returns true if no tokens were used. */
 export function isNoUsage(usage: Usage): boolean {
   return usage.inputTokens === 0 && usage.outputTokens === 0;
 }

@@ -1,8 +1,7 @@
 import { AgentError } from './errors.ts';
 
 /**
- * Settings that are numbers, those that are left out taken from the defaults. `name` is the option that holds
- * them, for the error.
+ * Returns numeric settings with defaults filled in. `name` is the option that contains them, for error messages.
  * @throws AgentError `invalid` for a setting that is not a number of at least 0.
  */
 export function withDefaults<Name extends string>(
