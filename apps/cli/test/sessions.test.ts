@@ -170,14 +170,10 @@ test('a session that is busy in another process is refused, and says who holds i
 
 describe('a store that cannot be opened', () => {
   const damages: readonly (readonly [string, (file: string) => void, RegExp])[] = [
-    [
-      'damaged',
-      (file) => writeFileSync(file, Buffer.alloc(8192, 7)),
-      /is damaged .* put a backup in its place/,
-    ],
+    ['damaged', (file) => writeFileSync(file, Buffer.alloc(8192, 7)), /is damaged .* restore a backup/],
     ['newer', (file) => alter(file, 'PRAGMA user_version = 9000'), /newer version .* Update Cobbler/],
-    ['foreign', (file) => alter(file, 'PRAGMA application_id = 7'), /database of another program/],
-    ['emptied', (file) => writeFileSync(file, ''), /is empty, but sessions were kept in it/],
+    ['foreign', (file) => alter(file, 'PRAGMA application_id = 7'), /belongs to another program/],
+    ['emptied', (file) => writeFileSync(file, ''), /is empty, but it contained sessions/],
   ];
 
   test.each(damages)(

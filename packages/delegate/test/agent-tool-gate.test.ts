@@ -113,6 +113,9 @@ describe('the gate of the tool agent [P21]', () => {
   it('denies each call when the working folder is gone', async () => {
     const before = (folder: string) => rmSync(folder, { recursive: true });
     const decision = await decided(allowAll, { toolName: 'Bash', arguments: { command: 'ls' }, before });
-    expect(decision).toMatchObject({ type: 'deny', message: expect.stringContaining('is not a folder') });
+    expect(decision).toMatchObject({
+      type: 'deny',
+      message: expect.stringContaining('is not a usable directory'),
+    });
   });
 });

@@ -131,7 +131,7 @@ describe('list_files', () => {
       '"empty" is empty (files that git ignores were omitted).',
     );
     expect((await list({ path: 'file' })).text).toBe(
-      '"file" is not a folder, or its path goes through a file.',
+      '"file" is not a directory, or a part of its path is a file.',
     );
     expect((await list({ path: 'none' })).text).toBe('"none" does not exist.');
   });

@@ -74,9 +74,9 @@ describe('write_file', () => {
   it('says why a file cannot be written', async () => {
     box.write('file', 'x');
     box.write('folder/x', 'x');
-    expect((await write('folder', 'x')).text).toBe('"folder" is a folder, not a file.');
+    expect((await write('folder', 'x')).text).toBe('"folder" is a directory, not a file.');
     expect((await write('file/x', 'x')).text).toBe(
-      '"file/x" is not a folder, or its path goes through a file.',
+      '"file/x" is not a directory, or a part of its path is a file.',
     );
     expect((await write('n'.repeat(256), 'x')).text).toContain('is longer than the file system allows');
     expect(box.read('file')).toBe('x');

@@ -9,14 +9,14 @@ import { unusable } from './loaded-config.ts';
 
 const maxBytes = 1_048_576;
 
-/** The folder that holds everything Cobbler keeps: COBBLER_HOME, else `.cobbler` in the home directory. */
+/** Returns the directory for all of Cobbler's files: COBBLER_HOME, or `.cobbler` in the home directory. */
 export function cobblerHome(env: Environment): string | undefined {
   if (env['COBBLER_HOME']) return env['COBBLER_HOME'];
   const home = env['HOME'] ?? env['USERPROFILE'] ?? systemHome();
   return home === undefined || home === '' ? undefined : join(home, '.cobbler');
 }
 
-/** Some systems have no home directory for a user; asking for it must not end the program. */
+/** `os.homedir` throws if the user has no home directory. */
 function systemHome(): string | undefined {
   try {
     return homedir();
@@ -26,8 +26,8 @@ function systemHome(): string | undefined {
 }
 
 /**
- * Reads `config.yaml` from the folder given or {@link cobblerHome}. No file is an empty configuration.
- * @throws AgentError `invalid` with code `config`, naming file and line, for anything in it that cannot be used.
+ * Reads `config.yaml` from the given directory or {@link cobblerHome}. A missing file is an empty configuration.
+ * @throws AgentError `invalid` with code `config` for anything in the file that cannot be used; it names file and line.
  */
 export async function loadConfig(
   options: { readonly home?: string; readonly env?: Environment } = {},
@@ -52,8 +52,8 @@ function readText(path: string): string | undefined {
 }
 
 /**
- * Reads the text of a configuration file. Exported for editors and tests; see {@link loadConfig}. The reader of
- * YAML is large and loaded only when there is something to read.
+ * Parses the text of a configuration file. Exported for editors and tests; see {@link loadConfig}. The YAML parser is
+ * large, so it is loaded only if there is a file to read.
  */
 export async function parseConfig(text: string, path: string): Promise<LoadedConfig> {
   const { readConfig } = await import('./config-text.ts');

@@ -5,7 +5,7 @@ import { unusable } from './loaded-config.ts';
 import type { FieldCheck } from './mcp-setting.ts';
 import { mcpProblem } from './mcp-setting.ts';
 
-/** Reads YAML and checks every setting in it. Throws as `loadConfig` does. */
+/** Parses YAML and checks every setting in it. Throws the same errors as `loadConfig`. */
 export function readConfig(text: string, path: string): LoadedConfig {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true });
@@ -18,7 +18,7 @@ export function readConfig(text: string, path: string): LoadedConfig {
     );
   }
   const data: unknown = document.toJS() ?? {};
-  if (!isObject(data)) throw unusable(path, 1, 'the file must hold settings of the form "name: value"');
+  if (!isObject(data)) throw unusable(path, 1, 'the file must contain settings of the form "name: value"');
   const lines: Record<string, number> = {};
   if (isMapNode(document.contents)) {
     for (const { key } of document.contents.items) {
@@ -51,7 +51,7 @@ function isMapNode(node: unknown): node is MapNode {
   return isObject(node) && Array.isArray(node['items']);
 }
 
-const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : 'must be text');
+const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : 'must be a string');
 const count: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
 const amount: FieldCheck = (value) =>
@@ -60,9 +60,7 @@ const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined :
 const temperature: FieldCheck = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1) ? undefined : 'must be a number, or -1';
 const address: FieldCheck = (value) =>
-  typeof value === 'string' && /^https?:\/\/\S+$/.test(value)
-    ? undefined
-    : 'must be an http or https address';
+  typeof value === 'string' && /^https?:\/\/\S+$/.test(value) ? undefined : 'must be an http or https URL';
 
 const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   provider: text,
@@ -73,8 +71,8 @@ const settings: Readonly<Record<keyof FileConfig, FieldCheck>> = {
   retryFor: count,
   apiKey: text,
   baseURL: address,
-  keys: table(text, 'must name providers and their keys'),
-  prices: table(price, 'must name models and their prices'),
+  keys: table(text, 'must map providers to their keys'),
+  prices: table(price, 'must map models to their prices'),
   maxTurns: count,
   maxRepeats: count,
   maxUsd: amount,
@@ -100,7 +98,7 @@ function price(value: unknown): string | undefined {
   const known = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteLong'];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown !== undefined) return `has an unknown field "${unknown}". Known: ${known.join(', ')}`;
-  if (amount(value['input']) ?? amount(value['output'])) return 'must have input and output as numbers';
+  if (amount(value['input']) ?? amount(value['output'])) return 'must have numbers for input and output';
   const wrong = Object.entries(value).find(([, usd]) => amount(usd) !== undefined);
-  return wrong && `must have ${wrong[0]} as a number`;
+  return wrong && `must have a number for ${wrong[0]}`;
 }

@@ -5,18 +5,19 @@ import { checkBlobId, isBlobId } from '../interfaces/blobs.ts';
 import { defaultAnchor, HeldDirectory, isMissing } from './held-directory.ts';
 import { fileError } from './real-path.ts';
 
-/** How much `fileBlobs` holds, and for how long. */
+/** Limits of {@link fileBlobs}. */
 export interface FileBlobsOptions {
-  /** Most bytes kept; beyond that what was put longest ago is given up. Default 256 MiB. */
+  /** Maximum total size in bytes; when it is exceeded, the oldest blobs are deleted. Default 256 MiB. */
   readonly maxBytes?: number;
-  /** What was put longer ago, in milliseconds, is given up. Default seven days. */
+  /** Maximum age in milliseconds; older blobs are deleted. Default seven days. */
   readonly maxAgeMs?: number;
 }
 
 /**
- * Blobs in files of one folder, which is made when the first is put. They outlive the process and may be used by
- * several at once. Old ones are given up when a process puts its first, and when there is no more room; what other
- * processes put meanwhile counts from the next start on. Only the owner may read them: tool output may hold anything.
+ * Stores blobs as files in one directory, created on the first `put`. They outlive the process, and several processes
+ * can use them at the same time. Expired blobs are deleted on the first `put` of a process, and the oldest ones when
+ * space runs out; blobs that other processes store in the meantime count toward the limit only after a restart. Only
+ * the owner can read them, because tool output can contain anything.
  */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): Blobs {
   const { maxBytes = 268_435_456, maxAgeMs = 604_800_000 } = options;
@@ -27,25 +28,25 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): Blobs
   };
 }
 
-/** What is only being written; the rest of a process that died is removed after this many milliseconds. */
+/** Age in milliseconds after which an unfinished file of a dead process is deleted. */
 const abandonedMs = 3_600_000;
 
 const blobPrefix = 'blob-';
 const partPrefix = 'part-';
 
 /**
- * The files of one folder.
+ * The blob files of one directory.
  *
- * Invariants: a file named `blob-<id>` is whole, because it was renamed to that when it was; no other name is
- * touched; no link is followed.
+ * Invariants: a file named `blob-<id>` is complete, because it gets that name by renaming; no other file is touched; no
+ * symbolic link is followed.
  */
 class BlobFiles {
   readonly #folder: string;
   readonly #maxBytes: number;
   readonly #maxAgeMs: number;
-  /** Bytes by id, what was put longest ago first. Absent until the folder has been looked at. */
+  /** Size in bytes by id, oldest first. Undefined until the directory has been scanned. */
   #sizes: Map<string, number> | undefined;
-  /** One thing is put at a time. */
+  /** The latest write; writes run one at a time. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(folder: string, maxBytes: number, maxAgeMs: number) {
@@ -60,7 +61,7 @@ class BlobFiles {
     return putting;
   }
 
-  /** @throws AgentError `tool` for a file that is there and cannot be read. */
+  /** @throws AgentError `tool` for a file that exists but cannot be read. */
   async get(id: string, start: number, end: number): Promise<BlobPart | undefined> {
     if (!isBlobId(id)) return undefined;
     let held: HeldDirectory | undefined;
@@ -93,7 +94,7 @@ class BlobFiles {
     }
   }
 
-  /** What is there, without what is too old. */
+  /** Deletes expired files and returns the sizes of the remaining blobs. */
   async #look(held: HeldDirectory): Promise<Map<string, number>> {
     const found: { readonly id: string; readonly size: number; readonly at: number }[] = [];
     for (const { name } of await held.entries()) {
@@ -120,7 +121,7 @@ class BlobFiles {
   }
 }
 
-/** Marks a blob that is there as put just now. False: it is not there, or not whole. */
+/** Updates the time of an existing blob. Returns false if it does not exist or is incomplete. */
 async function renew(held: HeldDirectory, id: string, size: number): Promise<boolean> {
   const stat = await held.stat(blobPrefix + id);
   if (stat === undefined || !stat.isFile() || stat.size !== size) return false;
@@ -134,7 +135,7 @@ async function renew(held: HeldDirectory, id: string, size: number): Promise<boo
   }
 }
 
-/** A blob appears as a whole or not at all, also when the power fails. */
+/** Writes a blob atomically, even if the power fails. */
 async function write(held: HeldDirectory, id: string, bytes: Uint8Array): Promise<void> {
   const part = `${partPrefix}${randomUUID()}`;
   try {
@@ -175,7 +176,7 @@ async function readPart(
   }
 }
 
-/** Nothing stands there, or a link, which is no blob. */
+/** Returns true if the path does not exist, or if it is a symbolic link and therefore not a blob. */
 function isNothing(error: unknown): boolean {
   return isMissing(error) || (error as NodeJS.ErrnoException | undefined)?.code === 'ELOOP';
 }

@@ -4,28 +4,28 @@ import type { FileHandle } from 'node:fs/promises';
 import { access, lstat, mkdir, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Flags that Windows does not know count as nothing there. */
+/** Windows lacks these flags; 0 leaves them out. */
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const directoryOnly = constants.O_DIRECTORY ?? 0;
 const nonBlocking = constants.O_NONBLOCK ?? 0;
 
-/** How entries of a held directory are reached. */
+/** The way to access the entries of a held directory: through its open descriptor or by its path. */
 export type Anchor = 'descriptor' | 'path';
 
-/** Linux, where /proc is there, shows every open descriptor as a path; through it a directory cannot be swapped any more. */
+/** On Linux, /proc shows every open descriptor as a path; a directory accessed that way cannot be swapped. */
 export const defaultAnchor: Anchor = existsSync('/proc/self/fd') ? 'descriptor' : 'path';
 
 /**
- * A directory kept open, so that what is done to its entries happens in this very directory even if its
- * path comes to mean another one meanwhile.
+ * A directory that is kept open, so that operations on its entries affect this directory even if its path later refers
+ * to a different one.
  *
- * Invariants: a name is one component of a path, never `..`; no operation follows a symbolic link.
- * Where descriptors are no paths (`path`), each operation checks before or after that the real path is
- * still the one that was opened: a swap is noticed instead of made impossible. Nothing is then read or
- * written elsewhere, but an empty file or folder may have been made there.
+ * Invariants: a name is one component of a path, never `..`; no operation follows a symbolic link. Where descriptors
+ * cannot be used as paths (anchor `path`), each operation checks before or after that the real path is still the one
+ * that was opened: a swap is detected, not prevented. Nothing is then read or written elsewhere, but an empty file or
+ * directory may have been created there.
  */
 export class HeldDirectory {
-  /** The real path at the time of opening. Not for the eyes of a model. */
+  /** The real path at the time of opening. Never shown to a model. */
   readonly real: string;
   readonly #handle: FileHandle | undefined;
 
@@ -36,13 +36,13 @@ export class HeldDirectory {
 
   /**
    * Opens a directory by its real path.
-   * @throws the system's error; ENOTDIR, ELOOP or ESTALE when something else stands there now.
+   * @throws the system's error; ENOTDIR, ELOOP or ESTALE if the path now refers to something else.
    */
   static async open(real: string, anchor: Anchor): Promise<HeldDirectory> {
     if (anchor === 'path') {
       const held = new HeldDirectory(real, undefined);
       await held.#check();
-      if (!(await lstat(real)).isDirectory()) throw failure('ENOTDIR', 'The path is not a folder.');
+      if (!(await lstat(real)).isDirectory()) throw failure('ENOTDIR', 'The path is not a directory.');
       return held;
     }
     const handle = await open(real, constants.O_RDONLY | directoryOnly | noFollow);
@@ -54,14 +54,14 @@ export class HeldDirectory {
     }
   }
 
-  /** Opens a directory in this one. */
+  /** Opens a subdirectory. */
   async directory(name: string): Promise<HeldDirectory> {
     if (this.#handle === undefined) await this.#check();
     return await HeldDirectory.open(this.#at(name), this.#handle === undefined ? 'path' : 'descriptor');
   }
 
   /**
-   * Opens an existing file for reading, without waiting for a writer should it be a FIFO.
+   * Opens an existing file for reading. Does not wait for a writer if the file is a FIFO.
    * @throws the system's error; ELOOP for a symbolic link.
    */
   async file(name: string): Promise<FileHandle> {
@@ -95,7 +95,7 @@ export class HeldDirectory {
     return entries;
   }
 
-  /** What stands under a name, a symbolic link itself included; nothing when there is nothing. */
+  /** Returns the stats of an entry, without following a symbolic link; undefined if it does not exist. */
   async stat(name: string): Promise<Stats | undefined> {
     try {
       return await lstat(this.#at(name));
@@ -105,7 +105,7 @@ export class HeldDirectory {
     }
   }
 
-  /** Makes a directory; one that exists already is fine. */
+  /** Creates a directory unless it exists. */
   async makeDirectory(name: string): Promise<void> {
     if (this.#handle === undefined) await this.#check();
     await mkdir(this.#at(name)).catch((error: NodeJS.ErrnoException) => {
@@ -113,12 +113,12 @@ export class HeldDirectory {
     });
   }
 
-  /** Throws the system's error when this process may not write to the file. */
+  /** @throws the system's error if this process may not write to the file. */
   async mayWrite(name: string): Promise<void> {
     await access(this.#at(name), constants.W_OK);
   }
 
-  /** Puts one entry in the place of another, or of none, in one step. */
+  /** Moves one entry atomically to the name of another, which it replaces if that exists. */
   async replace(from: string, to: string): Promise<void> {
     if (this.#handle === undefined) await this.#check();
     await rename(this.#at(from), this.#at(to));
@@ -147,14 +147,14 @@ export class HeldDirectory {
   }
 }
 
-/** True for the system's errors that say that nothing stands under a path. */
+/** Returns true for the system's errors that mean that a path does not exist. */
 export function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function moved(): NodeJS.ErrnoException {
-  return failure('ESTALE', 'The folder was replaced while it was in use.');
+  return failure('ESTALE', 'The directory was replaced while it was in use.');
 }
 
 function failure(code: string, message: string): NodeJS.ErrnoException {

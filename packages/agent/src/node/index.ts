@@ -1,5 +1,6 @@
 /**
- * What needs Node: configuration, the fast transport, sessions and runs in a file, the workspace guard, child processes.
+ * Everything that requires Node: configuration, the fast transport, sessions and runs in a file, the workspace guard,
+ * child processes.
  *
  * @module
  */

@@ -2,76 +2,79 @@ import type { AgentConfig } from '../interfaces/config.ts';
 import type { Price } from '../interfaces/limits.ts';
 import { AgentError } from '../values/errors.ts';
 
-/** How a server of the Model Context Protocol is reached, and what it may do. */
+/** Configuration of a Model Context Protocol server: how to connect to it and what it may do. */
 export type McpServerConfig = McpServerLimits & (McpProgram | McpAddress);
 
-/** A program that is started and spoken to over its standard input and output. */
+/** An MCP server that is started as a program and communicates over its standard input and output. */
 export interface McpProgram {
   readonly command: string;
   readonly args?: readonly string[];
-  /** What it is given besides harmless variables; `${NAME}` stands for a variable of our own environment. */
+  /** Environment variables in addition to the harmless ones; `${NAME}` is replaced by a variable of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: the folder that is worked in. */
+  /** Default: the working directory. */
   readonly cwd?: string;
 }
 
-/** A server that is there already, spoken to over streamable HTTP. */
+/** A running MCP server, accessed over streamable HTTP. */
 export interface McpAddress {
   readonly url: string;
-  /** `${NAME}` stands for a variable of our own environment. */
+  /** `${NAME}` is replaced by an environment variable of this process. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a person allows an MCP server, whichever way it is reached. */
+/** The limits and permissions that the user sets for an MCP server, however it is accessed. */
 export interface McpServerLimits {
-  /** Only these tools, by the names that the server gives them. */
+  /** Allow only these tools, by the names that the server gives them. */
   readonly tools?: readonly string[];
-  /** What a tool does to the world, by the name that the server gives it; `once` for those not named. */
+  /** The effect of each tool, by the name that the server gives it; `once` for tools not listed. */
   readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
-  /** Tools that are meant to be called again and again with the same result, such as a poll; true for all of them. */
+  /** Tools that can be called repeatedly with the same result, such as a poll; true for all tools. */
   readonly mayRepeat?: true | readonly string[];
-  /** Believe what the server says about its tools' effects. Default false. */
+  /** Trust what the server declares about the effects of its tools. Default false. */
   readonly trustHints?: boolean;
-  /** Most time until it is ready, in milliseconds. Default 30,000. */
+  /** Maximum time until the server is ready, in milliseconds. Default 30,000. */
   readonly connectTimeout?: number;
-  /** Most time of one call, in milliseconds. Default 120,000. */
+  /** Maximum time of one call, in milliseconds. Default 120,000. */
   readonly callTimeout?: number;
-  /** Kept in the configuration, but not used. Default false. */
+  /** Keeps the server in the configuration without using it. Default false. */
   readonly disabled?: boolean;
 }
 
-/** The settings of `config.yaml`: which model, and what the command line would otherwise be told each time. */
+/** The settings of `config.yaml`: the model, and defaults for command-line options. */
 export interface FileConfig extends AgentConfig {
-  /** Keys by provider; `apiKey` alone belongs to `provider`. */
+  /** API keys by provider; `apiKey` belongs to `provider` only. */
   readonly keys?: Readonly<Record<string, string>>;
-  /** Prices in US dollars per million tokens, by model id; they beat every other source. */
+  /** Prices in US dollars per million tokens, by model id. They take precedence over all other sources. */
   readonly prices?: Readonly<Record<string, Price>>;
   readonly maxTurns?: number;
-  /** Equal calls with equal results in a row before a run ends; 0 for no limit. Default 6. */
+  /** Number of equal calls with equal results in a row after which a run ends; 0 for no limit. Default 6. */
   readonly maxRepeats?: number;
-  /** US dollars that one run may cost. */
+  /** Maximum cost of one run in US dollars. */
   readonly maxUsd?: number;
-  /** Tokens above which a conversation is made smaller; 0 for never. */
+  /** Number of tokens above which a conversation is compacted; 0 for never. */
   readonly compactAbove?: number;
-  /** Bytes above which a tool's output is put away; 0 for never. */
+  /** Number of bytes above which tool output is offloaded; 0 for never. */
   readonly offloadAbove?: number;
-  /** Whether the command line keeps sessions. Default true. */
+  /** True if the command line stores sessions. Default true. */
   readonly keepSessions?: boolean;
-  /** Servers of the Model Context Protocol whose tools the model may call, by name. */
+  /** Model Context Protocol servers whose tools the model may call, by name. */
   readonly mcp?: Readonly<Record<string, McpServerConfig>>;
 }
 
-/** What was read, and from where. */
+/** The settings that were read, and the file they come from. */
 export interface LoadedConfig {
   readonly values: FileConfig;
-  /** The file, whether or not it exists. Absent when there is no home directory to look in. */
+  /** Path of the file, even if it does not exist. Undefined if there is no home directory. */
   readonly path?: string;
   readonly exists: boolean;
-  /** Line of each top-level setting in the file, from 1. */
+  /** Line of each top-level setting in the file, starting at 1. */
   readonly lines: Readonly<Record<string, number>>;
 }
 
-/** What is wrong with a configuration file, by its place in it. It never repeats a value: that may be a key. */
+/**
+ * Creates the error for a problem in a configuration file. The message never contains a value, because that may be a
+ * key.
+ */
 export function unusable(path: string, line: number | undefined, problem: string): AgentError {
   const place = line === undefined ? path : `${path}:${line}`;
   return new AgentError({ kind: 'invalid', code: 'config', message: `${place}: ${problem}.` });

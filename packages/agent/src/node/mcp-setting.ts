@@ -1,19 +1,22 @@
 import { isObject } from '../values/json.ts';
 
-/** Returns what is wrong with a value, or nothing. */
+/** Returns the problem with a value, or undefined if it is valid. */
 export type FieldCheck = (value: unknown) => string | undefined;
 
 /**
- * Whether a server may be called so: 1 to 32 letters, digits, `-`, and `_` between them one at a time, so that the
- * name ends where `__` begins in the name of a tool.
+ * Returns whether a server can have this name: 1 to 32 letters, digits, `-` and single `_` between them, so that in the
+ * name of a tool the server name ends where `__` begins.
  */
 export function isMcpName(name: string): boolean {
   return name.length <= 32 && /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(name);
 }
 
-/** What is wrong with the setting `mcp`, in words, or nothing. Never a value: that may be a key. */
+/**
+ * Returns the problem with the setting `mcp`, or undefined if it is valid. Never contains a value, because that may be
+ * a key.
+ */
 export function mcpProblem(value: unknown): string | undefined {
-  if (!isObject(value)) return 'must name servers, each with a command or a url';
+  if (!isObject(value)) return 'must map server names to settings with a command or a url';
   for (const [name, server] of Object.entries(value)) {
     const problem = isMcpName(name)
       ? serverProblem(server)
@@ -39,15 +42,16 @@ function serverProblem(server: unknown): string | undefined {
   return undefined;
 }
 
-const text: FieldCheck = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be text');
+const text: FieldCheck = (value) =>
+  typeof value === 'string' && value !== '' ? undefined : 'must be a non-empty string';
 const texts: FieldCheck = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? undefined
-    : 'must be a list of texts; a number or true needs quotes';
+    : 'must be a list of strings; put numbers and true in quotes';
 const named: FieldCheck = (value) =>
   isObject(value) && Object.values(value).every((item) => typeof item === 'string')
     ? undefined
-    : 'must hold names and texts; a number or true needs quotes';
+    : 'must map names to strings; put numbers and true in quotes';
 const time: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) > 0 ? undefined : 'must be a whole number of milliseconds';
 const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
@@ -55,13 +59,13 @@ const effects: FieldCheck = (value) =>
   isObject(value) &&
   Object.values(value).every((item) => ['read', 'idempotent', 'once'].includes(String(item)))
     ? undefined
-    : 'must name tools, each with read, idempotent or once';
+    : 'must map tools to read, idempotent or once';
 const mayRepeat: FieldCheck = (value) =>
   value === true || texts(value) === undefined ? undefined : 'must be true, or a list of tools';
 const url: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) && URL.canParse(value)
     ? undefined
-    : 'must be an http or https address';
+    : 'must be an http or https URL';
 
 const limits: Readonly<Record<string, FieldCheck>> = {
   tools: texts,

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Environment } from '../interfaces/config.ts';
 import { cobblerHome } from './config-file.ts';
 
-/** Below the home folder: keys and sign-ins. */
+/** Paths in the home directory that contain keys and credentials. */
 const sealedInHome = [
   ...['.aws', '.azure', '.config/gcloud', '.config/gh', '.docker', '.gnupg', '.kube', '.netrc', '.ssh'],
   ...['.config/BraveSoftware', '.config/chromium', '.config/google-chrome', '.mozilla', 'Library/Keychains'],
@@ -12,16 +12,16 @@ const sealedInHome = [
   ...['Library/Application Support/Firefox', 'Library/Application Support/Google/Chrome'],
 ];
 
-/** Sealed wherever they stand: nothing but keys has these names. */
+/** Names that are sealed in any directory, because only keys and credentials have them. */
 const sealedAnywhere: ReadonlySet<string> = new Set(['.gnupg', '.netrc', '.ssh']);
 
-/** Below the home folder: started with the session or a shell. */
+/** Paths in the home directory that run when a desktop session or shell starts. */
 const guardedInHome = [
   ...['.config/autostart', '.config/fish', '.config/git', '.config/systemd', '.local/bin'],
   'Library/LaunchAgents',
 ];
 
-/** Other programs run or obey these, in whatever folder they stand. */
+/** Names that are guarded in any directory, because other programs execute or obey them. */
 const guardedAnywhere: ReadonlySet<string> = new Set([
   ...['.agents', '.cobbler', '.codex', '.cursor', '.devcontainer', '.gemini', '.git', '.github'],
   ...['.githooks', '.husky', '.idea', '.opencode', '.vscode', 'agents.md', 'agents.override.md'],
@@ -31,15 +31,15 @@ const guardedAnywhere: ReadonlySet<string> = new Set([
   ...['.zlogin', '.zlogout', '.zprofile', '.zshenv', '.zshrc'],
 ]);
 
-/** A file of this name is what makes git take its folder for a repository. */
+/** Files whose presence makes git treat a directory as a repository. */
 const guardedFiles = ['head', 'commondir'];
 
 /**
- * Paths that the tools of one workspace treat with care. *Sealed* ones hold keys and Cobbler's own files: no tool
- * opens them. *Guarded* ones are run or obeyed by other programs: a person looks at each write.
+ * The protected paths of one workspace. *Sealed* paths contain keys and Cobbler's own files: no tool opens them.
+ * *Guarded* paths are executed or obeyed by other programs: the user must approve each write.
  *
- * Paths are compared the way the most lenient file system does it: without case, in NFC, without invisible
- * characters, without what Windows drops at the end of a name, and by short names of eight characters.
+ * Paths are compared as the most lenient file system does: case-insensitively, in NFC, without invisible characters,
+ * without what Windows drops at the end of a name, and with short 8.3 names.
  */
 export class ProtectedPaths {
   readonly #root: string;
@@ -58,7 +58,7 @@ export class ProtectedPaths {
     this.#guarded = withRealPaths(below(guardedInHome)).map(namesOf);
   }
 
-  /** Whether a real path is, or lies in, what no tool may open. */
+  /** Returns whether a real path is sealed or is inside a sealed path. */
   isSealed(real: string): boolean {
     const names = namesOf(real);
     return (
@@ -67,15 +67,16 @@ export class ProtectedPaths {
     );
   }
 
-  /** Whether a real path is a folder above what no tool may open, known by its place: what searches it finds keys. */
+  /** Returns whether a real path is a directory that contains a sealed location: searching it would find keys. */
   holdsSealed(real: string): boolean {
     const names = namesOf(real);
     return this.#sealed.some((sealed) => names.every((name, index) => means(name, sealed[index] ?? '')));
   }
 
   /**
-   * The part of a real path in the workspace for which a person has to look at a write; nothing: an ordinary file.
-   * @param more further guarded names, in lower case.
+   * Returns the part of a real path in the workspace that makes a write require approval, or undefined for an ordinary
+   * file.
+   * @param more additional guarded names, in lower case.
    */
   guardIn(real: string, more: readonly string[]): string | undefined {
     const below = relative(this.#root, real).split(sep);
@@ -91,7 +92,7 @@ export class ProtectedPaths {
   }
 }
 
-/** A folder may be a repository of any name: a `.git` file leads to it, or git finds it without a work tree. */
+/** Checks for a repository with any name: a `.git` file can refer to it, or git finds it without a work tree. */
 function isInRepository(real: string): boolean {
   for (let at = dirname(real); ; at = dirname(at)) {
     const has = (name: string) => existsSync(join(at, name));
@@ -100,7 +101,7 @@ function isInRepository(real: string): boolean {
   }
 }
 
-/** The variables and the system may name different home folders; all of them count. */
+/** The environment variables and the system can name different home directories; all are used. */
 function homesOf(env: Environment): string[] {
   const homes = [env['HOME'], env['USERPROFILE'], systemHome()].flatMap((home) =>
     home ? [resolve(home)] : [],
@@ -116,12 +117,12 @@ function systemHome(): string | undefined {
   }
 }
 
-/** The paths as they are written, and where they lead now. */
+/** Returns the paths as given and the real paths they currently resolve to. */
 function withRealPaths(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap((path) => [resolve(path), realAsFar(resolve(path))]))];
 }
 
-/** The real path of an absolute one as far as it exists. */
+/** Returns the real path of an absolute path, resolved as far as it exists. */
 export function realAsFar(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -134,13 +135,13 @@ export function realAsFar(path: string): string {
   }
 }
 
-/** Whether the last part that exists, of a path from {@link realAsFar}, is a link: one that leads to nothing. */
+/** Returns whether the last existing part of a path from {@link realAsFar} is a dangling symbolic link. */
 export function hasLink(real: string): boolean {
   for (let at = real; dirname(at) !== at; at = dirname(at)) {
     try {
       return lstatSync(at).isSymbolicLink();
     } catch {
-      // It does not exist yet: what matters is the folder that it is to stand in.
+      // It does not exist yet: check its parent directory.
     }
   }
   return false;
@@ -150,9 +151,9 @@ function namesOf(path: string): string[] {
   return path.split(sep).filter(Boolean).map(plain);
 }
 
-/** A name as the most lenient file system understands it. A colon begins the name of a stream. */
+/** Returns a name as the most lenient file system interprets it. A colon starts the name of a stream. */
 function plain(name: string): string {
-  // Nearly every name is an easy one, and there may be very many of them.
+  // Fast path: most names are simple, and there can be very many.
   if (/^[\w.-]*[\w-]$/.test(name)) return name.toLowerCase();
   const seen = name.normalize('NFC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu, '');
   const kept = seen.replace(/(?<=.):.*$/su, '').replace(/(?<=[^. ])[. ]+$/u, '');
@@ -167,7 +168,10 @@ function meansOne(name: string, wanted: ReadonlySet<string>): boolean {
   return wanted.has(name) || (name.includes('~') && [...wanted].some((one) => means(name, one)));
 }
 
-/** Whether a plain name is this one, or its short form: `GIT~1`, or `GI7EBA~1` when several begin alike. */
+/**
+ * Returns whether a plain name equals `wanted` or is its short form: `GIT~1`, or `GI7EBA~1` if several names start
+ * alike.
+ */
 function means(name: string, wanted: string): boolean {
   if (name === wanted) return true;
   if (!name.includes('~')) return false;

@@ -1,20 +1,20 @@
-/** A proxy of the environment, as it may be shown. */
+/** A proxy from the environment, in a form that is safe to display. */
 export interface EnvironmentProxy {
   /** Without user and password. */
   readonly address: string;
-  /** The variable that names it. */
+  /** The variable that defines it. */
   readonly variable: string;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Node uses the proxies of the environment from these versions on. */
+/** Returns whether this version of Node can use the proxies from the environment. */
 export function readsProxies(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
 }
 
-/** The proxy that Node sends a request through, by the rules of Node's `proxyEnv`. */
+/** Returns the proxy that Node uses for a request, by the rules of Node's `proxyEnv`. */
 export function proxyOf(
   { protocol, hostname, port }: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   env: Variables,

@@ -18,44 +18,43 @@ export interface OpenFile {
   readonly name: string;
 }
 
-/** How a workspace is guarded. */
+/** Options of {@link Workspace}. */
 export interface WorkspaceOptions {
-  /** Default: by descriptor where the system can do that. */
+  /** Default: by descriptor where the system supports it. */
   readonly anchor?: Anchor;
-  /** Says where the home folders are whose keys are sealed. Default: the environment of this process. */
+  /** Environment that names the home directories whose keys are sealed. Default: that of this process. */
   readonly env?: Environment;
 }
 
 /** Conditions of a write. */
 export interface WriteOptions {
-  /** What the file was when it was read: a file that has changed since is not written. */
+  /** Stats of the file when it was read; a file that has changed since then is not written. */
   readonly unchangedSince?: Stats;
 }
 
-/** Where a path leads: the real path of the part that exists, and the names that do not exist yet. */
+/** A resolved path: the real path of the part that exists, and the names that do not exist yet. */
 interface ResolvedPath {
   readonly base: string;
   readonly missing: readonly string[];
 }
 
 /**
- * One directory that a model may work in. Every path is resolved to its real path at the time of use, and
- * what was opened is checked again, so that neither `..` nor an absolute path nor a symbolic link, even one
- * put there in between, leads outside. Hard links cannot be told from files and count as inside; writing
- * replaces the name and so never reaches through one.
+ * A directory that a model may work in. Every path is resolved to its real path at the time of use and checked again
+ * after opening, so that neither `..`, an absolute path nor a symbolic link leads outside. A hard link counts as a file
+ * inside; a write replaces the name and leaves the linked file unchanged.
  *
- * Keys and Cobbler's own files are sealed: nothing here opens them, also when they lie in the directory.
+ * Keys and Cobbler's own files are sealed: they are never opened, even inside the directory.
  *
  * All errors are AgentError of kind `tool` with a stable code (`outside`, `sealed`, `not_found`, `is_directory`,
- * `not_directory`, `special`, `denied`, `changed`, `io`); they name a path as it was given, never a real one.
+ * `not_directory`, `special`, `denied`, `changed`, `io`); they contain the path as given, never a real path.
  */
 export class Workspace {
-  /** The real path of the directory, fixed when the object is made. */
+  /** The real path of the directory, resolved in the constructor. */
   readonly root: string;
   readonly #anchor: Anchor;
   readonly #protected: ProtectedPaths;
 
-  /** @throws AgentError `invalid` when `root` is not a folder. */
+  /** @throws AgentError `invalid` if `root` is not a directory. */
   constructor(root: string, options: WorkspaceOptions = {}) {
     this.#anchor = options.anchor ?? defaultAnchor;
     try {
@@ -65,16 +64,16 @@ export class Workspace {
       throw new AgentError({
         kind: 'invalid',
         code: 'workspace',
-        message: `The workspace ${quotePath(root)} is not a folder that can be used. Give one that exists.`,
+        message: `The workspace ${quotePath(root)} is not a usable directory. Specify one that exists.`,
       });
     }
     this.#protected = new ProtectedPaths(this.root, options.env ?? process.env);
   }
 
   /**
-   * Why a person has to look at a write, in words: other programs run or obey what is written there. Nothing for an
-   * ordinary file, and for a path that a write refuses anyway.
-   * @param names further names of such files and folders, in lower case.
+   * Returns why a write requires approval: other programs execute or obey what is written there. Returns undefined for
+   * an ordinary file, and for a path that a write refuses.
+   * @param names additional guarded names of files and directories, in lower case.
    */
   mustAsk(path: string, names: readonly string[] = []): string | undefined {
     const real = this.#realPath(path);
@@ -82,10 +81,12 @@ export class Workspace {
     const guard = this.#protected.guardIn(real, names);
     if (guard === undefined) return undefined;
     const [file, part] = [quotePath(this.#name(real)), quotePath(guard)];
-    return `${file} is protected: other programs run or obey what is written to ${part}.`;
+    return `${file} is protected: other programs execute or obey ${part}.`;
   }
 
-  /** Whether a path leads to what is sealed, also outside, or at least outside; `unusable`: to no known place. */
+  /**
+   * Returns why a path is refused: `sealed` anywhere, `outside` the workspace, or `unusable` if it cannot be resolved.
+   */
   refusalOf(path: string): 'sealed' | 'outside' | 'unusable' | undefined {
     const real = this.#realPath(path);
     if (real === undefined) return 'unusable';
@@ -93,27 +94,27 @@ export class Workspace {
     return this.#contains(real) ? undefined : 'outside';
   }
 
-  /** Whether a path, inside the workspace or outside, leads to a folder that contains what is sealed by its place. */
+  /** Returns whether a path, inside or outside the workspace, is a directory that contains a sealed location. */
   holdsSealed(path: string): boolean {
     const real = this.#realPath(path);
     return real !== undefined && this.#protected.holdsSealed(real);
   }
 
-  /** Whether a real path, relative to the workspace, is one that nothing here opens. Does not look at the disk. */
+  /** Returns whether a real path, relative to the workspace, is sealed. Does not access the file system. */
   isSealed(name: string): boolean {
     return this.#protected.isSealed(join(this.root, name));
   }
 
   /**
-   * The path for people and permission rules: real and relative to the workspace as far as it exists, `.`
-   * for the workspace itself, and unchanged when it leads outside or cannot be used.
+   * Returns the path for display and for permission rules: real and relative to the workspace as far as it exists, `.`
+   * for the workspace itself, and unchanged if it leads outside or cannot be used.
    */
   subject(path: string): string {
     const real = this.#realPath(path);
     return real !== undefined && this.#contains(real) ? this.#name(real) : path;
   }
 
-  /** The real path of an existing directory, for a child process to start in. */
+  /** Returns the real path of an existing directory, to start a child process in. */
   async directory(path: string): Promise<string> {
     const held = await this.openDirectory(path);
     await held.close();
@@ -127,14 +128,14 @@ export class Workspace {
     return await this.#hold(base, path);
   }
 
-  /** The path of an existing file or directory, real and relative to the workspace. */
+  /** Returns the path of an existing file or directory, real and relative to the workspace. */
   async locate(path: string): Promise<string> {
     const { base, missing } = await this.#find(path);
     if (missing.length > 0) throw notFound(path);
     return this.#name(base);
   }
 
-  /** Opens a regular file for reading; a directory, device, socket or FIFO is refused without waiting. */
+  /** Opens a regular file for reading; refuses a directory, device, socket or FIFO without blocking. */
   async openFile(path: string): Promise<OpenFile> {
     const { base, missing } = await this.#find(path);
     if (missing.length > 0) throw notFound(path);
@@ -142,7 +143,7 @@ export class Workspace {
     const name = basename(base);
     const parent = await this.#hold(dirname(base), path);
     try {
-      // To open a device can be an act in itself, so look first.
+      // Opening a device can have side effects, so check first.
       requireFile(await parent.stat(name), path);
       return await this.openEntry(parent, name, path);
     } catch (error) {
@@ -152,7 +153,7 @@ export class Workspace {
     }
   }
 
-  /** Opens a regular file that was found in a held directory. `path` is what errors call it. */
+  /** Opens a regular file found in a held directory. Error messages contain `path`. */
   async openEntry(parent: HeldDirectory, name: string, path: string): Promise<OpenFile> {
     try {
       const handle = await parent.file(name);
@@ -171,8 +172,8 @@ export class Workspace {
   }
 
   /**
-   * Writes a whole file in one step: readers see the old content or the new, never a part. Creates missing
-   * directories, keeps the permissions of a file that is replaced, follows a symbolic link to its target.
+   * Writes a file atomically: readers see the old content or the new, never a part. Creates missing directories, keeps
+   * the permissions of a replaced file, and follows a symbolic link to its target.
    * @returns whether the file is new.
    */
   async write(
@@ -243,7 +244,7 @@ export class Workspace {
     throw isInside ? sealed(path) : outside(path);
   }
 
-  /** Nothing is told about what lies outside, not even whether it exists. */
+  /** Reveals nothing about paths outside, not even whether they exist. */
   async #find(path: string): Promise<ResolvedPath> {
     const unusable = unusablePath(path);
     if (unusable !== undefined) throw problem('not_found', unusable);
@@ -265,7 +266,7 @@ export class Workspace {
     }
   }
 
-  /** The real path as far as it exists; nothing for a path that cannot be used or ends at a dead link. */
+  /** Returns the real path as far as it exists, or undefined if the path is unusable or ends at a dangling link. */
   #realPath(path: string): string | undefined {
     if (unusablePath(path) !== undefined) return undefined;
     const real = realAsFar(resolve(this.root, path));
@@ -281,10 +282,7 @@ export class Workspace {
   }
 }
 
-/**
- * Turns an error of the file system into one that names the path as it was given; the system's own text
- * holds real paths. Errors made for the model pass unchanged.
- */
+/** Converts a file system error to an AgentError with the path as given: the system's message shows real paths. */
 export function fileError(error: unknown, path: string): AgentError {
   if (AgentError.is(error)) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
@@ -293,7 +291,7 @@ export function fileError(error: unknown, path: string): AgentError {
     case 'ENOENT':
       return notFound(path);
     case 'ENOTDIR':
-      return problem('not_directory', `${name} is not a folder, or its path goes through a file.`);
+      return problem('not_directory', `${name} is not a directory, or a part of its path is a file.`);
     case 'EISDIR':
       return isDirectory(path);
     case 'EACCES':
@@ -303,7 +301,7 @@ export function fileError(error: unknown, path: string): AgentError {
       return problem('denied', `${name} is on a read-only file system.`);
     case 'ELOOP':
     case 'ESTALE':
-      return problem('changed', `${name} was replaced while it was in use, or its links lead in a circle.`);
+      return problem('changed', `${name} was replaced while it was in use, or its links form a loop.`);
     case 'ENAMETOOLONG':
       return problem('not_found', tooLong(path));
     case 'ENOSPC':
@@ -314,12 +312,12 @@ export function fileError(error: unknown, path: string): AgentError {
   }
 }
 
-/** A path as text on one line, in quotes, however odd its characters are. */
+/** Returns a path as a quoted string on one line, with special characters escaped. */
 export function quotePath(path: string): string {
   return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
 }
 
-/** Gives a file the permissions of another and, where that is allowed, its owner. */
+/** Gives a file the permissions of another and, if allowed, its owner. */
 async function adopt(handle: FileHandle, like: Stats): Promise<void> {
   if (like.uid !== process.getuid?.()) await handle.chown(like.uid, like.gid).catch(() => {});
   await handle.chmod(like.mode & 0o777);
@@ -344,12 +342,12 @@ function isSameVersion(now: Stats | undefined, then: Stats): boolean {
   return now !== undefined && now.ino === then.ino && now.size === then.size && now.mtimeMs === then.mtimeMs;
 }
 
-/** Longer ones no system takes, and resolving them name by name would take for ever. */
+/** No system supports longer paths, and resolving one name by name would take too long. */
 const maxPathLength = 4096;
 
 function unusablePath(path: string): string | undefined {
   if (path === '') return 'The path is empty.';
-  if (path.includes('\0')) return `${quotePath(path)} holds a NUL character, which no path can.`;
+  if (path.includes('\0')) return `${quotePath(path)} contains a NUL character, which is not allowed.`;
   return path.length > maxPathLength ? tooLong(path) : undefined;
 }
 
@@ -365,7 +363,7 @@ async function isLink(path: string): Promise<boolean> {
 }
 
 function deadLink(path: string): string {
-  return `${quotePath(path)} goes through a symbolic link that leads to nothing in the workspace.`;
+  return `${quotePath(path)} contains a symbolic link whose target does not exist in the workspace.`;
 }
 
 function outside(path: string): AgentError {
@@ -378,7 +376,7 @@ function outside(path: string): AgentError {
 function sealed(path: string): AgentError {
   return problem(
     'sealed',
-    `${quotePath(path)} is sealed: it holds keys or Cobbler's own files. Work without it.`,
+    `${quotePath(path)} is sealed: it contains keys or Cobbler's own files. Continue without it.`,
   );
 }
 
@@ -387,7 +385,7 @@ function notFound(path: string): AgentError {
 }
 
 function isDirectory(path: string): AgentError {
-  return problem('is_directory', `${quotePath(path)} is a folder, not a file.`);
+  return problem('is_directory', `${quotePath(path)} is a directory, not a file.`);
 }
 
 function changed(path: string): AgentError {

@@ -6,9 +6,9 @@ import type { Runtime } from '../values/runtime.ts';
 import { proxyOf, readsProxies } from './proxy.ts';
 
 /**
- * A transport over keep-alive connections of Node's own HTTP client, which costs a tenth of what fetch does.
- * Idle connections do not keep the process alive. Proxies named in the environment are used where Node
- * supports it (22.21 and 24.5 on).
+ * Creates a transport over keep-alive connections of Node's own HTTP client, which costs a tenth of what fetch does.
+ * Idle connections do not keep the process alive. Proxies from the environment are used if Node supports them (22.21 or
+ * later, 24.5 or later).
  */
 export function nodeTransport(): Transport {
   const clients = new Clients();
@@ -18,14 +18,14 @@ export function nodeTransport(): Transport {
       const client = clients.of(target);
       const failed = (error: unknown) => reject(withProxy(error, request.url));
       send({ target, client, agent: client.kept, request }, resolve, (error) => {
-        // The server closed an idle connection while the request was on its way: nothing of it was taken.
+        // The server closed an idle connection while the request was being sent, so it processed none of it.
         if (error !== closedWhileIdle) failed(error);
         else send({ target, client, agent: client.fresh, request }, resolve, failed);
       });
     });
 }
 
-/** Names the proxy in the error of a connection that was made through one. */
+/** Adds the proxy to the error of a connection that was made through one. */
 function withProxy(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || AgentError.is(error) || !readsProxies(process.versions.node)) return error;
   const proxy = proxyOf(new URL(url), process.env);
@@ -34,7 +34,7 @@ function withProxy(error: unknown, url: string): unknown {
 
 let shared: Transport | undefined;
 
-/** The transport of this platform, for programs that choose none: one for the whole process. */
+/** Returns the default transport of this platform, shared by the whole process. */
 export function defaultTransport(_runtime: Runtime): Transport {
   shared ??= nodeTransport();
   return shared;
@@ -42,17 +42,17 @@ export function defaultTransport(_runtime: Runtime): Transport {
 
 interface Target
   extends Pick<http.ClientRequestArgs, 'protocol' | 'hostname' | 'port' | 'path' | 'auth' | 'method'> {
-  /** As the `host` header names it, in RFC 9110, 7.2. */
+  /** Value of the `host` header, as in RFC 9110, 7.2. */
   readonly host: string;
 }
 
-/** What speaks one protocol. */
+/** The HTTP client for one protocol. */
 interface Client {
   readonly request: typeof http.request;
   readonly kept: http.Agent;
-  /** Gives a new connection each time. */
+  /** Opens a new connection for each request. */
   readonly fresh: http.Agent;
-  /** Requests to a proxy by plain HTTP get headers of its own. */
+  /** True if Node adds headers to a request, as it does for a plain HTTP proxy. */
   readonly addsHeaders: boolean;
 }
 
@@ -61,7 +61,7 @@ class Clients {
   #url: string | undefined;
   #target: Target | undefined;
 
-  /** An agent has one address, so only the last one is kept. */
+  /** Parses a URL. Only the last one is cached, because an agent has one URL. */
   target(url: string): Target {
     if (this.#target === undefined || url !== this.#url) {
       const parsed = new URL(url);
@@ -114,14 +114,14 @@ function send(
   let isSettled = false;
   outgoing.on('close', () => {
     giving.stop();
-    // All that Node tells of an answer that switches to another protocol.
-    if (!isSettled) reject(new Error('the connection was closed before there was an answer'));
+    // This is all that Node reports if a response switches to another protocol.
+    if (!isSettled) reject(new Error('the connection was closed before a response arrived'));
   });
   let received = 0;
   outgoing.on('socket', (socket) => {
     received = socket.bytesRead;
   });
-  // Stays for good: a request may also fail after its response has begun.
+  // Never removed, because a request can also fail after its response has started.
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     isSettled = true;
     if (giving.isUp) return reject(giving.reason);
@@ -138,7 +138,7 @@ function send(
   outgoing.end(body[last]);
 }
 
-/** Neighbouring pieces up to this many bytes together are sent as one: each piece costs more than copying that much. */
+/** Adjacent chunks of up to this many bytes in total are sent as one: each chunk costs more than copying that much. */
 const copied = 4096;
 
 function inFew(body: readonly Uint8Array[]): Uint8Array[] {
@@ -155,7 +155,7 @@ function inFew(body: readonly Uint8Array[]): Uint8Array[] {
   return groups.map(joined);
 }
 
-/** From Node's pool: memory of its own would cost the collector more than the copy. */
+/** Uses Node's buffer pool: separate memory would cost the garbage collector more than the copy. */
 function joined(group: readonly Uint8Array[]): Uint8Array {
   const [only] = group;
   return only !== undefined && group.length === 1 ? only : Buffer.concat(group);
@@ -167,7 +167,7 @@ function lengthOf(body: readonly Uint8Array[]): number {
   return length;
 }
 
-/** Whether and why a request is given up, in whichever way it says so. */
+/** The state and reason of an aborted request, by signal or callback. */
 class GivingUp {
   isUp: boolean;
   reason: unknown;
@@ -193,13 +193,15 @@ class GivingUp {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** A signal may live longer than the connection. */
+  /** Removes the listener, because a signal can outlive the connection. */
   stop(): void {
     if (this.#onAbort !== undefined) this.#request.signal.removeEventListener('abort', this.#onAbort);
   }
 }
 
-/** Throws for headers that HTTP cannot carry; Node names the header and keeps its value to itself. */
+/**
+ * Starts a request. Throws for headers that HTTP cannot carry; Node's error contains the header name but not its value.
+ */
 function begin(sending: Sending): http.ClientRequest {
   const { target, client, agent } = sending;
   try {
@@ -211,8 +213,9 @@ function begin(sending: Sending): http.ClientRequest {
 }
 
 /**
- * A list of names and values is written as it is; an object is copied into a table first, which each waiting
- * request would then hold. Only what Node adds itself, for a proxy or for a user in the URL, needs that table.
+ * Returns the headers. A flat list is written directly; an object is first copied into a table that every waiting
+ * request would keep in memory. Only headers that Node adds itself, for a proxy or for credentials in the URL, need the
+ * table.
  */
 function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeaders | string[] {
   const { headers, body } = request;
@@ -226,7 +229,7 @@ function headersOf({ target, client, request }: Sending): http.OutgoingHttpHeade
 
 function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessage): RawResponse {
   let failure: Error | undefined;
-  // Without a listener a connection that breaks before the body is read would end the process.
+  // Without a listener, a connection that is lost before the body is read would end the process.
   incoming.on('error', (error) => {
     failure = error;
   });
@@ -249,10 +252,11 @@ function rawResponse(outgoing: http.ClientRequest, incoming: http.IncomingMessag
         incoming.on('end', resolve);
         incoming.on('error', reject);
         incoming.on('close', () => {
-          if (!incoming.readableEnded) reject(new Error('the connection was closed too early'));
+          if (!incoming.readableEnded)
+            reject(new Error('the connection was closed before the response was complete'));
         });
       }),
-    // Does nothing once the body has ended: the connection is then no longer this request's.
+    // Does nothing after the body has ended, because the connection no longer belongs to this request.
     close: () => {
       outgoing.destroy();
     },
@@ -267,7 +271,7 @@ function encoded(encoding: string | undefined): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'content_encoding',
-    message: `The service answered in the encoding ${encoding} though none was asked for. A proxy in between may do this.`,
+    message: `The response has the content encoding ${encoding}, although the request accepts none. A proxy may have added it.`,
   });
 }
 
@@ -275,6 +279,6 @@ function unsendable(reason: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `${reason}: HTTP cannot send it, for instance a line break. Check the key or option that it is made from.`,
+    message: `${reason}: HTTP headers cannot contain it (such as a line break). Check the key or option that the header is made from.`,
   });
 }

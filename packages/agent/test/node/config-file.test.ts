@@ -32,13 +32,13 @@ describe('loadConfig', () => {
   it.each([
     ['model: [a', 'config.yaml:1: '],
     ['# hello\nmodle: fast', 'config.yaml:2: there is no setting named "modle"'],
-    ['model: 5', 'config.yaml:1: "model" must be text'],
+    ['model: 5', 'config.yaml:1: "model" must be a string'],
     ['provider: claude\nmaxTokens: -3', 'config.yaml:2: "maxTokens" must be a whole number'],
-    ['baseURL: ftp://x', 'config.yaml:1: "baseURL" must be an http or https address'],
-    ['- a\n- b', 'config.yaml:1: the file must hold settings'],
+    ['baseURL: ftp://x', 'config.yaml:1: "baseURL" must be an http or https URL'],
+    ['- a\n- b', 'config.yaml:1: the file must contain settings'],
     ['model: a\nmodel: b', 'config.yaml:2: '],
-    ['prices:\n  m: {input: 1}', '"prices" entry "m" must have input and output'],
-    ['keys: secret', '"keys" must name providers and their keys'],
+    ['prices:\n  m: {input: 1}', '"prices" entry "m" must have numbers for input and output'],
+    ['keys: secret', '"keys" must map providers to their keys'],
     ['__proto__: 1', 'there is no setting named "__proto__"'],
   ])('refuses %j with file and line', async (text, expected) => {
     await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);
@@ -46,7 +46,7 @@ describe('loadConfig', () => {
 
   it('never repeats a value in an error, because it may be a key [P19]', async () => {
     await expect(parseConfig('apiKey: [sk-secret-1]', 'config.yaml')).rejects.toThrowError(
-      /^config.yaml:1: "apiKey" must be text.$/,
+      /^config.yaml:1: "apiKey" must be a string.$/,
     );
     await expect(parseConfig('keys: {claude: {k: sk-secret-1}}', 'config.yaml')).rejects.toThrowError(
       /^(?!.*secret)/,

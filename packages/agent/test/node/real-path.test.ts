@@ -289,8 +289,8 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
 
 describe('a workspace', () => {
   it('that does not exist or is a file is refused when it is made', () => {
-    expect(() => new Workspace('/nowhere/at/all')).toThrow(/is not a folder that can be used/);
-    expect(() => new Workspace(process.execPath)).toThrow(/is not a folder that can be used/);
+    expect(() => new Workspace('/nowhere/at/all')).toThrow(/is not a usable directory/);
+    expect(() => new Workspace(process.execPath)).toThrow(/is not a usable directory/);
   });
 
   it('may be given through a symbolic link, and absolute paths through it work', async () => {

@@ -1,4 +1,4 @@
-/** Variables that say where and how a program runs, and by their nature hold no secret. */
+/** Variables that describe where and how a program runs and contain no secrets. */
 const harmless: ReadonlySet<string> = new Set([
   'PATH',
   'HOME',
@@ -14,7 +14,7 @@ const harmless: ReadonlySet<string> = new Set([
   'TEMP',
   'CI',
   'NO_COLOR',
-  // Where tool chains are installed.
+  // Locations of toolchains.
   'JAVA_HOME',
   'GOPATH',
   'GOROOT',
@@ -23,11 +23,11 @@ const harmless: ReadonlySet<string> = new Set([
   'NVM_DIR',
   'PNPM_HOME',
   'VIRTUAL_ENV',
-  // Certificates of a company's own authority.
+  // Certificates of a private certificate authority.
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'NODE_EXTRA_CA_CERTS',
-  // Without these nothing starts on Windows.
+  // Required to start programs on Windows.
   'SystemRoot',
   'SYSTEMROOT',
   'ComSpec',
@@ -38,8 +38,8 @@ const harmless: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The environment of a child process: only known harmless variables pass, so that no key does
- * (reliability promise 19). What else it needs is named one by one in `extra`.
+ * Returns the environment of a child process: only variables known to be harmless are passed, so that no key is
+ * (reliability promise 19). Other variables are added by name in `extra`.
  */
 export function childEnvironment(
   source: Readonly<Record<string, string | undefined>>,

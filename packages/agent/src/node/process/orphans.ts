@@ -5,26 +5,26 @@ import { bootId, identityOf, ProcessRecords, setRecords } from './process-record
 import type { ProcessEntry } from './process-table.ts';
 import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
 
-/** From SIGTERM to SIGKILL, in milliseconds. */
+/** Time from SIGTERM to SIGKILL, in milliseconds. */
 const graceMs = 1500;
 
-/** How long SIGKILL is repeated, in milliseconds. */
+/** Time for which SIGKILL is repeated, in milliseconds. */
 const killMs = 1000;
 
 const lookMs = 25;
 
-/** What was found of a Cobbler that is gone. */
+/** The processes left by a Cobbler process that has ended. */
 export interface ReapedOrphans {
   /** Processes that were ended. */
   readonly ended: number;
-  /** Processes that could not be ended and stay on record. */
+  /** Processes that could not be ended and remain on record. */
   readonly left: number;
 }
 
 /**
- * Ends what a Cobbler that was killed has left running: of each child on record in the folder whose owner is
- * gone, its group and session, whatever carries its mark, and the descendants of all these. Never throws.
- * Only Linux tells enough of a process to be sure; elsewhere nothing is on record.
+ * Ends the processes that a killed Cobbler process left running: for each recorded child whose owner has ended, its
+ * process group and session, all processes with its mark, and the descendants of all these. Never throws. Only Linux
+ * reports enough about a process to identify it reliably; on other systems nothing is recorded.
  */
 export async function reapOrphans(
   folder: string,
@@ -46,8 +46,8 @@ export async function reapOrphans(
 }
 
 /**
- * From now on every supervised child of this process is on record in the folder, and what an earlier process
- * that was killed left there is ended. Give the same folder at each start, such as `processes` in the folder of
+ * Records every supervised child that this process starts from now on in the directory, and ends the processes that an
+ * earlier, killed process left there. Pass the same directory at each start, such as `processes` in
  * {@link cobblerHome}.
  */
 export function recordProcesses(folder: string): Promise<ReapedOrphans> {
@@ -73,13 +73,13 @@ async function endOrphan(
   return { ended: seen.size - members.length, left: members.length };
 }
 
-/** Remembers them: one that loses its parent may move away later. */
+/** Remembers the members it finds, because one that loses its parent can leave the group later. */
 function membersOf({ mark, child }: RecordedProcess, seen: Map<number, number>): ProcessEntry[] {
   const table = readProcessTable();
   const variable = `${markName}=${mark}`;
   const isMarked = ({ pid }: ProcessEntry) => startedWith(pid, variable);
   const holder = table.find(({ pid }) => pid === child?.pid);
-  // The number may belong to another process by now; as long as its group lives it cannot.
+  // The process id may have been reused, but not while the process group exists.
   const isOurs = child !== undefined && (holder === undefined || holder.started === child.started);
   const known = isOurs ? new Map([...seen, [child.pid, child.started] as const]) : seen;
   const members = processTree(table, { root: isOurs ? child.pid : -1, known, isMarked });
@@ -93,7 +93,7 @@ function send(members: readonly ProcessEntry[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended since the look.
+      // The process has ended in the meantime.
     }
   }
 }

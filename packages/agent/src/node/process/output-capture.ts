@@ -1,15 +1,15 @@
 /**
- * Keeps the beginning and the end of a stream of bytes, however long it is: the beginning shows what was
- * run, the end mostly holds the verdict.
+ * Keeps the beginning and the end of a byte stream of any length: the beginning shows what was run, and the end usually
+ * contains the result.
  *
- * Invariants: at most `maxBytes` are held; what is left out is one gap between head and tail.
+ * Invariants: at most `maxBytes` are kept; the omitted bytes are one gap between head and tail.
  */
 export class OutputCapture {
   readonly #headMax: number;
   readonly #tailMax: number;
   readonly #head: Uint8Array[] = [];
   #headLength = 0;
-  /** A ring: `#tailLength` bytes, of which the oldest stands at `#tailStart`. */
+  /** A ring buffer: `#tailLength` bytes, the oldest at `#tailStart`. */
   #tail: Uint8Array | undefined;
   #tailStart = 0;
   #tailLength = 0;
@@ -20,12 +20,12 @@ export class OutputCapture {
     this.#tailMax = maxBytes - this.#headMax;
   }
 
-  /** Bytes seen so far, kept or not. */
+  /** Number of bytes received, kept or not. */
   get total(): number {
     return this.#total;
   }
 
-  /** Bytes seen but not kept. */
+  /** Number of bytes received but not kept. */
   get omitted(): number {
     return this.#total - this.#headLength - this.#tailLength;
   }
@@ -42,8 +42,8 @@ export class OutputCapture {
   }
 
   /**
-   * The bytes kept, as UTF-8, with a line in place of the gap that says how much is missing. A character
-   * cut by the gap is left out rather than garbled.
+   * Returns the kept bytes as UTF-8, with a line in place of the gap that states how many bytes are missing. Omits a
+   * character that the gap splits.
    */
   text(): string {
     const head = Buffer.concat(this.#head);
@@ -77,7 +77,7 @@ export class OutputCapture {
   }
 }
 
-/** How many bytes at the end begin a UTF-8 character without ending it. */
+/** Returns the number of bytes at the end that start a UTF-8 character but do not complete it. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -87,7 +87,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes at the beginning belong to a character that began before. */
+/** Returns the number of bytes at the beginning that continue an earlier character. */
 function continued(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;

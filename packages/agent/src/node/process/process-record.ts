@@ -3,34 +3,34 @@ import { join } from 'node:path';
 import { isObject } from '../../values/json.ts';
 import { readProcess } from './process-table.ts';
 
-/** One process, told from all others that had or will have its number. */
+/** Identifies one process, even if its id is reused. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In ticks since the machine started. */
+  /** Start time, in ticks since the machine started. */
   readonly started: number;
 }
 
-/** What is written of a child: enough to find it, and what it started, from another process. */
+/** The record of a child process: enough for another process to find it and the processes it started. */
 export interface RecordedProcess {
-  /** In the environment of the child and of everything it starts. */
+  /** Value of an environment variable of the child and of every process it starts. */
   readonly mark: string;
-  /** Tells one start of the machine from another: numbers and ticks begin again. */
+  /** Identifies one boot of the machine, because process ids and ticks start again with each. */
   readonly boot: string;
-  /** The Cobbler that started it. */
+  /** The Cobbler process that started the child. */
   readonly owner: ProcessIdentity;
-  /** Absent while it is being started. */
+  /** Undefined while the child is being started. */
   readonly child?: ProcessIdentity;
 }
 
-/** The record of one child while it is looked after. */
+/** The record of a child that is being supervised. */
 export interface ProcessRecord {
   started(pid: number): void;
   forget(): void;
 }
 
 /**
- * A folder with one file for each supervised child that runs. A file that cannot be written changes nothing for
- * the child: it is only not found again should this process be killed.
+ * A directory with one file for each running supervised child. If a file cannot be written, the child is not affected;
+ * it only cannot be found if this process is killed.
  */
 export class ProcessRecords {
   readonly #folder: string;
@@ -57,7 +57,7 @@ export class ProcessRecords {
     quietly(() => rmSync(this.#path(mark), { force: true }));
   }
 
-  /** Everything on record that can be read. */
+  /** Returns all readable records. */
   all(): RecordedProcess[] {
     const names = quietly(() => readdirSync(this.#folder)) ?? [];
     return names.filter((name) => /^[0-9a-f-]{36}\.json$/.test(name)).flatMap((name) => this.#read(name));
@@ -69,7 +69,7 @@ export class ProcessRecords {
     return [data];
   }
 
-  /** Beside its place and then moved there: a reader never sees half of it. */
+  /** Writes a temporary file and renames it, so that a reader never sees a partial record. */
   #write(record: RecordedProcess): void {
     quietly(() => {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -86,23 +86,25 @@ export class ProcessRecords {
 
 let records: ProcessRecords | undefined;
 
-/** Where children are recorded, if a program asked for it. */
+/** Returns where children are recorded, or undefined if recording is off. */
 export function currentRecords(): ProcessRecords | undefined {
   return records;
 }
 
-/** From now on every supervised child is on record there. Nothing: no longer. */
+/** Sets where the supervised children are recorded; undefined turns recording off. */
 export function setRecords(next: ProcessRecords | undefined): void {
   records = next;
 }
 
-/** Undefined where the system does not tell when a process started: its number alone is not enough to kill by. */
+/**
+ * Returns undefined if the system does not report when a process started: the id alone is not enough to kill a process.
+ */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const started = readProcess(pid)?.started;
   return started === undefined || started === 0 ? undefined : { pid, started };
 }
 
-/** Empty where the system has none. */
+/** Returns an id of the current boot; empty if the system has none. */
 export function bootId(): string {
   return quietly(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? '';
 }

@@ -1,32 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** In the environment of every child, so that a process which has left group, session and parent is found. */
+/** Environment variable of every child, used to find a process that has left its group, session and parent. */
 export const markName = 'COBBLER_PROCESS_TREE';
 
-/** One process that is running; those that only wait to be reaped are not. */
+/** A running process. Zombies are not included. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it started, in ticks since the machine did; 0 where the system does not tell. */
+  /** Start time in ticks since the machine started; 0 if the system does not report it. */
   readonly started: number;
 }
 
-/** The processes to end: what the root started, and what it has been seen to start before. */
+/** Selects the processes to end: those that the root started, and those found in its tree earlier. */
 export interface TreeQuery {
   readonly root: number;
-  /** Processes that belonged to the tree earlier, by id, with their start. */
+  /** Start times of processes that belonged to the tree earlier, by id. */
   readonly known: ReadonlyMap<number, number>;
-  /** Recognises a process by what it inherited, wherever it has moved to. */
+  /** Returns true if a process inherited the mark of the tree, wherever it has moved. */
   readonly isMarked: (entry: ProcessEntry) => boolean;
 }
 
 /**
- * Finds every process of a tree: the root, its process group, its session, whatever carries its mark, and
- * the descendants of all these. Children that left the group are found by descent as long as their parent
- * lives, so look before killing.
+ * Finds every process of a tree: the root, its process group, its session, all processes with its mark, and the
+ * descendants of all these. Children that left the group are found through their parent while it is alive, so call this
+ * before killing.
  */
 export function processTree(table: readonly ProcessEntry[], query: TreeQuery): ProcessEntry[] {
   const { root, known } = query;
@@ -39,7 +39,7 @@ export function processTree(table: readonly ProcessEntry[], query: TreeQuery): P
     for (const child of children.get(entry.pid) ?? []) add(child);
   };
   for (const entry of table) {
-    // Whatever is older than the root cannot have come from it.
+    // A process older than the root cannot descend from it.
     if (entry.started < began) continue;
     const inTree = entry.pid === root || entry.group === root || entry.session === root;
     if (inTree || known.get(entry.pid) === entry.started || query.isMarked(entry)) add(entry);
@@ -47,7 +47,7 @@ export function processTree(table: readonly ProcessEntry[], query: TreeQuery): P
   return [...found.values()];
 }
 
-/** All processes of this machine. Empty where neither /proc nor ps is there. */
+/** Returns all processes of this machine; empty if neither /proc nor ps is available. */
 export function readProcessTable(): ProcessEntry[] {
   try {
     const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -59,12 +59,15 @@ export function readProcessTable(): ProcessEntry[] {
   return readPs();
 }
 
-/** One process, when it runs and the system has a /proc to tell; the start tells it from others of its number. */
+/**
+ * Returns one process if it is running and the system has /proc. Its start time distinguishes it from others with the
+ * same id.
+ */
 export function readProcess(pid: number): ProcessEntry | undefined {
   return readStat(String(pid));
 }
 
-/** Whether the environment that a process was started with holds `name=value`. Only Linux can tell. */
+/** Returns whether a process was started with `name=value` in its environment. Works only on Linux. */
 export function startedWith(pid: number, variable: string): boolean {
   try {
     return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`.includes(`\0${variable}\0`);
@@ -73,7 +76,10 @@ export function startedWith(pid: number, variable: string): boolean {
   }
 }
 
-/** /proc/PID/stat: the name in brackets may hold anything, so count from the last bracket (proc(5)). */
+/**
+ * Reads /proc/PID/stat. The name in parentheses can contain anything, so fields are counted from the last parenthesis
+ * (proc(5)).
+ */
 function readStat(id: string): ProcessEntry | undefined {
   try {
     const text = readFileSync(`/proc/${id}/stat`, 'latin1');

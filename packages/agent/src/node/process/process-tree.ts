@@ -12,81 +12,81 @@ import { currentRecords } from './process-record.ts';
 import type { ProcessEntry } from './process-table.ts';
 import { markName, processTree, readProcessTable, startedWith } from './process-table.ts';
 
-/** What supervising needs of the system, replaceable in tests. */
+/** The system functions that supervision uses; tests can replace them. */
 export interface ProcessSystem {
   spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess;
-  /** Like process.kill: a negative id means a process group. */
+  /** Like process.kill: a negative id refers to a process group. */
   kill(pid: number, signal: NodeJS.Signals): void;
-  /** Every process that runs now. */
+  /** Returns all running processes. */
   table(): readonly ProcessEntry[];
-  /** Whether a process was started with `name=value` in its environment. */
+  /** Returns whether a process was started with `name=value` in its environment. */
   startedWith(pid: number, variable: string): boolean;
 }
 
-/** What to start, and how long and how loud it may be. */
+/** The program to start, and the limits on its time and output. */
 export interface ProcessOptions {
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments, which are not passed through a shell. */
   readonly argv: readonly [string, ...string[]];
   /** A real path. */
   readonly cwd: string;
-  /** The whole environment of the child; see childEnvironment. */
+  /** The complete environment of the child; see childEnvironment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Written to standard input, which is then closed. Absent: standard input is empty. */
+  /** Written to standard input, which is then closed. If undefined, standard input is empty. */
   readonly input?: string;
-  /** Leaves standard input open after `input`, for `write` and `endInput`. Default false. */
+  /** Keeps standard input open after `input`, for `write` and `endInput`. Default false. */
   readonly keepInputOpen?: boolean;
-  /** Ends the tree when it aborts. */
+  /** Ends the process tree when it aborts. */
   readonly signal?: AbortSignal;
-  /** Ends the tree after that many milliseconds. Default: no limit of its own. */
+  /** Ends the process tree after this many milliseconds. Default: no time limit. */
   readonly timeoutMs?: number;
-  /** From SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
+  /** Time from SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
   readonly graceMs?: number;
-  /** How long output may still come after the program has ended, in milliseconds. Default 250. */
+  /** Maximum time to wait for more output after the program has ended, in milliseconds. Default 250. */
   readonly drainMs?: number;
-  /** Most bytes kept of each stream, head and tail. Default 1 MiB. */
+  /** Maximum number of bytes kept of each stream, head and tail together. Default 1 MiB. */
   readonly maxOutputBytes?: number;
-  /** Gets all output as it comes. Must not throw. */
+  /** Receives all output as it arrives. Must not throw. */
   readonly onOutput?: (chunk: Uint8Array, stream: 'stdout' | 'stderr') => void;
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
   readonly spawn?: ProcessSystem['spawn'];
   readonly system?: Omit<ProcessSystem, 'spawn'>;
 }
 
-/** How a supervised program ended. */
+/** The end of a supervised program. */
 export interface ProcessEnd {
-  /** `exit`: by itself. `unstartable`: it never ran, `error` tells why. */
+  /** `exit`: the program ended on its own. `unstartable`: it never ran, and `error` contains the reason. */
   readonly cause: 'exit' | 'timeout' | 'aborted' | 'unstartable';
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly error?: AgentError;
   readonly stdout: OutputCapture;
   readonly stderr: OutputCapture;
-  /** From start to end, in milliseconds. */
+  /** Time from start to end, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A running program and everything it starts. */
+/** A running program and all processes it starts. */
 export interface SupervisedProcess {
-  /** Absent when the program could not be started. */
+  /** Undefined if the program could not be started. */
   readonly pid: number | undefined;
-  /** Never rejects. Resolves when the program has ended and nothing that it started is left. */
+  /** Never rejects. Resolves when the program and all processes it started have ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the whole tree; `ended` then says `aborted`. */
+  /** Ends the whole tree; the cause in `ended` is then `aborted`. */
   stop(): void;
-  /** Writes to a standard input that was left open. Does nothing when the program no longer reads it. */
+  /** Writes to standard input if it was kept open. Does nothing if the program no longer reads it. */
   write(text: string): void;
-  /** Closes a standard input that was left open. */
+  /** Closes standard input if it was kept open. */
   endInput(): void;
 }
 
-/** From the first look at a tree that was told to end to the next, in milliseconds; then twice as long each time. */
+/** Delay before the first check of whether a tree has ended, in milliseconds; it doubles with each check. */
 const firstLookMs = 10;
 const maxLookMs = 100;
 
-/** How long SIGKILL is repeated, in milliseconds; what is still there then hangs in the kernel. */
+/** Time for which SIGKILL is repeated, in milliseconds; a process that is still running then hangs in the kernel. */
 const killMs = 500;
 
-/** What is known of a process where the system lists none. */
+/** Placeholder fields for a process where the system has no process list. */
 const unlisted: Omit<ProcessEntry, 'pid'> = { parent: 0, group: 0, session: 0, started: 0 };
 
 const realSystem: ProcessSystem = {
@@ -97,11 +97,11 @@ const realSystem: ProcessSystem = {
 };
 
 /**
- * Starts a program in a session and process group of its own and looks after everything it starts. However
- * it ends (by itself, by time, by `signal`), what is left of its tree is then ended too: SIGTERM, time to
- * tidy up, SIGKILL, to the group and to descendants that have left it. A descendant that has cleared its
- * environment, left group and session and lost its parent before the first look escapes. When this process
- * exits, trees that still run are killed.
+ * Starts a program in its own session and process group and supervises every process it starts. When the program ends
+ * (on its own, by timeout or by `signal`), the remaining processes of its tree are ended too: SIGTERM, then SIGKILL
+ * after a grace period, to the group and to descendants that have left it. A descendant escapes if it has cleared its
+ * environment, left the group and session and lost its parent before the first check. When this process exits, running
+ * trees are killed.
  */
 export function superviseProcess(options: ProcessOptions): SupervisedProcess {
   const tree = new ProcessTree(options);
@@ -149,7 +149,10 @@ class ProcessTree {
     return this.#child?.pid;
   }
 
-  /** The first cause counts; a program that has ended by itself has, though what it left may still be there. */
+  /**
+   * Only the first cause counts. A program that has already ended keeps the cause `exit`, even if processes it started
+   * are still running.
+   */
   stop(cause: 'aborted' | 'timeout'): void {
     if (this.#stopRequested) return;
     this.#stopRequested = true;
@@ -165,7 +168,7 @@ class ProcessTree {
     this.#child?.stdin?.end();
   }
 
-  /** Kills at once and without waiting, for the moment in which this process exits. */
+  /** Kills the tree without waiting; called while this process exits. */
   killNow(): void {
     this.#send('SIGKILL');
   }
@@ -201,10 +204,10 @@ class ProcessTree {
       cancelTimer();
       signal?.removeEventListener('abort', onAbort);
       liveTrees.delete(this);
-      // A process that could not be killed may still hold the other ends.
+      // A process that could not be killed may keep the other ends open.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       child.unref();
-      // What could not be ended stays on record for the next start.
+      // Processes that could not be ended stay on record for the next start.
       if (this.#record !== undefined && this.#look().length === 0) this.#record.forget();
     }
   }
@@ -212,7 +215,7 @@ class ProcessTree {
   #start(): ChildProcess | AgentError {
     const { argv, cwd, env, input, keepInputOpen = false } = this.#options;
     const hasInput = input !== undefined || keepInputOpen;
-    // Before the start: a Cobbler that is killed right after it must not leave an unknown child.
+    // Record it before the start: if Cobbler is killed right after the start, the child must be known.
     this.#record = currentRecords()?.begin(this.#mark);
     try {
       const child = this.#system.spawn(argv[0], argv.slice(1), {
@@ -226,7 +229,7 @@ class ProcessTree {
       if (child.pid !== undefined) this.#record?.started(child.pid);
       this.#read(child, 'stdout', this.#stdout);
       this.#read(child, 'stderr', this.#stderr);
-      // A program that ends without reading its input is no failure of ours.
+      // It is not an error if a program ends without reading its input.
       child.stdin?.on('error', () => {});
       if (input !== undefined) child.stdin?.write(input);
       if (!keepInputOpen) child.stdin?.end();
@@ -237,7 +240,7 @@ class ProcessTree {
     }
   }
 
-  /** Reads whatever comes, kept or not: a child must never wait for room in its pipe. */
+  /** Reads all output, kept or not: a child must never block on a full pipe. */
   #read(child: ChildProcess, name: 'stdout' | 'stderr', capture: OutputCapture): void {
     child[name]?.on('error', () => {});
     child[name]?.on('data', (chunk: Uint8Array) => {
@@ -264,7 +267,10 @@ class ProcessTree {
     return false;
   }
 
-  /** The tree as it is now. Remembers its members, because one that loses its parent may move away later. */
+  /**
+   * Returns the current members of the tree and remembers them, because one that loses its parent can leave the group
+   * later.
+   */
   #look(): ProcessEntry[] {
     const root = this.pid;
     if (root === undefined) return [];
@@ -281,10 +287,10 @@ class ProcessTree {
     const root = this.pid;
     if (root === undefined) return;
     const members = this.#look();
-    // The group in one step reaches members that were forked since the look.
+    // Signaling the group also reaches members that were forked after the process list was read.
     if (members.some((entry) => entry.group === root)) this.#kill(-root, signal);
     for (const { pid, group } of members) {
-      // No process gets SIGTERM twice; a member that leaves the group right now must not miss SIGKILL.
+      // No process gets SIGTERM twice, but a member that is leaving the group must not miss SIGKILL.
       if (group !== root || signal === 'SIGKILL') this.#kill(pid, signal);
     }
   }
@@ -293,7 +299,7 @@ class ProcessTree {
     try {
       this.#system.kill(pid, signal);
     } catch {
-      // It has ended since the look, or the number belongs to another process now.
+      // The process has ended in the meantime, or its id now belongs to another process.
     }
   }
 
@@ -326,10 +332,10 @@ class ProcessTree {
 }
 
 interface ProcessWatch {
-  /** Resolves with the error when the program could not be started. */
+  /** Resolves with the error if the program could not be started. */
   readonly failed: Promise<Error>;
   readonly exited: Promise<void>;
-  /** Resolves when the program has ended and all its output has come. */
+  /** Resolves when the program has ended and all its output has been received. */
   readonly closed: Promise<void>;
 }
 
@@ -337,7 +343,7 @@ function watch(child: ChildProcess): ProcessWatch {
   return {
     failed: new Promise((resolve) => {
       child.on('error', (error) => {
-        // A child that runs can report errors too (a signal that could not be sent); those end nothing.
+        // A running child can also emit errors, such as for a signal that could not be sent; those are ignored.
         if (child.pid === undefined) resolve(error);
       });
     }),
@@ -346,7 +352,7 @@ function watch(child: ChildProcess): ProcessWatch {
   };
 }
 
-/** Trees to kill should this process exit before them. */
+/** The trees to kill if this process exits before they end. */
 class LiveTrees {
   readonly #trees: Set<ProcessTree> = new Set();
   readonly #onExit = (): void => {
@@ -369,13 +375,13 @@ const liveTrees: LiveTrees = new LiveTrees();
 function startProblem(error: unknown, program: string): AgentError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const reasons: Record<string, string> = {
-    ENOENT: 'it was not found, or its working directory is gone',
+    ENOENT: 'it was not found, or its working directory does not exist',
     EACCES: 'permission denied',
     E2BIG: 'its arguments are too long',
     EAGAIN: 'there are too many processes',
     EMFILE: 'too many files are open',
   };
-  const reason = reasons[code ?? ''] ?? code ?? 'the system refused';
+  const reason = reasons[code ?? ''] ?? code ?? 'the system refused to start it';
   return new AgentError({
     kind: 'tool',
     code: code === 'ENOENT' ? 'no_program' : 'unstartable',

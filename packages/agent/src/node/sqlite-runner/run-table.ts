@@ -23,10 +23,10 @@ interface StepRow {
   readonly at: number | null;
 }
 
-/** Runs that one transaction claims, or removes. */
+/** Number of runs that one transaction claims or removes. */
 const batch = 100;
 
-/** The runs of the database. What writes has to be called within a transaction. */
+/** The runs in the database. Methods that write must be called in a transaction. */
 export class RunTable {
   readonly #sql: Statements;
   readonly #file: string;
@@ -36,7 +36,7 @@ export class RunTable {
     this.#file = file;
   }
 
-  /** Whether it was added, and whether its queue is taken by another. */
+  /** Adds a run unless its id exists or, with `rejectBusy`, its queue contains an unfinished run. */
   add(run: NewRun, rejectBusy: boolean): 'exists' | 'busy' | 'added' {
     if (this.#sql.row('SELECT 1 FROM runs WHERE id = ?', run.runId) !== undefined) return 'exists';
     const queue = run.key ?? null;
@@ -51,13 +51,13 @@ export class RunTable {
     return row && this.#claimed(row, lock);
   }
 
-  /** The next run of the queue that a run was in. */
+  /** Claims the next run in the queue of a run, if it is free. */
   claimNext(runId: string, lock: string): ClaimedRun | undefined {
     const row = this.#sql.row<OpenRow>(selectNext, runId);
     return row && this.#claimed(row, lock);
   }
 
-  /** Some of the free runs. Those of dead processes are free again. */
+  /** Claims some of the free runs, after releasing those of dead processes. */
   claimFree(lock: string): readonly ClaimedRun[] {
     for (const { owner } of this.#sql.rows<{ owner: string }>(selectOwners, lock))
       if (buried(this.#file, owner)) this.releaseAll(owner);
@@ -96,7 +96,7 @@ export class RunTable {
     this.#end(this.#own(run), state, text, now);
   }
 
-  /** False: it is not open. */
+  /** Cancels a run. Returns false if it has already ended. */
   cancel(runId: string, now: number): boolean {
     const number = this.#open(runId);
     if (number === undefined) return false;
@@ -128,7 +128,9 @@ export class RunTable {
     return state === 'cancelled' ? { state } : { state, text: outcome ?? 'null' };
   }
 
-  /** Removes some of the ended runs that are older than `oldest` or more than `maxRuns`. False: there are no more. */
+  /**
+   * Removes some of the ended runs that ended before `oldest` or exceed `maxRuns`. Returns false if there are no more.
+   */
   prune(oldest: number, maxRuns: number): boolean {
     return this.#sql.run(deleteEnded, oldest) + this.#sql.run(deleteSurplus, maxRuns) > 0;
   }
@@ -139,7 +141,10 @@ export class RunTable {
     return { runId: id, epoch, version, input };
   }
 
-  /** The number of a run, for a process that may write to it. In the transaction of the write, so that nothing comes between. */
+  /**
+   * Returns the number of a run if this process may write to it. Called in the transaction of the write, so that no
+   * other write comes between.
+   */
   #own({ runId, epoch }: ClaimedRun): number {
     const row = this.#sql.row<{ number: number }>(selectOwn, runId, epoch);
     if (row === undefined) throw fencedRun(runId);

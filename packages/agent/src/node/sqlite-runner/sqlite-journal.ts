@@ -31,10 +31,10 @@ export interface SqliteJournalOptions {
   readonly onWrite: OnWrite;
 }
 
-/** Runs that end between two rounds of removing old ones. */
+/** Number of ended runs after which old runs are removed. */
 const prunedEvery = 100;
 
-/** Runs in a file, for any number of processes at once. */
+/** A journal in a file that several processes can use at the same time. */
 export class SqliteJournal implements Journal {
   readonly durable = true;
   readonly lookMs: number;
@@ -48,7 +48,7 @@ export class SqliteJournal implements Journal {
   #endedSincePruning = 0;
   #isClosing = false;
 
-  /** @throws AgentError as a store of sessions does. */
+  /** @throws AgentError with the codes of `sqliteStore`. */
   constructor(options: SqliteJournalOptions) {
     const { file, busyMs, lookMs, onWrite } = options;
     this.#options = options;
@@ -62,7 +62,7 @@ export class SqliteJournal implements Journal {
       contents: 'runs',
       busyMs,
       onWrite,
-      // Nothing is remembered between transactions.
+      // No data is cached between transactions.
       onRollback() {},
       onForeignWrite() {},
     });
@@ -139,7 +139,7 @@ export class SqliteJournal implements Journal {
   async close(): Promise<void> {
     const last = this.#write(() => this.#owner && this.#table.releaseAll(this.#owner.row.lock), false);
     this.#isClosing = true;
-    // What waits is written first. A failure has already been reported to its caller.
+    // Pending writes complete first. Their failures have already been reported to their callers.
     await last.catch(() => undefined);
     this.#db.close();
     this.#owner?.close();
@@ -150,7 +150,10 @@ export class SqliteJournal implements Journal {
     return { isOver: true, ...defined({ next }) };
   }
 
-  /** This process as others know it. To be called within a transaction: so no other process looks at lock files now. */
+  /**
+   * Returns the lock of this process, acquired on first use. Must be called in a transaction, so that no other process
+   * checks the lock files at the same time.
+   */
   #lock(): string {
     if (this.#owner === undefined) {
       const { file } = this.#options;
@@ -166,14 +169,14 @@ export class SqliteJournal implements Journal {
     if (this.#endedSincePruning >= prunedEvery) this.#prune();
   }
 
-  /** A batch at a time, with room for others between two. */
+  /** Removes old runs in batches, so that other writes can run in between. */
   #prune(): void {
     this.#endedSincePruning = 0;
     const { runtime, retention } = this.#options;
     const oldest = Math.floor(runtime.now() - retention.maxAgeMs);
     this.#write(() => this.#table.prune(oldest, retention.maxRuns), false).then(
       (hasMore) => hasMore && !this.#isClosing && this.#prune(),
-      // Old runs stay until the next time; no report is needed.
+      // Old runs remain until the next round, so the error is ignored.
       () => undefined,
     );
   }
@@ -204,7 +207,7 @@ function closed(file: string): AgentError {
 /** "CobR" in ASCII. */
 const runFile: FileKind = { applicationId: 0x436f6252, contents: 'runs' };
 
-/** As for sessions: a version that was released is never changed, what has to be different comes as the next. */
+/** A released migration never changes; a change to the schema is a new migration, as for sessions. */
 const runMigrations: readonly string[] = [
   `
   CREATE TABLE counters (

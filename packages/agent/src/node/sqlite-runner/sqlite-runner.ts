@@ -11,33 +11,33 @@ import { sqlite } from '../sqlite/engine.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
 import { SqliteJournal } from './sqlite-journal.ts';
 
-/** The routine that `sqliteRunner` runs, and the file that remembers its runs. */
+/** Options of {@link sqliteRunner}. */
 export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
-  /** The folder and the file are made when they are missing, for the owner alone. */
+  /** Path of the journal. A missing directory or file is created, accessible only to its owner. */
   readonly file: string;
   readonly routine: Routine<Input, Output>;
   /** Default: the real clock. */
   readonly runtime?: Runtime;
-  /** Of the routine; change it when runs under way would come out another way. Default `1`. */
+  /** Version of the workflow. Change it if unfinished runs would replay differently. Default `1`. */
   readonly version?: string;
-  /** Older versions whose runs this routine can take up as well. */
+  /** Older versions whose runs this workflow can also resume. */
   readonly replays?: readonly string[];
-  /** How long ended runs are kept. Default: 30 days, and at most 10,000. */
+  /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;
-  /** How long to wait for another process that writes, in milliseconds. Default 4,000. */
+  /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000. */
   readonly busyMs?: number;
-  /** How often to look for what other processes did, in milliseconds. Default 200. */
+  /** Interval of checks for changes by other processes, in milliseconds. Default 200. */
   readonly lookMs?: number;
-  /** Called at every moment of every write, for tests that end the process there. */
+  /** Called at each moment of each write, for tests that end the process there. */
   readonly onWrite?: OnWrite;
 }
 
 /**
- * Runs routines durably on one machine, with a journal in a file that any number of processes may use at once: each
- * run is worked on by one of them, and by another when that dies. What a step recorded survives a power cut. Runs
- * that were under way are taken up as soon as the runner is opened; one of a version that is not known fails with
- * code `routine_version`, so all processes on one file should have the same.
- * @throws AgentError that says what is wrong with the file and what to do, with the codes of {@link sqliteStore}.
+ * Runs workflows durably on one machine, with a journal in a file that several processes can use at the same time. One
+ * process works on each run; if it dies, another takes over. A recorded step survives a power failure. Unfinished runs
+ * resume as soon as the runner is opened. A run of an unknown version fails with code `routine_version`, so all
+ * processes on one file should have the same versions.
+ * @throws AgentError that states the problem with the file and how to fix it, with the codes of {@link sqliteStore}.
  */
 export function sqliteRunner<Input extends Json, Output extends Json>(
   options: SqliteRunnerOptions<Input, Output>,
@@ -46,22 +46,22 @@ export function sqliteRunner<Input extends Json, Output extends Json>(
   const { busyMs = 4000, lookMs = 200, onWrite = () => {} } = options;
   const kept = filledRetention(retention);
   const journal = new SqliteJournal({ file, runtime, retention: kept, busyMs, lookMs, onWrite });
-  // What a run is given is what `start` took, and what it gives is what the routine returned.
+  // The input of a run is what `start` received, and its output is what the workflow returned.
   const own = { journal, runtime, routine: routine as unknown as Routine, version, replays };
   return new JournaledRunner(own) as unknown as Runner<Input, Output>;
 }
 
-/** A run that is not over. */
+/** An unfinished run. */
 export interface OpenRun {
   readonly runId: string;
   readonly key?: string;
-  /** Whether a process works on it, or did when it died; else it waits for its turn. */
+  /** True if a process is working on it, or was when it died; false if the run is queued. */
   readonly isTaken: boolean;
 }
 
 /**
- * The runs in the file of a `sqliteRunner` that are not over, in the order of their start. Only looks: nothing is
- * taken up, whoever works on them. No file is no runs.
+ * Returns the unfinished runs in the file of a `sqliteRunner`, oldest first. Read-only: it claims none of them, whether or
+ * not a process is working on them. A missing file contains no runs.
  * @throws AgentError with the codes of `sqliteStore`.
  */
 export function openRuns(file: string): readonly OpenRun[] {

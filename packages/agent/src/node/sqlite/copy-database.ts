@@ -4,26 +4,26 @@ import { storeError } from './database-error.ts';
 import { scalar, sqlite } from './engine.ts';
 import { schemaVersion } from './schema.ts';
 
-/** What a database is, as its header says. */
+/** Facts about a database, from its header. */
 export interface DatabaseFacts {
   readonly applicationId: number;
-  /** The version of its schema. */
+  /** Version of its schema. */
   readonly format: number;
 }
 
-/** How long a copy waits for a process that has locked the database, in milliseconds. */
+/** Maximum time to wait for a process that has locked the database, in milliseconds. */
 const copyWaitMs = 10_000;
 
 /**
- * Copies a database as it is at one moment, also while others write into it: they are not held up. The copy is a file
- * of its own that holds all that was committed, and was checked. It is made for its owner alone.
- * @param to a file that is not there
- * @throws AgentError with a code of `sqliteStore`, or `store_damaged` when the copy does not pass SQLite's own check.
+ * Copies a database as of one moment, without blocking processes that write to it. The copy is a separate file with all
+ * committed data, is checked, and is accessible only to its owner.
+ * @param to a file that does not exist
+ * @throws AgentError with a code of `sqliteStore`, or `store_damaged` if the copy fails SQLite's own check.
  */
 export function copyDatabase(from: string, to: string): DatabaseFacts {
   const { DatabaseSync } = sqlite();
   try {
-    // SQLite takes an empty file as the place for a copy, and leaves its rights as they are.
+    // SQLite copies into an empty file and keeps its permissions.
     closeSync(openSync(to, 'wx', 0o600));
     const source = new DatabaseSync(from, { timeout: copyWaitMs });
     try {
@@ -45,15 +45,15 @@ export function copyDatabase(from: string, to: string): DatabaseFacts {
 }
 
 function damaged(file: string, found: string): AgentError {
-  const message = `${file} is damaged (${found}); take the last backup that was good.`;
+  const message = `${file} is damaged (${found}); use the last good backup.`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }
 
 const magic = 'SQLite format 3\0';
 
 /**
- * Whether a file is a database. Not for one that this process has open: to close it here would give up the locks that
- * SQLite has on it.
+ * Returns whether a file is a database. Do not call this for a database that this process has open: closing the file
+ * would release SQLite's locks on it.
  */
 export function isDatabase(file: string): boolean {
   const start = Buffer.alloc(magic.length);

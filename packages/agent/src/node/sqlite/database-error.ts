@@ -3,7 +3,7 @@ import { AgentError, summarize } from '../../values/errors.ts';
 
 type DatabaseErrorFields = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
-/** SQLite's result codes, without what makes them finer: https://www.sqlite.org/rescode.html */
+/** SQLite's primary result codes: https://www.sqlite.org/rescode.html */
 const busy = 5;
 const locked = 6;
 const readOnly = 8;
@@ -14,26 +14,26 @@ const cannotOpen = 14;
 const tooBig = 18;
 const notDatabase = 26;
 
-/** An error of SQLite or of the file system as one that says what happened to the store and what to do. */
+/** Converts an error of SQLite or the file system to one that states what happened to the store and what to do. */
 export function storeError(thrown: unknown, file: string, contents = 'sessions'): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = summarize(thrown);
   return new AgentError({ ...told(codeOf(thrown), { file, contents, reason: cause.message }), cause });
 }
 
-/** True when another process is writing and it helps to wait. */
+/** Returns true if another process is writing and waiting helps. */
 export function isBusy(thrown: unknown): boolean {
   const code = codeOf(thrown);
   return code === busy || code === locked;
 }
 
-/** True when what was read is not what SQLite has written. */
+/** Returns true if the data is not what SQLite has written. */
 export function isCorrupt(thrown: unknown): boolean {
   const code = codeOf(thrown);
   return code === corrupt || code === notDatabase;
 }
 
-/** The result code of an error of SQLite; the code of the system for others. */
+/** Returns the SQLite result code of an error, or the system's code for other errors. */
 function codeOf(thrown: unknown): number | string | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
   const { errcode, code } = thrown as { readonly errcode?: unknown; readonly code?: unknown };
@@ -54,18 +54,18 @@ function told(
   switch (code) {
     case busy:
     case locked:
-      return environment('store_busy', `Another program keeps ${file} busy; try again.`, true);
+      return environment('store_busy', `Another program is using ${file}; try again.`, true);
     case full:
     case 'ENOSPC':
       return environment(
         'store_full',
-        `There is no more room for ${file}: the disk is full or the store has reached its limit. Make room, or delete old ${contents}; nothing that was stored is lost.`,
+        `There is no space left for ${file}: the disk is full or the store has reached its size limit. Free disk space or delete old ${contents}; no stored data is lost.`,
       );
     case readOnly:
     case 'EROFS':
       return user(
         'store_readonly',
-        `${file} cannot be written. This program needs to write to it, to its folder, and to the files beside it that end in -wal and -shm.`,
+        `${file} cannot be written. This program needs write access to the file, its directory, and the files next to it that end in -wal and -shm.`,
       );
     case corrupt:
     case notDatabase:
@@ -73,14 +73,11 @@ function told(
     case cannotOpen:
       return unreachable(file, reason);
     case tooBig:
-      return user(
-        'too_large',
-        'What was to be written is larger than the store can hold; nothing was written.',
-      );
+      return user('too_large', 'The data is larger than the store can hold; nothing was written.');
     case ioError:
       return environment('store_io', `Reading or writing ${file} failed (${reason}). Check the disk.`);
     default:
-      // A code of the operating system, such as EACCES.
+      // An operating system code, such as EACCES.
       if (typeof code === 'string' && /^E(?!RR_)/.test(code)) return unreachable(file, reason);
       return environment('store', `The store ${file} failed: ${reason}`);
   }
@@ -89,18 +86,18 @@ function told(
 function adviceOn(file: string, contents: string): string {
   return contents === 'sessions'
     ? salvageAdvice(file)
-    : 'Keep a copy of it and of the files beside it that end in -wal and -shm, and put a backup in its place.';
+    : 'Copy it and the files next to it that end in -wal and -shm, then restore a backup.';
 }
 
-/** What to do about a damaged file of sessions. */
+/** Returns what to do about a damaged session store. */
 export function salvageAdvice(file: string): string {
-  return `Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or put a backup in its place.`;
+  return `Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or restore a backup.`;
 }
 
 function unreachable(file: string, reason: string): DatabaseErrorFields {
   return user(
     'store_unreachable',
-    `${file} cannot be opened or made (${reason}). Check its folder and who may use it.`,
+    `${file} cannot be opened or created (${reason}). Check its directory and permissions.`,
   );
 }
 

@@ -8,31 +8,34 @@ import type { FileKind } from './schema.ts';
 import { checkSchema, migrate, migrations, schemaVersion, sessionFile } from './schema.ts';
 import type { OnWrite } from './write-moment.ts';
 
-/** How long opening waits for other processes that open or write, in milliseconds. The process stands still then. */
+/**
+ * Maximum time that opening waits for other processes to open or write the file, in milliseconds. It blocks the
+ * process.
+ */
 const openingMs = 5000;
 
-/** How long one statement does so later; who writes tries again without standing still. */
+/** Maximum time that one statement blocks after opening, in milliseconds; writers then retry without blocking. */
 const statementMs = 20;
 
-/** Pages of the write-ahead log after which what is in it is moved to the file: 4 MiB. */
+/** Number of pages in the write-ahead log after which its content is moved to the file: 4 MiB. */
 const checkpointPages = 1000;
 
-/** What the write-ahead log is cut back to, in bytes, once it has grown beyond. */
+/** Size in bytes to which a larger write-ahead log is truncated. */
 const maxWal = 64 * 1024 * 1024;
 
-/** How a database file is opened. */
+/** Options of {@link openDatabase}. */
 export interface OpenOptions {
   readonly maxBytes: number | undefined;
   readonly onWrite: OnWrite;
-  /** Default: those of sessions. Every schema has a table `counters` with a row `epoch`. */
+  /** Default: the session migrations. Every schema has a table `counters` with a row `epoch`. */
   readonly migrations?: readonly string[];
   readonly kind?: FileKind;
 }
 
 /**
- * Opens the database of a store, makes it when there is none, and brings its schema up to date. Only the owner may
- * read what is made: a conversation may hold anything.
- * @throws AgentError that says what is wrong with the file and what to do.
+ * Opens the database of a store, creates it if it does not exist, and migrates its schema. Created files are accessible
+ * only to their owner, because a conversation can contain anything.
+ * @throws AgentError that states the problem with the file and how to fix it.
  */
 export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
   const { maxBytes, onWrite, migrations: steps = migrations, kind = sessionFile } = options;
@@ -43,7 +46,7 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
     makeFile(file);
     onWrite('done');
     db = new (sqlite().DatabaseSync)(file, { timeout: openingMs });
-    // Read as of one moment: another process may be making the schema just now.
+    // Read in one transaction, because another process may be creating the schema.
     db.exec('BEGIN');
     checkSchema(db, file, steps.length, kind);
     const isNew = schemaVersion(db) === 0;
@@ -52,9 +55,9 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
     onWrite('begin');
     migrate(db, file, steps, kind);
     onWrite('done');
-    // Until this is done the file itself may be empty, and all there is stands in the log beside it.
+    // Before this checkpoint, the file itself may be empty and all data may be in the log.
     if (isNew) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    // Nothing else tells before the first event whether it can be written.
+    // Check write access now instead of at the first event.
     db.exec("BEGIN IMMEDIATE; UPDATE counters SET value = value WHERE name = 'epoch'; ROLLBACK");
     configure(db, maxBytes);
     onWrite('begin');
@@ -69,11 +72,11 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
 
 function useWal(db: DatabaseSync, file: string, { contents }: FileKind): void {
   if (journalMode(db) === 'wal') return;
-  const message = `${file} lies on a file system that ${contents} cannot be kept on, such as a network drive; choose another place.`;
+  const message = `${file} is on a file system that cannot store ${contents}, such as a network drive; choose another location.`;
   throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
 }
 
-/** SQLite waits for others before every statement but this one. */
+/** SQLite does not wait for other processes before this statement. */
 function journalMode(db: DatabaseSync): unknown {
   const deadline = performance.now() + openingMs;
   for (;;) {
@@ -103,36 +106,42 @@ function configure(db: DatabaseSync, maxBytes: number | undefined): void {
   db.exec(`PRAGMA max_page_count = ${pages}`);
 }
 
-/** Folder and file, for the owner alone. SQLite gives the files beside it the rights of this one. */
+/**
+ * Creates the directory and the file, accessible only to their owner. SQLite gives its other files the same
+ * permissions.
+ */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    // One that is there must not be opened here: closing it would give up the locks that SQLite has on it.
+    // Do not open an existing file here: closing it would release SQLite's locks on it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** SQLite takes an empty or missing file for a new database; this file tells the difference. */
+/**
+ * Returns the path of the marker file that distinguishes a lost database from a new one. SQLite treats an empty or
+ * missing file as a new database.
+ */
 function markOf(file: string): string {
   return `${file}-made`;
 }
 
 function mark(file: string, { contents }: FileKind): void {
-  const text = `The ${contents} in the file beside this one were created on ${new Date().toISOString()}.
-If that file is gone or empty, ${contents} were lost. Remove this file to begin anew.
+  const text = `The ${contents} in the file next to this one were created on ${new Date().toISOString()}.
+If that file is gone or empty, ${contents} were lost. Remove this file to start again.
 `;
   try {
     writeFileSync(markOf(file), text, { flag: 'wx', mode: 0o600 });
   } catch {
-    // It is there already, or cannot be made: then the next process that opens the store tries again.
+    // The file exists or cannot be created. In the second case the next process that opens the store tries again.
   }
 }
 
 function checkNotLost(file: string, { contents }: FileKind): void {
   if (!existsSync(markOf(file)) || sizeOf(file) > 0) return;
-  const message = `${file} is ${existsSync(file) ? 'empty' : 'gone'}, but ${contents} were kept in it. Put a backup in its place, or remove ${markOf(file)} to begin anew.`;
+  const message = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, but it contained ${contents}. Restore a backup, or remove ${markOf(file)} to start again.`;
   throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
 }
 
@@ -141,15 +150,15 @@ function sizeOf(file: string): number {
 }
 
 /**
- * Notices when the file is no longer the one that was opened: what is written then goes nowhere.
- * @throws AgentError `invalid`, code `store_missing`.
+ * Returns a function that checks that the file is still the one that was opened; writes to a replaced file are lost.
+ * @throws AgentError `invalid`, code `store_missing`, from the returned function.
  */
 export function fileWatch(file: string): () => void {
   const { dev, ino } = statSync(file);
   return () => {
     const now = statSync(file, { throwIfNoEntry: false });
     if (now?.dev === dev && now.ino === ino) return;
-    const message = `${file} was moved, removed or replaced while it was open. Put it back, or start this program again.`;
+    const message = `${file} was moved, removed or replaced while it was open. Put it back, or restart this program.`;
     throw new AgentError({ kind: 'invalid', code: 'store_missing', message });
   };
 }

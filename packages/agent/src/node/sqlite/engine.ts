@@ -5,8 +5,8 @@ type Sqlite = typeof import('node:sqlite');
 let engine: Sqlite | undefined;
 
 /**
- * Node's SQLite, loaded when the first store is opened. Older versions of Node warn that it is experimental: that
- * is meant for authors of programs, not for their users, so this one warning is not shown.
+ * Returns Node's SQLite module, loaded on first use. Older versions of Node warn that it is experimental; that warning
+ * is suppressed, because it is meant for developers, not for users.
  */
 export function sqlite(): Sqlite {
   engine ??= loaded();
@@ -26,7 +26,7 @@ function loaded(): Sqlite {
   }
 }
 
-/** The one value of a query that gives one, such as a pragma. */
+/** Returns the single value that a query returns, such as a pragma. */
 export function scalar(db: DatabaseSync, sql: string): string | number | undefined {
   const [value] = Object.values(db.prepare(sql).get() ?? {});
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;

@@ -3,16 +3,16 @@ import { eventChecksum, eventSeed } from './checksum.ts';
 import { isCorrupt } from './database-error.ts';
 import type { Statements } from './statements.ts';
 
-/** An event as it is stored. */
+/** A stored event. */
 export interface EventRow {
   readonly seq: number;
   readonly json: string;
   readonly sum: number | null;
 }
 
-/** The event of a row; nothing when the row does not hold what was stored at this place of this session. */
+/** Returns the event of a row, or undefined if the row is not what was stored at this position of this session. */
 export function eventOf({ seq, json, sum }: EventRow, sessionId: string): Event | undefined {
-  // A damaged row may hold values of other types.
+  // A damaged row can contain values of other types.
   if (typeof json !== 'string') return undefined;
   if (sum !== null && sum !== eventChecksum(eventSeed(sessionId), seq, json)) return undefined;
   try {
@@ -23,15 +23,15 @@ export function eventOf({ seq, json, sum }: EventRow, sessionId: string): Event 
   }
 }
 
-/** The intact events of a session, by their number, and whether all rows of the table could be read. */
+/** The intact events of a session by sequence number, and whether all rows of the table could be read. */
 export interface ScannedEvents {
   readonly events: ReadonlyMap<number, Event>;
   readonly isWhole: boolean;
 }
 
 /**
- * Finds the events of a session without any index: reads the table from its beginning, and from its end when a page
- * in between cannot be read. Takes time in proportion to the whole file, so it is for damaged files only.
+ * Finds the events of a session without any index: reads the table from its beginning, and from its end if a page in
+ * between cannot be read. The time is proportional to the file size, so use it only for damaged files.
  */
 export function scanEvents(sql: Statements, sessionId: string): ScannedEvents {
   const events = new Map<number, Event>();
@@ -50,7 +50,7 @@ export function scanEvents(sql: Statements, sessionId: string): ScannedEvents {
   return { events, isWhole };
 }
 
-/** A row with a checksum matches one session only; one without names its session in the id of the event. */
+/** A row with a checksum matches only one session; without one, the event id identifies the session. */
 function isOf({ seq, json, sum }: EventRow, sessionId: string): boolean {
   if (typeof json !== 'string') return false;
   return sum === null

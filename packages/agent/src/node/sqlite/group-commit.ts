@@ -4,27 +4,27 @@ import { AgentError } from '../../values/errors.ts';
 import { isBusy, storeError } from './database-error.ts';
 import type { OnWrite } from './write-moment.ts';
 
-/** Another process holds the file for milliseconds. */
+/** Delays while another process has the file locked, usually for milliseconds. */
 const busyPause = { baseMs: 1, maxMs: 50 };
 
 export interface GroupCommitOptions {
   readonly db: DatabaseSync;
-  /** For what goes wrong. */
+  /** Path for error messages. */
   readonly file: string;
-  /** What is kept in it. Default `sessions`. */
+  /** Content of the file, for error messages. Default `sessions`. */
   readonly contents?: string;
-  /** How long to wait for another process that writes, in milliseconds. */
+  /** Maximum time to wait for another process that is writing, in milliseconds. */
   readonly busyMs: number;
   readonly onWrite: OnWrite;
-  /** Called before a transaction with a durable job; when it throws, no job of it is done. */
+  /** Called before a transaction with a durable job; if it throws, no job of the transaction runs. */
   readonly beforeDurable?: () => void;
-  /** Called when what jobs have done was taken back, before any of them is done again. */
+  /** Called after a rollback, before any of its jobs runs again. */
   readonly onRollback: () => void;
-  /** Called in a transaction, before its jobs, when another connection has written since the last one. */
+  /** Called in a transaction before its jobs, if another connection has written since the last one. */
   readonly onForeignWrite: () => void;
 }
 
-/** Something to do within a transaction, and who waits for it. */
+/** A function to run in a transaction, and the promise of its caller. */
 interface CommitJob {
   readonly run: () => unknown;
   readonly durable: boolean;
@@ -33,14 +33,15 @@ interface CommitJob {
 }
 
 /**
- * Writes to a database. What comes in one turn of the event loop shares a transaction, which costs a fraction of one
- * for each; only a writer that is known to be alone does not wait for others. Invariants:
+ * Groups writes to a database. Jobs added in one turn of the event loop share a transaction, which is much cheaper than
+ * one transaction each; only a writer known to be the only one does not wait for others. Invariants:
  *
- * G1 jobs are done in the order in which they were given, each once or not at all;
- * G2 no caller gets an answer before the transaction is committed, and with one durable job it is committed to the disk;
- * G3 a job that throws an AgentError has changed nothing and harms no other; when anything else goes wrong the
- *    whole transaction is taken back and every job is tried alone, so that one that cannot be done fails alone;
- * G4 another process that writes is waited for without holding up the event loop, and not for ever.
+ * G1 jobs run in the order in which they were added, each once or not at all;
+ * G2 no caller gets a result before the transaction is committed; with at least one durable job, it is committed to
+ * disk;
+ * G3 a job that throws an AgentError has changed nothing and does not affect other jobs; after any other error the
+ * whole transaction is rolled back and each job is retried alone, so that only the failing job fails;
+ * G4 waiting for another process that is writing does not block the event loop and has a time limit.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -52,7 +53,7 @@ export class GroupCommit {
   #jobs: CommitJob[] = [];
   #isScheduled = false;
   #isDurable = false;
-  /** When the jobs at hand count as failed, by the monotonic clock; none while no other process is writing. */
+  /** Time at which the pending jobs fail, by the monotonic clock; undefined while no other process is writing. */
   #deadline: number | undefined;
   #tries = 0;
 
@@ -63,7 +64,7 @@ export class GroupCommit {
     this.#version = options.db.prepare('PRAGMA data_version');
   }
 
-  /** Does something in the next transaction. A durable job outlives a power cut, as does all before it. */
+  /** Runs a function in the next transaction. A durable job and all jobs before it survive a power failure. */
   add<Value>(run: () => Value, durable = false): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ run, durable, resolve: resolve as (value: unknown) => void, reject });
@@ -72,8 +73,8 @@ export class GroupCommit {
   }
 
   /**
-   * Does something at once, in a transaction of its own. Only when something waits, or another process writes, is it
-   * done later, and there is a promise to wait for.
+   * Runs a function immediately, in its own transaction. Returns a promise only if it has to run later, because other
+   * jobs are pending or another process is writing.
    * @throws what {@link add} would reject with.
    */
   now(run: () => void, durable = false): Promise<void> | undefined {
@@ -96,7 +97,7 @@ export class GroupCommit {
     return undefined;
   }
 
-  /** Does at once what waits. */
+  /** Runs the pending jobs immediately. */
   flush(): void {
     const jobs = this.#jobs.splice(0);
     if (jobs.length === 0) return;
@@ -125,7 +126,7 @@ export class GroupCommit {
 
   #prepare(durable: boolean): void {
     if (durable !== this.#isDurable) {
-      // In force from the next transaction on; one that is committed FULL takes with it what was not.
+      // Takes effect with the next transaction. A commit with FULL also makes earlier commits durable.
       this.#options.db.exec(durable ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
       this.#isDurable = durable;
     }
@@ -137,7 +138,7 @@ export class GroupCommit {
     this.#lastVersion = version;
   }
 
-  /** All jobs in the transaction that has begun. False: it was taken back. */
+  /** Runs all jobs in the current transaction. Returns false if it was rolled back. */
   #together(jobs: readonly CommitJob[]): boolean {
     const told: (() => void)[] = [];
     try {
@@ -169,7 +170,7 @@ export class GroupCommit {
     this.#options.onRollback();
   }
 
-  /** Tries again a little later when another process is writing. */
+  /** Retries after a delay if another process is writing. */
   #wait(jobs: readonly CommitJob[], error: unknown): void {
     const now = performance.now();
     this.#deadline ??= now + this.#options.busyMs;
@@ -181,7 +182,7 @@ export class GroupCommit {
     }
     this.#jobs.push(...jobs);
     this.#tries += 1;
-    // Until then nothing else is tried: what comes meanwhile joins those that wait.
+    // Jobs added in the meantime wait for the same retry.
     this.#isScheduled = true;
     setTimeout(
       () => {
@@ -193,7 +194,7 @@ export class GroupCommit {
   }
 }
 
-/** Does a job; what it gives is told later. */
+/** Runs a job and returns a function that settles its promise. */
 function outcome({ run, resolve, reject }: CommitJob): () => void {
   try {
     const value = run();

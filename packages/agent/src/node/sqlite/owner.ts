@@ -6,9 +6,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isBusy } from './database-error.ts';
 import { sqlite } from './engine.ts';
 
-/** A process that has runs under way, as it is known to others. */
+/** A process that works on runs, as other processes see it. */
 export interface OwnerRow {
-  /** Name of its lock file, which lies beside the database. */
+  /** Name of its lock file, which is next to the database. */
   readonly lock: string;
   readonly pid: number;
   readonly host: string;
@@ -16,22 +16,22 @@ export interface OwnerRow {
 }
 
 /**
- * This process towards others that use the same database: it lives as long as it holds the lock of a file of its
- * own. The system gives the lock back when the process ends, however it ends, and never before; a process id could
- * meanwhile be another's, and means nothing in another container.
+ * Represents this process to others that use the same database: the process is alive as long as it holds the lock on
+ * its own lock file. The system releases the lock when the process ends, never before. A process id would not be
+ * enough: it can be reused, and has no meaning in another container.
  */
 export class Owner {
   readonly row: OwnerRow;
   readonly #held: DatabaseSync;
   readonly #path: string;
 
-  /** @throws the system's or SQLite's error when the lock file cannot be made. */
+  /** @throws the system's or SQLite's error if the lock file cannot be created. */
   static begin(file: string): Owner {
     try {
       return new Owner(file);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // Another process was just checking whether it is held.
+      // Another process was checking the lock at that moment.
       return new Owner(file);
     }
   }
@@ -56,36 +56,38 @@ export class Owner {
   }
 }
 
-/** An unreferenced file is closed by the garbage collector, and its lock would be given back before its time. */
+/**
+ * Keeps the owners referenced: the garbage collector would close an unreferenced file and release its lock too early.
+ */
 const living: Set<Owner> = new Set();
 
-/** Whether the process behind a lock file is alive. */
+/** Returns whether the process behind a lock file is alive. */
 export function isAlive(file: string, lock: string): boolean {
   const path = pathOf(file, lock);
   return path !== undefined && existsSync(path) && !isFree(path, () => {});
 }
 
-/** Removes the lock file of a process that has died. False: it is alive. */
+/** Removes the lock file of a dead process. Returns false if the process is alive. */
 export function buried(file: string, lock: string): boolean {
   const path = pathOf(file, lock);
   if (path === undefined || !existsSync(path)) return true;
-  // While it is locked here no other process can claim it.
+  // While the file is locked here, no other process can claim it.
   return isFree(path, () => rmSync(path, { force: true }));
 }
 
-/** The lock files beside a database. */
+/** Returns the names of the lock files next to a database. */
 export function lockFiles(file: string): string[] {
   return readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}${infix}`));
 }
 
 const infix = '-owner-';
 
-/** Where a lock file is; nothing for a name that is not one. */
+/** Returns the path of a lock file, or undefined if the name is not that of a lock file. */
 function pathOf(file: string, lock: string): string | undefined {
   return basename(lock) === lock && lock.includes(infix) ? join(dirname(file), lock) : undefined;
 }
 
-/** Runs a function while no process can lock the file. False: it is held. */
+/** Runs a function while no other process can lock the file. Returns false if the file is locked. */
 function isFree(path: string, work: () => void): boolean {
   try {
     const held = locked(path);
@@ -101,11 +103,14 @@ function isFree(path: string, work: () => void): boolean {
   }
 }
 
-/** Locks a file for as long as the connection is open. @throws SQLite's busy error when another holds it. */
+/**
+ * Locks a file as long as the connection is open.
+ * @throws SQLite's busy error if another process holds the lock.
+ */
 function locked(path: string): DatabaseSync {
   const db = new (sqlite().DatabaseSync)(path, { timeout: 0 });
   try {
-    // Nothing is ever written, so that the file stays empty and alone.
+    // Nothing is ever written, so the file stays empty and no other files are created.
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return db;
   } catch (error) {

@@ -6,18 +6,18 @@ const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
 /**
- * The pages of a database file and of the log beside it, read without SQLite, which refuses a file whose first page is
- * damaged. The format: https://www.sqlite.org/fileformat2.html. Not for a database that this process has open: to close
- * the file here would release the locks that SQLite has on it.
+ * The pages of a database file and its write-ahead log, read without SQLite, which refuses a file whose first page is
+ * damaged. The format: https://www.sqlite.org/fileformat2.html. Do not use this for a database that this process has
+ * open: closing the file would release SQLite's locks on it.
  */
 export class DatabasePages {
   readonly pageSize: number;
-  /** Pages are numbered from 1 to this. */
+  /** Number of pages. Page numbers start at 1. */
   readonly count: number;
   readonly #descriptor: number;
   readonly #logged: ReadonlyMap<number, Buffer>;
 
-  /** @throws the system's error when the file cannot be read. */
+  /** @throws the system's error if the file cannot be read. */
   constructor(file: string) {
     this.#descriptor = openSync(file, 'r');
     const head = Buffer.alloc(100);
@@ -30,7 +30,7 @@ export class DatabasePages {
     this.count = Math.max(stored, ...this.#logged.keys());
   }
 
-  /** The last committed content of a page; zeros for one that is not there. */
+  /** Returns the last committed content of a page; zeros for a missing page. */
   page(number: number): Buffer {
     const logged = this.#logged.get(number);
     if (logged !== undefined) return logged;
@@ -39,7 +39,7 @@ export class DatabasePages {
     return page;
   }
 
-  /** The pages that hold nothing, as far as the first page and the list that it begins can be read. */
+  /** Returns the numbers of the free pages, as far as the first page and the free list that it starts can be read. */
   free(): ReadonlySet<number> {
     const free = new Set<number>();
     const first = this.page(1);
@@ -64,14 +64,14 @@ function isDatabaseHead(page: Buffer): boolean {
   return page.toString('latin1', 0, magic.length) === magic;
 }
 
-/** The pages in the log beside a database, up to the last commit. */
+/** Returns the pages in the write-ahead log, up to the last commit. */
 function loggedPages(file: string, pageSize: number): ReadonlyMap<number, Buffer> {
   const pages = new Map<number, Buffer>();
   const log = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const frameBytes = frameHeaderBytes + pageSize;
   const waiting: [number, Buffer][] = [];
   for (let at = walHeaderBytes; at + frameBytes <= log.length; at += frameBytes) {
-    // Frames of an earlier round of the log, which SQLite overwrites from its beginning, have other salts.
+    // Frames that remain from before SQLite restarted the log have different salts.
     if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break;
     waiting.push([log.readUInt32BE(at), log.subarray(at + frameHeaderBytes, at + frameBytes)]);
     const isCommit = log.readUInt32BE(at + 4) > 0;

@@ -2,14 +2,14 @@ import type { DatabasePages } from './page-file.ts';
 
 type Value = number | string | null;
 
-/** A row as a page holds it. */
+/** A row read from a page. */
 export interface PageRow {
-  /** The number of the row; nothing in an index. */
+  /** Number of the row; undefined in an index. */
   readonly rowid: number | undefined;
   readonly values: readonly Value[];
 }
 
-/** Where a row is, for reading it again. */
+/** Location of a row, for reading it again. */
 export interface RowPlace {
   readonly page: number;
   readonly offset: number;
@@ -20,14 +20,14 @@ const indexPage = 10;
 const innerIndexPage = 2;
 
 /**
- * The rows that a page may hold, with their places. A damaged page is searched too: each place where a row may begin is
- * tried, so that the caller has to check what a row says.
+ * Yields the rows that a page may contain, with their locations. In a damaged page, every offset at which a row may
+ * start is tried, so the caller must validate the rows.
  */
 export function* rowsOf(file: DatabasePages, number: number): Generator<PageRow & RowPlace> {
   const page = file.page(number);
   const type = page[0];
   const isIndex = type === indexPage || type === innerIndexPage;
-  // The list of offsets ends where the first row begins, whatever the damaged page says of its length.
+  // The offset list ends where the first row starts; a damaged page's own count is not trusted.
   let end = file.pageSize;
   for (let at = type === innerIndexPage ? 12 : 8; at + 2 <= end; at += 2) {
     const offset = page.readUInt16BE(at);
@@ -39,7 +39,7 @@ export function* rowsOf(file: DatabasePages, number: number): Generator<PageRow 
   }
 }
 
-/** The row at a place; nothing when there is none. */
+/** Returns the row at a location, or undefined if there is none. */
 export function rowAt(file: DatabasePages, { page: number, offset, isIndex }: RowPlace): PageRow | undefined {
   try {
     const page = file.page(number);
@@ -47,7 +47,7 @@ export function rowAt(file: DatabasePages, { page: number, offset, isIndex }: Ro
     const [rowid, begin] = isIndex ? [undefined, afterLength] : varint(page, afterLength);
     return { rowid, values: record(payload(file, page, { begin, length, isIndex })) };
   } catch (error) {
-    // A number that leads out of the page.
+    // A number in the row points outside the page.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -59,10 +59,13 @@ interface Extent {
   readonly isIndex: boolean;
 }
 
-/** The bytes of a row: its beginning on its page, the rest on a chain of others. @throws RangeError */
+/**
+ * Returns the bytes of a row: the start on its page and the rest on a chain of overflow pages.
+ * @throws RangeError
+ */
 function payload(file: DatabasePages, page: Buffer, { begin, length, isIndex }: Extent): Buffer {
   const size = file.pageSize;
-  if (length < 1 || length > file.count * size) throw new RangeError('no length of a row');
+  if (length < 1 || length > file.count * size) throw new RangeError('invalid row length');
   const most = isIndex ? Math.floor(((size - 12) * 64) / 255) - 23 : size - 35;
   const least = Math.floor(((size - 12) * 32) / 255) - 23;
   const wanted = least + ((length - least) % (size - 4));
@@ -79,7 +82,7 @@ function payload(file: DatabasePages, page: Buffer, { begin, length, isIndex }: 
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
 }
 
-/** The values of a record; of floating point numbers and blobs, which no table searched here has, nothing. */
+/** Returns the values of a record; null for floating-point numbers and blobs, which no searched table contains. */
 function record(bytes: Buffer): Value[] {
   const [headerLength, first] = varint(bytes, 0);
   if (headerLength > bytes.length) throw new RangeError('beyond the record');
@@ -99,10 +102,13 @@ function record(bytes: Buffer): Value[] {
   return values;
 }
 
-/** Bytes of a value, by its type. */
+/** Length in bytes of a value, by its type. */
 const integerBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
 
-/** A number of 1 to 9 bytes and the place after it. Larger numbers than a file can hold come out as too large. */
+/**
+ * Reads a number of 1 to 9 bytes and returns it with the offset after it. Numbers beyond any valid file size become too
+ * large, not negative.
+ */
 function varint(bytes: Buffer, offset: number): [value: number, after: number] {
   let value = 0;
   for (let at = offset; at < offset + 8; at += 1) {

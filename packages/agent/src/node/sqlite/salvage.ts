@@ -13,26 +13,28 @@ import type { SessionRow } from './session-rows.ts';
 import { isIntactRow } from './session-rows.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
-/** What `salvageStore` found of one session. */
+/** The result of `salvageStore` for one session. */
 export interface SalvagedSession {
   readonly id: string;
-  /** Events in the new store. */
+  /** Number of events in the new store. */
   readonly events: number;
-  /** What is missing or was changed, in words; empty for a session that was copied unchanged. */
+  /** Descriptions of missing or changed data; empty for a session that was copied unchanged. */
   readonly problems: readonly string[];
 }
 
-/** Where the intact rows of one session are. */
+/** The locations of the intact rows of one session. */
 interface IntactSession {
   readonly id: string;
   row: SessionRow | undefined;
-  /** Events that it had when that was last noted. */
+  /** Number of events according to the last stored tally. */
   expected: number;
-  /** By the number of the event. */
+  /** Row locations by sequence number. */
   readonly events: Map<number, { readonly place: RowPlace; readonly rowid: number }>;
 }
 
-/** Does what `salvageStore` says; loaded only then, with all that checks a log. */
+/**
+ * Implements `salvageStore`; a separate module, loaded only on use, because it needs all the code that checks a log.
+ */
 export async function salvage(from: string, to: string): Promise<readonly SalvagedSession[]> {
   check(from, to);
   const file = new DatabasePages(from);
@@ -61,14 +63,14 @@ export async function salvage(from: string, to: string): Promise<readonly Salvag
 
 function check(from: string, to: string): void {
   const refusal = (code: string, message: string) => new AgentError({ kind: 'invalid', code, message });
-  if (!existsSync(from)) throw refusal('store_missing', `Cannot read ${from}: there is no such file.`);
+  if (!existsSync(from)) throw refusal('store_missing', `Cannot read ${from}: the file does not exist.`);
   if (existsSync(to))
-    throw refusal('store_exists', `Cannot salvage into ${to}: the file exists. Name a new file.`);
+    throw refusal('store_exists', `Cannot salvage into ${to}: the file exists. Specify a new file.`);
   if (lockFiles(from).some((lock) => isAlive(from, lock)))
-    throw refusal('in_use', `Cannot salvage ${from}: a process uses it. End that process first.`);
+    throw refusal('in_use', `Cannot salvage ${from}: another process is using it. End that process first.`);
 }
 
-/** Every session of which a row is readable, in the order in which they were made. */
+/** Returns every session with a readable row, in order of creation. */
 function sessionsIn(file: DatabasePages): IntactSession[] {
   const sessions = new Map<string, IntactSession>();
   const ids = new Map<number, string>();
@@ -98,13 +100,13 @@ function sessionsIn(file: DatabasePages): IntactSession[] {
   return known.sort((one, other) => keyOf(one) - keyOf(other));
 }
 
-/** An older copy of an event is on a page that SQLite has given up and not overwritten. */
+/** Keeps the newest copy of an event: pages that SQLite has freed but not overwritten contain older ones. */
 function keepNewest(events: IntactSession['events'], seq: number, row: PageRow & RowPlace): void {
   const { rowid = 0, page, offset, isIndex } = row;
   if ((events.get(seq)?.rowid ?? -1) < rowid) events.set(seq, { rowid, place: { page, offset, isIndex } });
 }
 
-/** The session and number of the event that a row holds, if it holds one that is intact. */
+/** Returns the session and sequence number of the event in a row, or undefined if the row contains no intact event. */
 function eventIn({ rowid, values }: PageRow): { sessionId: string; seq: number } | undefined {
   const [key, , seq, json, sum = null] = values;
   if (rowid === undefined || key !== null || values.length < 4 || values.length > 5) return undefined;
@@ -114,7 +116,7 @@ function eventIn({ rowid, values }: PageRow): { sessionId: string; seq: number }
   return { sessionId, seq };
 }
 
-/** The session that an event names in its id. */
+/** Returns the session id contained in the id of an event. */
 function sessionOf(json: string, seq: number): string | undefined {
   try {
     const { id } = JSON.parse(json) as Event;
@@ -143,7 +145,7 @@ interface TallyText {
   readonly sum: number | null;
 }
 
-/** From the index of ids, which session has which key; from the tallies, how many events a session had. */
+/** Notes the key of a session from a row of the id index, or the number of its events from a tally. */
 function noteOther(
   { rowid, values }: PageRow,
   ids: Map<number, string>,
@@ -172,8 +174,8 @@ function readEvents(file: DatabasePages, sessionId: string, places: IntactSessio
 }
 
 /**
- * The events as they were when none is missing. Else all that are intact, numbered anew as `repairLog` does it; where later
- * ones make no sense without those that are lost, only those before them.
+ * Returns the events unchanged if none is missing. Otherwise returns all intact events, renumbered as by `repairLog`;
+ * if later events are invalid without the lost ones, returns only the events before the gap.
  */
 function restored(
   events: readonly Event[],
@@ -187,13 +189,15 @@ function restored(
   const all = repairLog(events).events;
   const isFitting = all.length >= events.length;
   if (!isFitting)
-    problems.push(`the ${events.length - intact.length} events after them do not fit and are left out`);
+    problems.push(
+      `the ${events.length - intact.length} events after them are invalid without them and are omitted`,
+    );
   const kept = isFitting ? all : repairLog(intact).events;
   if (kept.length > (isFitting ? events : intact).length) problems.push('its last run is marked as failed');
   return { events: kept, problems };
 }
 
-/** The numbers from 1 to `expected`, or to the last event, that no event has. */
+/** Returns the ranges of missing sequence numbers, from 1 to `expected` or to the last event. */
 function gapsIn(events: readonly Event[], expected: number): { first: number; last: number }[] {
   const gaps: { first: number; last: number }[] = [];
   let next = 1;

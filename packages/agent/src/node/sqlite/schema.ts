@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../values/errors.ts';
 import { scalar } from './engine.ts';
 
-/** What tells our kinds of database files from each other and from those of other programs. */
+/** Identifies a kind of Cobbler database file. */
 export interface FileKind {
   readonly applicationId: number;
-  /** In words, for messages. */
+  /** Content of the file, for messages. */
   readonly contents: string;
 }
 
@@ -13,15 +13,15 @@ export interface FileKind {
 export const sessionFile: FileKind = { applicationId: 0x436f6262, contents: 'sessions' };
 
 /**
- * What makes one version of the schema of the one before; the first makes it of nothing. A version that was
- * released is never changed: what has to be different comes as the next one.
+ * The migrations, each from the previous schema version; the first starts with an empty database. A released migration
+ * never changes; a change to the schema is a new migration.
  *
- * Events lie in the order in which they were committed, so that what many sessions append at once is written side
- * by side. They are found by segment and place: a segment is up to 64 events of one session, and segments are
- * numbered as they begin, so that those of sessions active at the same time lie side by side too. Found by session
- * and place, each session would have a page of its own to write at every commit, which cost twice the time. The
- * latest events of all are found by looking at each of them: where they lie is noted for many at once, because
- * another page to write at every commit cost half as much again.
+ * Events are stored in commit order, so that events that many sessions append at the same time are written to adjacent
+ * pages. They are found by segment and place: a segment contains up to 64 events of one session, and segments are
+ * numbered in the order in which they start, so segments of sessions active at the same time are adjacent too. With an
+ * index by session and place, every commit would write a separate page per session, which took twice as long. To find
+ * the latest events, all of them are scanned: their places are indexed in batches, because writing another page at
+ * every commit took half as long again.
  */
 export const migrations: readonly string[] = [
   `
@@ -92,8 +92,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (session, first)
   ) STRICT, WITHOUT ROWID;
   `,
-  // Checksums, see checksum.ts; none in a row that version 1 wrote. That of a session covers what never changes and
-  // its title.
+  // Checksums, see checksum.ts; null in rows written by version 1. The checksum of a session covers its immutable
+  // columns and its title.
   `
   ALTER TABLE events ADD COLUMN sum INTEGER;
   ALTER TABLE tallies ADD COLUMN sum INTEGER;
@@ -108,12 +108,15 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** The version that a database has; 0 for one that is empty. */
+/** Returns the schema version of a database; 0 if it is empty. */
 export function schemaVersion(db: DatabaseSync): number {
   return Number(scalar(db, 'PRAGMA user_version'));
 }
 
-/** Brings a database up to date, all or nothing. @throws AgentError as {@link checkSchema} does. */
+/**
+ * Migrates a database in one transaction.
+ * @throws AgentError with the codes of {@link checkSchema}.
+ */
 export function migrate(
   db: DatabaseSync,
   file: string,
@@ -123,7 +126,7 @@ export function migrate(
   if (schemaVersion(db) === steps.length) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have done it meanwhile.
+    // Another process may have migrated it in the meantime.
     checkSchema(db, file, steps.length, kind);
     for (const step of steps.slice(schemaVersion(db))) db.exec(step);
     db.exec(`PRAGMA user_version = ${steps.length}; PRAGMA application_id = ${kind.applicationId}; COMMIT`);
@@ -133,7 +136,10 @@ export function migrate(
   }
 }
 
-/** @throws AgentError `invalid`, code `store_newer` or `store_foreign`. Changes nothing. */
+/**
+ * Checks that a database is a known version of this kind of file. Changes nothing.
+ * @throws AgentError `invalid`, code `store_newer` or `store_foreign`.
+ */
 export function checkSchema(
   db: DatabaseSync,
   file: string,
@@ -144,11 +150,11 @@ export function checkSchema(
   const isOurs = Number(scalar(db, 'PRAGMA application_id')) === applicationId;
   const isEmpty = version === 0 && Number(scalar(db, 'SELECT count(*) FROM sqlite_schema')) === 0;
   if (!isOurs && !isEmpty) {
-    const message = `${file} is a database of another program; choose another file for the ${contents}.`;
+    const message = `${file} belongs to another program; choose another file for the ${contents}.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   if (version > known) {
-    const message = `${file} was written by a newer version of Cobbler (format ${version}; this one knows formats up to ${known}). Update Cobbler, or use another file.`;
+    const message = `${file} was written by a newer version of Cobbler (format ${version}; this version supports formats up to ${known}). Update Cobbler, or use another file.`;
     throw new AgentError({ kind: 'invalid', code: 'store_newer', message });
   }
 }

@@ -10,49 +10,49 @@ import type { EventRow } from './event-scan.ts';
 import { eventOf, scanEvents } from './event-scan.ts';
 import type { Statements } from './statements.ts';
 
-/** Events of a segment; see the schema. */
+/** Number of events per segment; see the schema. */
 const segmentLength = 64;
 
-/** After so many events it is noted where they lie. */
+/** Number of events whose places are indexed together. */
 const notedTogether = 512;
 
-/** Segments after which a session's tally is written down: so many events are counted anew when it is looked at. */
+/** Number of segments after which a session's tally is stored; later events are counted again when it is read. */
 const tallySegments = 4;
 
-/** Sessions of which it is remembered where they stand; the others are looked up. */
+/** Maximum number of sessions whose position is cached; others are read from the database. */
 const maxRemembered = 1000;
 
-/** Where a session stands that is being written to. */
+/** The write position of a session. */
 interface LogPosition {
   readonly key: number;
   readonly epoch: number;
-  /** Of the checksums of its events. */
+  /** Seed of the checksums of its events. */
   readonly seed: number;
-  /** Up to its last event. */
+  /** Statistics up to its last event. */
   readonly tally: SessionStats;
   segment: number;
-  /** Place of the segment's first event; nothing before the writer's first. */
+  /** Sequence number of the segment's first event; undefined before the first append of this writer. */
   first: number | undefined;
-  /** Segments begun since the tally was written down. */
+  /** Number of segments started since the tally was stored. */
   segments: number;
-  /** How many times others had written when this was known to be true. */
+  /** Value of the foreign-write counter when this position was last validated. */
   checked: number;
 }
 
-/** Events with their text, made when they were given: what becomes of the objects later does not matter. */
+/** Events and their JSON, serialized when they were appended, so later changes to the objects have no effect. */
 export interface EventTexts {
   readonly events: readonly Event[];
   readonly texts: readonly string[];
 }
 
-/** The events of sessions in the database. What writes has to be called within a transaction. */
+/** The events of all sessions in the database. Methods that write must be called in a transaction. */
 export class SessionLog {
   readonly #sql: Statements;
   readonly #file: string;
-  /** By id, what was claimed longest ago first. */
+  /** Positions by session id, least recently claimed first. */
   readonly #standings = new Map<string, LogPosition>();
   #foreignWrites = 0;
-  /** Sessions that were claimed here and have not come to an end since. */
+  /** Sessions that this process has claimed and not finished or released. */
   readonly #writing = new Set<string>();
 
   constructor(sql: Statements, file: string) {
@@ -60,22 +60,25 @@ export class SessionLog {
     this.#file = file;
   }
 
-  /** How many sessions of this process may be written to at any moment. */
+  /** Number of sessions that this process may be writing to. */
   get writers(): number {
     return this.#writing.size;
   }
 
-  /** To be called when a transaction was taken back: what is remembered came from it. */
+  /** Clears cached positions. Must be called after a rollback. */
   forget(): void {
     this.#standings.clear();
   }
 
-  /** To be called at the beginning of a transaction when another process has written since the last one. */
+  /**
+   * Marks cached positions for validation. Must be called at the start of a transaction if another process has written
+   * since the last one.
+   */
   doubt(): void {
     this.#foreignWrites += 1;
   }
 
-  /** A session has a new writer, who begins a segment, beside those of others that write now. */
+  /** Registers a new writer of a session, which starts a new segment. */
   claimed(sessionId: string, { key, epoch }: WriterRow, before: number | undefined): void {
     this.#writing.add(sessionId);
     const known = this.#standings.get(sessionId);
@@ -92,7 +95,7 @@ export class SessionLog {
     });
   }
 
-  /** Takes away the events of a session that is removed. */
+  /** Deletes the events of a session that is being removed. */
   remove(sessionId: string, key: number): void {
     for (const removal of removals) this.#sql.run(removal, key);
     this.#sql.run(noteLess);
@@ -100,7 +103,10 @@ export class SessionLog {
     this.#writing.delete(sessionId);
   }
 
-  /** @throws AgentError `fenced` or `gap`, before anything is written. */
+  /**
+   * Appends events.
+   * @throws AgentError `fenced` or `gap`, before anything is written.
+   */
   append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
     const standing = this.#standing(sessionId);
     if (standing?.epoch !== writer.epoch) throw writerReplaced(sessionId);
@@ -117,7 +123,10 @@ export class SessionLog {
     this.#insert(sessionId, standing, { events, texts }, isOver);
   }
 
-  /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
+  /**
+   * Returns at most `limit` events after a sequence number, in order.
+   * @throws AgentError `store_damaged`.
+   */
   read(sessionId: string, afterSeq: number, limit: number): Event[] {
     return this.#sql.atOnce(
       () => this.#found(sessionId, afterSeq, limit) ?? this.#searched(sessionId, afterSeq, limit),
@@ -125,7 +134,7 @@ export class SessionLog {
   }
 
   /**
-   * The tally of a session, with what was not yet counted when it was last written down.
+   * Returns the tally of a session, including events that were appended after it was last stored.
    * @throws AgentError `store_damaged`
    */
   tally(sessionId: string, key: number): SessionStats {
@@ -134,7 +143,7 @@ export class SessionLog {
     return tally;
   }
 
-  /** The tally of a session as it was last written down; nothing when it was not, or is damaged. */
+  /** Returns the stored tally of a session, or undefined if there is none or it is damaged. */
   notedTally(sessionId: string, key: number): SessionStats | undefined {
     const row = this.#sql.unlessCorrupt<TallyRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
     return row && isIntact(row.sum, tallyPlace(sessionId), row.tally)
@@ -142,7 +151,7 @@ export class SessionLog {
       : undefined;
   }
 
-  /** Writes down how many events a session has, so that it is noticed when the last ones are lost. */
+  /** Stores the number of events of a session, so that the loss of the last ones is detected. */
   noteEnd({ id, key, epoch }: WriterRow & { readonly id: string }): void {
     const known = this.#standings.get(id);
     this.#noteTally(id, key, known?.epoch === epoch ? known.tally : this.tally(id, key));
@@ -153,13 +162,13 @@ export class SessionLog {
     this.#sql.run(insertTally, key, text, checksum(tallyPlace(sessionId), text));
   }
 
-  /** Events by the indexes of the file; nothing when any of them is not what was stored. */
+  /** Finds events through the indexes; returns undefined if any event is missing or damaged. */
   #found(sessionId: string, afterSeq: number, limit: number): Event[] | undefined {
     try {
       const key = this.#sql.row<KeyRow>(selectKey, sessionId)?.key;
       if (key === undefined) return this.hiddenKey(sessionId) === undefined ? [] : undefined;
       const noted = this.notedTally(sessionId, key);
-      // The latest too: where they lie may be noted already, and then they are found both ways.
+      // Also read events that are not indexed: their places may be indexed already, and then both queries return them.
       const latest = this.#sql.rows<EventRow>(selectLatest, sessionId, afterSeq, limit);
       const rows = this.#sql.rows<EventRow>(selectNoted, afterSeq, key, key, afterSeq + 1, limit);
       const last = rows.at(-1)?.seq ?? afterSeq;
@@ -178,7 +187,10 @@ export class SessionLog {
     }
   }
 
-  /** Events without the indexes, as far as nothing is missing. @throws AgentError `store_damaged`. */
+  /**
+   * Finds events without the indexes, up to the first missing one.
+   * @throws AgentError `store_damaged`.
+   */
   #searched(sessionId: string, afterSeq: number, limit: number): Event[] {
     const { events, isWhole } = scanEvents(this.#sql, sessionId);
     const found: Event[] = [];
@@ -193,8 +205,8 @@ export class SessionLog {
   }
 
   /**
-   * Whether a session has no event after `last`. That is certain only if its end is noted, because its run ended or was
-   * given back, or if all rows were read.
+   * Returns whether a session has no event after `last`. That is certain only if its end is stored, because its run
+   * ended or was released, or if all rows were read.
    */
   #endsAt(sessionId: string, last: number, isWhole: boolean): boolean {
     const key = this.#key(sessionId) ?? this.hiddenKey(sessionId);
@@ -205,8 +217,8 @@ export class SessionLog {
   }
 
   /**
-   * The key of a session that the index of ids does not have, though the table does: the index is damaged. When the
-   * table cannot be read, the index is what counts.
+   * Returns the key of a session that is in the table but not in the index of ids, which means that the index is
+   * damaged. If the table cannot be read, the index is trusted.
    */
   hiddenKey(sessionId: string): number | undefined {
     return this.#sql.unlessCorrupt<KeyRow>(selectHiddenKey, sessionId)?.key;
@@ -243,7 +255,7 @@ export class SessionLog {
     this.#sql.run("UPDATE counters SET value = ? WHERE name = 'noted'", place);
   }
 
-  /** Where a session stands; its epoch is that of the one who may write. */
+  /** Returns the position of a session; its epoch is that of the current writer. */
   #standing(sessionId: string): LogPosition | undefined {
     const known = this.#standings.get(sessionId);
     if (known?.checked === this.#foreignWrites) return known;
@@ -272,7 +284,7 @@ interface TallyRow {
   readonly sum: number | null;
 }
 
-/** A session and the epoch that may write into it. */
+/** The key of a session and the epoch of its current writer. */
 export interface WriterRow {
   readonly key: number;
   readonly epoch: number;
@@ -290,7 +302,9 @@ const noted = "(SELECT value FROM counters WHERE name = 'noted')";
 const notePlaces = `
   INSERT INTO places SELECT segment, seq, place FROM events WHERE place > ${noted} ORDER BY segment, seq`;
 
-/** From the segment that holds the next event on, segment by segment. An event that is lost gives a row of nothing. */
+/**
+ * Selects events from the segment that contains the next event, segment by segment. A lost event gives a row of nulls.
+ */
 const selectNoted = `
   SELECT events.seq AS seq, events.json AS json, events.sum AS sum
   FROM segments
@@ -301,7 +315,7 @@ const selectNoted = `
   ORDER BY segments.first, places.seq
   LIMIT ?`;
 
-/** Of those of which it is not noted yet where they lie. */
+/** Selects events whose places are not indexed yet. */
 const selectLatest = `
   SELECT seq, json, sum FROM events
   WHERE place > ${noted}
@@ -311,7 +325,7 @@ const selectLatest = `
   ORDER BY place
   LIMIT ?`;
 
-/** What takes away the events of one session, in this order. Each is given the session's key. */
+/** Statements that delete the events of one session, in this order. The parameter is the session's key. */
 const removals = [
   `DELETE FROM events WHERE place > ${noted} AND segment IN (SELECT segment FROM segments WHERE session = ?)`,
   `DELETE FROM events WHERE place IN (
@@ -320,7 +334,7 @@ const removals = [
   'DELETE FROM segments WHERE session = ?',
 ] as const;
 
-/** Places are given again once the last ones are free; nothing above the last event may count as noted. */
+/** SQLite reuses the last places after a deletion, so no place after the last event may count as indexed. */
 const noteLess = `
   UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0)) WHERE name = 'noted'`;
 

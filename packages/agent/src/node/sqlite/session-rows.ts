@@ -4,24 +4,24 @@ import { isCorrupt } from './database-error.ts';
 import type { SessionLog } from './session-log.ts';
 import type { Statements } from './statements.ts';
 
-/** A session as it is stored. */
+/** A stored session. */
 export interface SessionRow {
   readonly key: number;
   readonly id: string;
   readonly epoch: number;
   readonly owner: string | null;
   readonly created: number;
-  /** Nothing before it has an event. */
+  /** Null until the session has an event. */
   readonly updated: number | null;
   readonly title: string | null;
   readonly parent: string | null;
   readonly parent_seq: number | null;
   readonly sum: number | null;
-  /** Made of the session's events, because the row is damaged. */
+  /** True if the row was reconstructed from the session's events because it is damaged. */
   readonly isMade?: true;
 }
 
-/** A session that has an event. */
+/** A session with at least one event. */
 export type ListedRow = SessionRow & { readonly updated: number };
 
 export function isListed(row: SessionRow): row is ListedRow {
@@ -30,12 +30,12 @@ export function isListed(row: SessionRow): row is ListedRow {
 
 type Summed = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq'>;
 
-/** The checksum of what never changes of a session, and of its title. */
+/** Returns the checksum of a session's immutable columns and its title. */
 export function rowSum({ id, created, title, parent, parent_seq }: Summed): number {
   return checksum(`${id} session `, JSON.stringify([created, title, parent, parent_seq]));
 }
 
-/** True for what was stored, and for what a version without checksums stored. */
+/** Returns true if a row is intact or was stored by a version without checksums. */
 export function isIntactRow(row: SessionRow): boolean {
   return row.sum === null || row.sum === rowSum(row);
 }
@@ -46,12 +46,12 @@ interface Named {
 }
 
 /**
- * The rows of a damaged table: those that are intact, and for each of the others one that is made of the session's
- * events. A session is left out when neither can be read. Takes time in proportion to what is damaged.
+ * Returns the readable rows of a damaged table: the intact rows, and for each damaged row one reconstructed from the
+ * session's events. A session is omitted if neither can be read. The time is proportional to the damage.
  */
 export function readableRows(sql: Statements, log: SessionLog): SessionRow[] {
   const names = new Map<number, Set<string>>();
-  // The index first: of two ids for one row, the one is tried first that the session was found by.
+  // Read the index first: if two ids refer to one row, the id that the session was found by is tried first.
   for (const source of ['INDEXED BY sqlite_autoindex_sessions_1 ORDER BY id', 'NOT INDEXED ORDER BY key'])
     for (const order of ['ASC', 'DESC'])
       try {

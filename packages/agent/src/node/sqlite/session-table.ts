@@ -11,7 +11,7 @@ import type { ListedRow, SessionRow } from './session-rows.ts';
 import { isIntactRow, isListed, readableRows, rowSum } from './session-rows.ts';
 import type { Statements } from './statements.ts';
 
-/** The sessions of the database and who holds them. What writes has to be called within a transaction. */
+/** The sessions in the database and their owners. Methods that write must be called in a transaction. */
 export class SessionTable {
   readonly #sql: Statements;
   readonly #log: SessionLog;
@@ -23,7 +23,10 @@ export class SessionTable {
     this.#file = file;
   }
 
-  /** Takes a session over from a dead process, or from this process itself. @throws AgentError `in_use`. */
+  /**
+   * Claims a session for a process. Takes it over from a dead process or from the same process.
+   * @throws AgentError `in_use`.
+   */
   claim(sessionId: string, { parent }: Origin, owner: OwnerRow, now: number): number {
     const found = this.#row(sessionId);
     if (found !== undefined) this.#free(found, owner.lock);
@@ -36,7 +39,7 @@ export class SessionTable {
     return epoch;
   }
 
-  /** Gives back all that a process holds, at its end. */
+  /** Releases all sessions of a process that is ending. */
   release(lock: string): void {
     for (const row of this.#sql.rows<SessionRow>('SELECT * FROM sessions WHERE owner = ?', lock))
       if (isListed(row)) this.#noteEnd(row);
@@ -44,7 +47,7 @@ export class SessionTable {
     this.#sql.run('DELETE FROM owners WHERE lock = ?', lock);
   }
 
-  /** Clears away what processes that have died left behind. `lock` is the caller's own. */
+  /** Cleans up after processes that have died. `lock` is the caller's own. */
   sweep(lock: string): void {
     const known = this.#sql.rows<OwnerRow>('SELECT * FROM owners').map((row) => row.lock);
     for (const other of new Set([...known, ...lockFiles(this.#file)]))
@@ -89,7 +92,10 @@ export class SessionTable {
     return true;
   }
 
-  /** @throws AgentError `in_use` when another process that is alive holds the session. */
+  /**
+   * Removes a session.
+   * @throws AgentError `in_use` if another live process holds the session.
+   */
   remove(sessionId: string, lock: string | undefined): boolean {
     const row = this.#row(sessionId);
     if (row === undefined) return false;
@@ -106,7 +112,7 @@ export class SessionTable {
     return old.map(({ id }) => id);
   }
 
-  /** Removes sessions that were claimed and never had an event. */
+  /** Removes sessions that were claimed but never had an event. */
   removeEmpty(): void {
     const rows = this.#sql.rows<SessionRow>('SELECT * FROM sessions WHERE updated IS NULL');
     const alive = new Map<string, boolean>();
@@ -119,7 +125,10 @@ export class SessionTable {
     return this.#sql.insert(insertSession, sessionId, now, row.parent, row.parent_seq, rowSum(row));
   }
 
-  /** @throws AgentError `store_damaged` for a row that is not what was stored, or that its index does not have. */
+  /**
+   * Returns the row of a session.
+   * @throws AgentError `store_damaged` if the row is damaged or missing from its index.
+   */
   #row(sessionId: string): SessionRow | undefined {
     const row = this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
     const isWrong = row === undefined ? this.#log.hiddenKey(sessionId) !== undefined : !isIntactRow(row);
@@ -137,7 +146,7 @@ export class SessionTable {
     }
   }
 
-  /** The rows that a statement gives; when any is damaged or missing, what `select` takes of those that are readable. */
+  /** Returns the rows of a query; if any row is damaged or missing, applies `select` to the readable rows instead. */
   #rows(sql: string, select: (all: ListedRow[]) => ListedRow[], ...values: number[]): ListedRow[] {
     try {
       const [counts] = this.#sql.rows<{ listed: number; indexed: number }>(selectCounts);
@@ -149,7 +158,10 @@ export class SessionTable {
     return select(readableRows(this.#sql, this.#log).filter(isListed));
   }
 
-  /** Without it only damage to the last events would go unnoticed. */
+  /**
+   * Stores the end of a session. Ignores damage: without the stored end, only damage to the last events would go
+   * unnoticed.
+   */
   #noteEnd(row: SessionRow): void {
     try {
       this.#log.noteEnd(row);
@@ -165,7 +177,10 @@ export class SessionTable {
     return sessionInfo(head, this.#tally(id, row.key), isRunning ? 'running' : 'interrupted');
   }
 
-  /** One session that is damaged must not keep the others from being listed; its readers get an error. */
+  /**
+   * Returns the last stored tally if the session is damaged: one damaged session must not prevent listing the others.
+   * Reading its events throws.
+   */
   #tally(sessionId: string, key: number): SessionStats {
     try {
       return this.#log.tally(sessionId, key);
@@ -180,7 +195,7 @@ export class SessionTable {
     return alive;
   }
 
-  /** Sees to it that no other process holds a session: one that has died holds nothing any more. */
+  /** Ensures that no other process holds a session. Releases the sessions of a dead owner. */
   #free({ id, owner }: SessionRow, lock: string | undefined): void {
     if (owner === null || owner === lock) return;
     if (!buried(this.#file, owner))
@@ -209,5 +224,5 @@ const selectOld = `
   SELECT * FROM (SELECT * FROM sessions WHERE updated > 0 ORDER BY updated DESC, key DESC LIMIT -1 OFFSET ?)
   WHERE updated <= ?`;
 
-/** Before all sessions of the list. */
+/** A cursor before the first session of the list. */
 const beyond = { updated: Number.MAX_SAFE_INTEGER, key: Number.MAX_SAFE_INTEGER } as const;

@@ -4,46 +4,46 @@ import type { Message } from '../../values/message.ts';
 import { checksum, isIntact } from './checksum.ts';
 import type { Statements } from './statements.ts';
 
-/** Events after which a new snapshot is kept. Until then opening a session folds what came since. */
+/** Number of events after which a new snapshot is stored. Opening a session folds the later events. */
 const interval = 256;
 
-/** Messages of one row. */
+/** Number of messages per row. */
 const chunkLength = 250;
 
-/** What is kept of a list of messages. */
+/** The stored part of a list of messages. */
 interface StoredMessages {
-  /** Place of the last event folded. */
+  /** Sequence number of the last folded event. */
   readonly seq: number;
-  /** How many of the messages. */
+  /** Number of stored messages. */
   readonly messages: number;
   readonly last: Message | undefined;
 }
 
-/** A snapshot as text, to be written in a transaction. */
+/** A serialized snapshot, to be written in a transaction. */
 export interface SnapshotTexts {
   readonly seq: number;
   readonly state: string;
   readonly messages: number;
-  /** Index of the first message in `chunks`; those before it are kept already. */
+  /** Index of the first message in `chunks`; earlier messages are already stored. */
   readonly from: number;
-  /** JSON arrays of messages, by the index of the first in each. */
+  /** JSON arrays of messages, by the index of their first message. */
   readonly chunks: ReadonlyMap<number, string>;
 }
 
 /**
- * The states of sessions, so that opening one does not fold it from its beginning. Messages never change and only
- * become more, so only new ones are written; a compaction makes a new list of them, which is written whole.
+ * Snapshots of session states, so that opening a session does not fold all its events. Messages never change and are
+ * only added, so only new ones are written; a compaction creates a new list, which is written in full.
  */
 export class Snapshots {
   readonly #sql: Statements;
-  /** What is kept of a list of messages that a run holds. */
+  /** The stored part of each list of messages that a run uses. */
   readonly #kept = new WeakMap<readonly Message[], StoredMessages>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
   }
 
-  /** The snapshot of a session, if it is of this version of the fold and whole. */
+  /** Returns the snapshot of a session if it is intact and has this version of the fold. */
   read(sessionId: string): State | undefined {
     const row = this.#sql.row<SnapshotRow>(selectSnapshot, sessionId, foldVersion);
     if (row === undefined) return undefined;
@@ -56,7 +56,7 @@ export class Snapshots {
     return state;
   }
 
-  /** What has to be written now, if it is time. */
+  /** Returns the snapshot to write, or undefined if none is due. */
   due(state: State): SnapshotTexts | undefined {
     const { messages, seq } = state;
     const kept = this.#kept.get(messages);
@@ -69,12 +69,15 @@ export class Snapshots {
     return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
   }
 
-  /** What was to be written has not been: the next time all of it is. */
+  /** Records that a snapshot was not written; the next one contains all messages. */
   failed(messages: readonly Message[]): void {
     this.#kept.delete(messages);
   }
 
-  /** To be called within a transaction. Of a writer that has been replaced nothing is kept. False: not kept. */
+  /**
+   * Writes a snapshot. Must be called in a transaction. Returns false if it was not stored, for example because the
+   * writer has been replaced.
+   */
   write(sessionId: string, epoch: number, { seq, state, messages, from, chunks }: SnapshotTexts): boolean {
     const session = this.#sql.row<{ key: number }>(selectHeld, sessionId, epoch)?.key;
     if (session === undefined) return false;

@@ -16,26 +16,28 @@ import { Snapshots } from './snapshots.ts';
 import { Statements } from './statements.ts';
 import type { OnWrite } from './write-moment.ts';
 
-/** How `sqliteStore` behaves when the disk or the file is short: room, and patience with other processes. */
+/** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** Most bytes that the file may grow to. Default: as many as there is room for. */
+  /** Maximum size of the file in bytes. Default: limited only by the disk. */
   readonly maxBytes?: number;
-  /** How long to wait for another process that writes, in milliseconds. Default 4,000: less than a run waits. */
+  /**
+   * Maximum time to wait for another process that is writing, in milliseconds. Default 4,000: less than a run waits.
+   */
   readonly busyMs?: number;
-  /** Time of changes, milliseconds since 1970. Default: the clock. */
+  /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
-  /** Called at every moment of every write, for tests that end the process there. */
+  /** Called at each moment of each write, for tests that end the process there. */
   readonly onWrite?: OnWrite;
 }
 
 /**
- * Sessions in a file, for any number of processes at once: a session whose run is under way is held by the process
- * that runs it, for as long as that is alive. What was appended survives the end of the process; what was appended
- * as durable, and all before it, survives a power cut too. The folder and the file are made when they are missing,
- * for the owner alone.
- * @throws AgentError that says what is wrong with the file and what to do: codes `store_missing`, `store_damaged`,
- * `store_newer`, `store_foreign`, `store_readonly`, `store_full`, `store_busy`, `store_unreachable`, `store_io`.
- * Every method rejects with the same.
+ * Stores sessions in a file that several processes can use at the same time. A session with a running run is held by
+ * the process that runs it, as long as that process is alive. Appended events survive the end of the process; durable
+ * appends and everything before them also survive a power failure. A missing directory or file is created, accessible
+ * only to its owner.
+ * @throws AgentError that states the problem with the file and how to fix it: codes `store_missing`, `store_damaged`,
+ * `store_newer`, `store_foreign`, `store_readonly`, `store_full`, `store_busy`, `store_unreachable`, `store_io`. Every
+ * method rejects with the same codes.
  */
 export function sqliteStore(file: string, options: SqliteStoreOptions = {}): SessionStore {
   return new SqliteStore(file, options);
@@ -73,7 +75,7 @@ class SqliteStore implements SessionStore {
       file,
       busyMs,
       onWrite,
-      // What is written to a file that was removed is lost, and looks as if it was written.
+      // Writes to a removed file seem to succeed but are lost.
       beforeDurable: this.#checkFile,
       onRollback: () => this.#log.forget(),
       onForeignWrite: () => this.#log.doubt(),
@@ -96,7 +98,7 @@ class SqliteStore implements SessionStore {
       this.#log.append(sessionId, { events, texts }, writer, this.#now());
     };
     if (!this.#db.isOpen) throw closed(this.#file);
-    // No other session to share a transaction with: waiting costs more than it could save.
+    // If no other session shares the transaction, waiting costs more than it saves.
     if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
     return this.#commit.add(run, writer.durable);
   }
@@ -113,7 +115,7 @@ class SqliteStore implements SessionStore {
     try {
       return this.#read(() => this.#snapshots.read(sessionId));
     } catch {
-      // The events say the same, and whether the store is all right.
+      // The events contain the same data; reading them reports any problem with the store.
       return undefined;
     }
   }
@@ -123,7 +125,7 @@ class SqliteStore implements SessionStore {
     const texts = this.#snapshots.due(state);
     if (texts === undefined) return;
     const failed = () => this.#snapshots.failed(messages);
-    // Without it opening only takes longer, so no report is needed.
+    // Without a snapshot, opening a session only takes longer, so errors are not reported.
     this.#write(() => this.#snapshots.write(sessionId, epoch, texts)).then(
       (kept) => kept || failed(),
       failed,
@@ -168,17 +170,17 @@ class SqliteStore implements SessionStore {
   async close(): Promise<void> {
     if (!this.#db.isOpen) return;
     const owner = this.#owner;
-    // What waits is written first. A failure has already been reported to its caller.
+    // Pending writes complete first. Their failures have already been reported to their callers.
     await this.#write(() => owner && this.#table.release(owner.row.lock)).catch(() => undefined);
     if (!this.#db.isOpen) return;
-    // The last to close a database moves what is in its log to the file.
+    // The last connection to close moves the content of the log to the file.
     this.#onWrite('begin');
     this.#db.close();
     owner?.close();
     this.#onWrite('done');
   }
 
-  /** This process as others know it, from its first claim on. To be called within a transaction. */
+  /** Returns the owner that represents this process, created by its first claim. Must be called in a transaction. */
   #own(): Owner {
     if (this.#owner === undefined) {
       this.#onWrite('begin');
@@ -212,11 +214,12 @@ function closed(file: string): AgentError {
   return new AgentError({ kind: 'invalid', code: 'store_closed', message });
 }
 
-/** Bytes that a probe writes: about as much as a short run. */
+/** Number of bytes that a probe writes: about as much as a short run. */
 const probeBytes = 16_384;
 
 /**
- * Writes what a prompt would write and takes it back, then writes a row that stays. To be called within a transaction.
+ * Writes the same kinds of rows as a prompt and rolls them back, then writes a row that remains. Must be called in a
+ * transaction.
  * @throws SQLite's error
  */
 function probeWrite(sql: Statements): void {
@@ -227,11 +230,14 @@ function probeWrite(sql: Statements): void {
   sql.run('INSERT INTO events (segment, seq, json) VALUES (?, 1, hex(zeroblob(?)))', segment, probeBytes / 2);
   sql.run('ROLLBACK TO probe');
   sql.run('RELEASE probe');
-  // What was taken back never reaches the disk; this does.
+  // Rolled-back rows never reach the disk; this row does.
   sql.run('INSERT OR REPLACE INTO probe VALUES (1, zeroblob(?))', probeBytes);
 }
 
-/** Reads the last page of every table that a prompt uses, from the file and not from memory. @throws SQLite's error */
+/**
+ * Reads the last page of every table that a prompt uses, from the file and not from memory.
+ * @throws SQLite's error
+ */
 function probeRead(file: string): void {
   const db = new (sqlite().DatabaseSync)(file, { readOnly: true });
   try {

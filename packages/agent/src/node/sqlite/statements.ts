@@ -2,9 +2,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isCorrupt } from './database-error.ts';
 
 /**
- * The statements of one connection, each compiled once. Texts are constants of the program; what comes from outside
- * is bound to them and never part of them. Parameters are plain question marks: Node 22 does not bind numbered ones
- * by their place.
+ * The prepared statements of one connection, each compiled once. SQL is constant; external values are always bound as
+ * parameters. Parameters are plain question marks, because Node 22 does not bind numbered ones by position.
  */
 export class Statements {
   readonly #db: DatabaseSync;
@@ -14,22 +13,22 @@ export class Statements {
     this.#db = db;
   }
 
-  /** How many rows were changed. */
+  /** Runs a statement and returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#of(sql).run(...values).changes);
   }
 
-  /** Inserts a row and gives its number. */
+  /** Inserts a row and returns its number. */
   insert(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#of(sql).run(...values).lastInsertRowid);
   }
 
-  /** The first row. `Row` has to say what the statement selects. */
+  /** Returns the first row. `Row` must match what the statement selects. */
   row<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#of(sql).get(...values) as Row | undefined;
   }
 
-  /** The first row; nothing when there is none or the file is damaged where it is looked for. */
+  /** Returns the first row, or undefined if there is none or the file is damaged at that point. */
   unlessCorrupt<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     try {
       return this.row<Row>(sql, ...values);
@@ -39,24 +38,27 @@ export class Statements {
     }
   }
 
-  /** All rows. */
+  /** Returns all rows. */
   rows<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#of(sql).all(...values) as Row[];
   }
 
-  /** Rows one by one. Each call has a statement of its own: one that was left in the middle cannot be used again. */
+  /**
+   * Returns an iterator over the rows. Each call prepares a new statement, because an unfinished iteration blocks its
+   * statement.
+   */
   each<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<Row>;
   }
 
-  /** Reads as of one moment, whatever other processes write meanwhile. */
+  /** Runs `read` in one transaction, so that it sees a consistent state while other processes write. */
   atOnce<Value>(read: () => Value): Value {
     if (this.#db.isTransaction) return read();
     this.#of('BEGIN').run();
     try {
       return read();
     } finally {
-      // Nothing was written. A commit would fail once more with what a statement has failed with.
+      // Nothing was written. After a failed statement, a commit would fail with the same error.
       if (this.#db.isTransaction) this.#of('ROLLBACK').run();
     }
   }

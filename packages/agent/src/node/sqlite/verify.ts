@@ -8,33 +8,34 @@ import { SessionLog } from './session-log.ts';
 import { isListed, readableRows } from './session-rows.ts';
 import { Statements } from './statements.ts';
 
-/** What `verifyStore` found of one session. */
+/** The result of `verifyStore` for one session. */
 export interface VerifiedSession {
   readonly id: string;
-  /** Events that can be read: all of them, or those before the first one that is damaged. */
+  /** Number of readable events: all, or those before the first damaged event. */
   readonly events: number;
-  /** What is damaged, in words; absent for a session that is intact. */
+  /** Description of the damage; undefined for an intact session. */
   readonly problem?: string;
 }
 
-/** What `verifyStore` found. */
+/** The result of `verifyStore`. */
 export interface StoreReport {
-  /** Everything is as it was stored. */
+  /** True if all data is intact. */
   readonly ok: boolean;
   readonly sessions: readonly VerifiedSession[];
-  /** Damage that is not of one session, in words. */
+  /** Damage that does not belong to one session. */
   readonly problems: readonly string[];
 }
 
-/** Findings of SQLite's own check that are reported. */
+/** Maximum number of reported findings of SQLite's own check. */
 const maxFindings = 20;
 
-/** Events that are in memory at a time. */
+/** Number of events in memory at a time. */
 const pageLength = 1000;
 
 /**
- * Reads everything in a store and compares it with its checksums, also while others use it. Takes time in proportion to
- * the file, and holds up the event loop meanwhile. Does not throw for a damaged store: it reports what is damaged.
+ * Reads everything in a store and compares it with its checksums, even while other processes use it. The time is
+ * proportional to the file size, and the event loop is blocked. Does not throw for a damaged store, but reports the
+ * damage.
  * @throws AgentError with a code of `sqliteStore` other than `store_damaged`
  */
 export function verifyStore(file: string): StoreReport {
@@ -79,7 +80,7 @@ function verified(sql: Statements, log: SessionLog, id: string): VerifiedSession
   }
 }
 
-/** What SQLite's own check says, and what is derived from events and does not match its checksum. */
+/** Returns the findings of SQLite's own check, and data derived from events that does not match its checksum. */
 function findings(sql: Statements, file: string): string[] {
   try {
     const checked = sql.rows<{ integrity_check: string }>(`PRAGMA integrity_check(${maxFindings})`);

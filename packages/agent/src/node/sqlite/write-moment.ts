@@ -1,4 +1,4 @@
-/** Where a write stands: before it begins, before it is committed where it is a transaction, after it is done. */
+/** Moment of a write: before it starts, before a transaction is committed, and after it is done. */
 export type WriteMoment = 'begin' | 'commit' | 'done';
 
 /** Called at each moment of each write, for tests that end the process there. */

@@ -33,7 +33,7 @@ async function checkFull(store: SessionStore): Promise<void> {
   const { kept, code, message } = await fill(store, 'big');
   expect(code).toMatch(/^store_(full|io)$/);
   if (code === 'store_full')
-    expect(message).toContain('Make room, or delete old sessions; nothing that was stored is lost');
+    expect(message).toContain('Free disk space or delete old sessions; no stored data is lost');
   expect(kept).toBeGreaterThan(3);
   expect(await store.read('big')).toHaveLength(kept);
   expect(await store.read('before')).toHaveLength(wholeRun().length);
@@ -75,7 +75,7 @@ test('a run whose store is full ends as failed, and no tool runs that could not 
   const executor = new Executor({ agent, tools: [tool('save')], store, limits: { turns: 60 } });
   const result = await executor.run('Go.', { sessionId: 'one' });
   expect([result.status, result.error?.code]).toEqual(['failed', 'store']);
-  expect(result.error?.message).toContain('There is no more room for');
+  expect(result.error?.message).toContain('There is no space left for');
   const stored = await store.read('one');
   expect(names.length).toBeLessThanOrEqual(stored.filter(({ type }) => type === 'tool_started').length);
   expect(names.length).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ describe('an event [P13]', () => {
     const store = open(file);
     expect(await refusal(() => store.read('one'))).toEqual({
       code: 'store_damaged',
-      message: `Event 1 of session one is damaged or missing in ${file}. Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or put a backup in its place.`,
+      message: `Event 1 of session one is damaged or missing in ${file}. Copy the sessions that are intact into a new file: cobbler store salvage ${file}; or restore a backup.`,
     });
     expect(await store.read('two')).toHaveLength(6);
     expect(await store.read('one', 1)).toHaveLength(5);
@@ -169,7 +169,7 @@ describe('salvage', () => {
       5,
       [
         'event 5 is lost',
-        'the 10 events after them do not fit and are left out',
+        'the 10 events after them are invalid without them and are omitted',
         'its last run is marked as failed',
       ],
     ],

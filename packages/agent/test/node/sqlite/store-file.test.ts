@@ -53,7 +53,9 @@ test.each(['gone', 'empty'])(
     const { code, message } = await refusal(() => open(file));
     expect([code, message]).toEqual([
       'store_missing',
-      expect.stringContaining(`${file} is ${how}, but sessions were kept in it`),
+      expect.stringContaining(
+        `${file} is ${how === 'gone' ? 'missing' : 'empty'}, but it contained sessions`,
+      ),
     ]);
     expect(existsSync(file) && statSync(file).size > 0).toBe(false);
     rmSync(`${file}-made`);
@@ -87,7 +89,7 @@ test('a file that is no database is reported as damaged, and left alone', async 
   writeFileSync(file, 'dear diary '.repeat(1000));
   const { code, message } = await refusal(() => open(file));
   expect(code).toBe('store_damaged');
-  expect(message).toContain('put a backup in its place');
+  expect(message).toContain('restore a backup');
   expect(readFileSync(file, 'utf8')).toBe('dear diary '.repeat(1000));
 });
 
@@ -200,7 +202,7 @@ test('a file or folder that may not be used is reported, with what to look at', 
   expect(await attempt()).toBe('opened');
   chmodSync(file, 0o444);
   expect(await attempt()).toMatch(
-    /^store_readonly: .*sessions.db cannot be written. .* needs to write to it, to its folder/,
+    /^store_readonly: .*sessions.db cannot be written. .* needs write access to the file, its directory/,
   );
   chmodSync(file, 0o600);
   chmodSync(folder, 0o500);
@@ -233,7 +235,7 @@ test('a folder that cannot be made is reported', async () => {
   chmodSync(join(folder, 'closed'), 0o500);
   const file = join(folder, 'closed', 'new', 'sessions.db');
   expect(await plainChild(folder, 'open', file).line()).toMatch(
-    /^store_unreachable: .*sessions.db cannot be opened or made/,
+    /^store_unreachable: .*sessions.db cannot be opened or created/,
   );
 });
 
