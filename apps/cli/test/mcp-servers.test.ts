@@ -222,13 +222,13 @@ describe('the configuration of MCP servers', () => {
 
   test.each([
     ['mcp: 7', '"mcp" must map server names'],
-    ['mcp: { a__b: { command: x } }', 'entry "a__b" has a name that is not'],
+    ['mcp: { a__b: { command: x } }', 'entry "a__b" has an invalid name'],
     ['mcp: { a: {} }', 'must have either a command or a url'],
     ['mcp: { a: { command: x, url: "http://y" } }', 'must have either a command or a url'],
     ['mcp: { a: { command: x, headers: {} } }', 'has an unknown field "headers"'],
-    ['mcp: { a: { command: x, args: [7] } }', 'has "args", which must be a list of strings'],
+    ['mcp: { a: { command: x, args: [7] } }', 'has an invalid "args": it must be a list of strings'],
     ['mcp: { a: { command: x, effects: { b: never } } }', 'must map tools to read, idempotent or once'],
-    ['mcp: { a: { url: "ftp://y" } }', 'has "url", which must be an http or https URL'],
+    ['mcp: { a: { url: "ftp://y" } }', 'has an invalid "url": it must be an http or https URL'],
   ])('%s is refused with its line', async (text, problem) => {
     const { io } = await shown(`model: best\n${text}\n`);
     await expect(config([], io)).rejects.toThrow(/config\.yaml:2: /);

@@ -27,7 +27,8 @@ function systemHome(): string | undefined {
 
 /**
  * Reads `config.yaml` from the given directory or {@link cobblerHome}. A missing file is an empty configuration.
- * @throws AgentError `invalid` with code `config` for anything in the file that cannot be used; it names file and line.
+ * @throws AgentError `invalid` with code `config` for anything in the file that cannot be used; the message names the
+ * file and line.
  */
 export async function loadConfig(
   options: { readonly home?: string; readonly env?: Environment } = {},

@@ -20,7 +20,7 @@ export function mcpProblem(value: unknown): string | undefined {
   for (const [name, server] of Object.entries(value)) {
     const problem = isMcpName(name)
       ? serverProblem(server)
-      : 'has a name that is not 1 to 32 letters, digits and "-", with single "_" between them';
+      : 'has an invalid name: use 1 to 32 letters, digits and "-", with single "_" between them';
     if (problem !== undefined) return `entry "${name}" ${problem}`;
   }
   return undefined;
@@ -37,7 +37,7 @@ function serverProblem(server: unknown): string | undefined {
     if (check === undefined)
       return `has an unknown field "${name}". Known: ${Object.keys(checks).join(', ')}`;
     const problem = check(value);
-    if (problem !== undefined) return `has "${name}", which ${problem}`;
+    if (problem !== undefined) return `has an invalid "${name}": it ${problem}`;
   }
   return undefined;
 }

@@ -46,7 +46,10 @@ export class ProtectedPaths {
   readonly #sealed: readonly (readonly string[])[];
   readonly #guarded: readonly (readonly string[])[];
 
-  /** @param root the real path of the workspace. */
+  /**
+   * Resolves the protected paths of a workspace.
+   * @param root the real path of the workspace.
+   */
   constructor(root: string, env: Environment) {
     this.#root = root;
     const homes = homesOf(env);

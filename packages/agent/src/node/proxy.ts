@@ -1,6 +1,6 @@
 /** A proxy from the environment, in a form that is safe to display. */
 export interface EnvironmentProxy {
-  /** Without user and password. */
+  /** URL without user and password. */
   readonly address: string;
   /** The variable that defines it. */
   readonly variable: string;

@@ -76,7 +76,7 @@ class Clients {
     const name = protocol === 'http:' ? 'node:http' : 'node:https';
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
-    // Importing node:http makes Node load all of its fetch as well, which takes longer than a whole request.
+    // Importing node:http also loads all of Node's fetch, which takes longer than a whole request.
     const { Agent, request } = process.getBuiltinModule(name);
     const options = { noDelay: true, proxyEnv: process.env };
     const client: Client = {
@@ -100,7 +100,10 @@ interface Sending {
 
 const closedWhileIdle: unique symbol = Symbol('closed while idle');
 
-/** @throws AgentError `invalid` for headers that HTTP cannot carry. */
+/**
+ * Sends a request on one connection.
+ * @throws AgentError `invalid` for headers that HTTP cannot carry.
+ */
 function send(
   sending: Sending,
   resolve: (response: RawResponse) => void,

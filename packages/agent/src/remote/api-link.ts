@@ -23,7 +23,10 @@ export interface ApiRequestOptions {
 export class ApiLink {
   readonly #options: LinkOptions;
 
-  /** @throws AgentError `invalid`, code `server_url`. */
+  /**
+   * Creates a link to a server.
+   * @throws AgentError `invalid`, code `server_url`.
+   */
   constructor(options: LinkOptions) {
     if (!URL.canParse(options.url)) {
       const message = `${JSON.stringify(options.url)} is not a valid server URL.`;

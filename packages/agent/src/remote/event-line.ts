@@ -71,7 +71,7 @@ export class EventLine {
   async #keepUp(): Promise<void> {
     const { runtime, onLost, back } = this.#options;
     while (!this.#ended.signal.aborted) {
-      let error = new AgentError({ kind: 'network', code: 'cut', message: 'The stream of events ended.' });
+      let error = new AgentError({ kind: 'network', code: 'cut', message: 'The event stream ended.' });
       try {
         await this.#connect();
       } catch (thrown) {

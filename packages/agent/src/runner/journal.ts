@@ -6,7 +6,7 @@ export interface ClaimedRun {
   /** Larger than that of every earlier owner: a write with an older epoch is rejected. */
   readonly epoch: number;
   readonly version: string;
-  /** JSON. */
+  /** The input as JSON. */
   readonly input: string;
 }
 
@@ -14,7 +14,7 @@ export interface NewRun {
   readonly runId: string;
   readonly key: string | undefined;
   readonly version: string;
-  /** JSON. */
+  /** The input as JSON. */
   readonly input: string;
 }
 

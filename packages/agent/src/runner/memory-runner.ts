@@ -19,7 +19,7 @@ import type { Routine, Runner } from './runner.ts';
 /** Options of {@link memoryRunner}. */
 export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
-  /** Default: the real clock. */
+  /** Clock and randomness. Default: the real ones. */
   readonly runtime?: Runtime;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;

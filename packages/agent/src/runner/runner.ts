@@ -19,7 +19,7 @@ export interface StepCall {
 export interface StepRetry {
   readonly retries: number;
   readonly firstMs: number;
-  /** Default 60,000 ms. */
+  /** Maximum delay. Default 60,000 ms. */
   readonly maxMs?: number;
 }
 

@@ -142,7 +142,7 @@ export interface SessionHead {
   readonly id: string;
   /** The title set by the user, if any. */
   readonly title: string | null;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   readonly created: number;
   readonly updated: number;
   readonly parent: Parent | undefined;

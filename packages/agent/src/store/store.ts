@@ -99,7 +99,7 @@ export interface SessionStore extends Store {
   delete(sessionId: string): Promise<boolean>;
   /** Deletes old sessions, except those with a run in progress, and returns their ids. */
   prune(retention: Retention): Promise<readonly string[]>;
-  /** Returns the space of deleted sessions to the disk, and returns the number of bytes. */
+  /** Releases the disk space of deleted sessions and returns the number of bytes. */
   vacuum(): Promise<number>;
   /**
    * Checks with a real write whether a prompt can be stored now. Leaves no session or event behind.

@@ -28,9 +28,9 @@ export interface ScriptedAnswer {
     /** The id of the call. Default: unique within the agent. */
     readonly id?: string;
   }[];
-  /** Default: `tool_use` with calls, else `complete`. */
+  /** Stop reason. Default: `tool_use` with calls, otherwise `complete`. */
   readonly stop?: StopReason;
-  /** Default: 120 tokens in, 30 out. */
+  /** Token usage. Default: 120 input and 30 output tokens. */
   readonly usage?: Usage;
   /**
    * Makes the request fail with this error, after `text` and the other fields have been streamed. With `retryable:
@@ -53,9 +53,9 @@ export type ScriptStep =
 export interface ScriptedAgentOptions {
   /** Start again after the last step instead of failing. Default false. */
   readonly repeat?: boolean;
-  /** Default `scripted`. */
+  /** Provider name. Default `scripted`. */
   readonly provider?: string;
-  /** Default `scripted-model`. */
+  /** Model name. Default `scripted-model`. */
   readonly model?: string;
   /** Declared capabilities; requests that need others are refused. Default: all. */
   readonly capabilities?: Partial<Capabilities>;

@@ -41,7 +41,7 @@ export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
 /** The first and the maximum delay, in milliseconds. */
 export interface BackoffPolicy {
   readonly baseMs: number;
-  /** Default: no maximum. */
+  /** Maximum delay. Default: no maximum. */
   readonly maxMs?: number;
 }
 
@@ -72,7 +72,7 @@ export interface RequestFailure {
   readonly retryAfterMs?: number | undefined;
   /** Time left for the whole call, in milliseconds. */
   readonly remainingMs: number;
-  /** A number from 0 up to but not including 1. */
+  /** Random number from 0 up to but not including 1. */
   readonly random: number;
 }
 

@@ -61,7 +61,7 @@ function oddityIn(value: object, path: string): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   // The prototype of a plain object from another realm has no prototype itself.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (!isPlain || 'toJSON' in value) return `an object that is not plain${at(path)}`;
+  if (!isPlain || 'toJSON' in value) return `an object that is not a plain object${at(path)}`;
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
     const found = oddity(item, `${path}.${key}`);

@@ -27,7 +27,7 @@ export interface ProcessSystem {
 export interface ProcessOptions {
   /** The program and its arguments, which are not passed through a shell. */
   readonly argv: readonly [string, ...string[]];
-  /** A real path. */
+  /** Working directory, as a real path. */
   readonly cwd: string;
   /** The complete environment of the child; see childEnvironment. */
   readonly env: Readonly<Record<string, string>>;

@@ -84,14 +84,20 @@ export class RunTable {
     return kind === 'value' || kind === 'error' ? { kind, text: text ?? '' } : { kind, at: at ?? 0 };
   }
 
-  /** @throws AgentError `fenced`. */
+  /**
+   * Records a step.
+   * @throws AgentError `fenced`.
+   */
   record(run: ClaimedRun, name: string, entry: JournalEntry): void {
     const [text, at] = 'text' in entry ? [entry.text, null] : [null, Math.ceil(entry.at)];
     const number = this.#own(run);
     this.#sql.run('INSERT INTO steps VALUES (?, ?, ?, ?, ?)', number, name, entry.kind, text, at);
   }
 
-  /** @throws AgentError `fenced`. */
+  /**
+   * Ends a run.
+   * @throws AgentError `fenced`.
+   */
   finish(run: ClaimedRun, { state, text }: RunEndState, now: number): void {
     this.#end(this.#own(run), state, text, now);
   }
@@ -114,7 +120,10 @@ export class RunTable {
     return this.#sql.row<{ text: string | null }>(selectSignal, runId, name)?.text;
   }
 
-  /** @throws AgentError `fenced`. */
+  /**
+   * Stops waiting for a signal unless it has arrived.
+   * @throws AgentError `fenced`.
+   */
   giveUp(run: ClaimedRun, name: string): string | null {
     this.#sql.run('INSERT OR IGNORE INTO signals VALUES (?, ?, NULL)', this.#own(run), name);
     return this.signalled(run.runId, name) ?? null;

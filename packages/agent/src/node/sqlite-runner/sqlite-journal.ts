@@ -48,7 +48,10 @@ export class SqliteJournal implements Journal {
   #endedSincePruning = 0;
   #isClosing = false;
 
-  /** @throws AgentError with the codes of `sqliteStore`. */
+  /**
+   * Opens the journal.
+   * @throws AgentError with the codes of `sqliteStore`.
+   */
   constructor(options: SqliteJournalOptions) {
     const { file, busyMs, lookMs, onWrite } = options;
     this.#options = options;

@@ -16,7 +16,7 @@ export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
   /** Path of the journal. A missing directory or file is created, accessible only to its owner. */
   readonly file: string;
   readonly routine: Routine<Input, Output>;
-  /** Default: the real clock. */
+  /** Clock and randomness. Default: the real ones. */
   readonly runtime?: Runtime;
   /** Version of the workflow. Change it if unfinished runs would replay differently. Default `1`. */
   readonly version?: string;

@@ -178,8 +178,8 @@ export class SessionTable {
   }
 
   /**
-   * Returns the last stored tally if the session is damaged: one damaged session must not prevent listing the others.
-   * Reading its events throws.
+   * Returns the tally of a session, or the last stored one if the session is damaged: one damaged session must not
+   * prevent listing the others. Reading its events throws.
    */
   #tally(sessionId: string, key: number): SessionStats {
     try {

@@ -199,7 +199,7 @@ export function fileRefusal(file: FilePart, view: Omit<ViewFor, 'provider'>): st
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) return 'files without a media type such as image/png';
   if (!hasMediaType(view.files, mediaType))
     return `files of type ${mediaType}, only ${view.files.join(', ')}`;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'files whose data are not base64';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return 'files whose data is not base64';
   return view.refuses?.(file);
 }
 

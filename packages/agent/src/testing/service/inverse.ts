@@ -16,7 +16,7 @@ export type FoundPart =
       readonly type: 'result';
       readonly id: string;
       readonly parts: readonly FoundPart[];
-      /** Default: false. */
+      /** True if the tool failed. Default: false. */
       readonly isError?: boolean | undefined;
     };
 
@@ -35,7 +35,7 @@ export interface FoundRequest extends Pick<ReadRequest, 'model' | 'tools' | 'too
 export interface FailedRequest {
   /** Serialized as JSON unless it is a string. */
   readonly body: unknown;
-  /** Default: busy 529, rate_limit 429, agent 500, auth 401, not_found 404, the others 400. */
+  /** HTTP status. Default: busy 529, rate_limit 429, agent 500, auth 401, not_found 404, the others 400. */
   readonly status?: number | undefined;
   /** Headers in addition to the content type. */
   readonly headers?: Readonly<Record<string, string>>;

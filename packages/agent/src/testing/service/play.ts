@@ -24,9 +24,9 @@ export interface ResponseReply {
   readonly edit?: (payloads: readonly unknown[]) => readonly unknown[];
   /** Changes each frame after it is framed. */
   readonly rewrite?: (frame: string, index: number) => string;
-  /** Default `payload`. */
+  /** Division of the body into chunks. Default `payload`. */
   readonly chunks?: Chunking;
-  /** Default `end`. */
+  /** End of the connection. Default `end`. */
   readonly ending?: Ending;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export interface RawReply {
 export interface LiveReply {
   readonly type: 'live';
   readonly stream: LiveStream;
-  /** Default 200. */
+  /** HTTP status. Default 200. */
   readonly status?: number;
 }
 

@@ -95,7 +95,7 @@ function answerChunks(play: ResponseReply, testing: ProviderTesting): Uint8Array
   return chunksOf(framesOf(play, testing), play.chunks ?? 'payload');
 }
 
-/** Some statuses forbid a body, even an empty one. */
+/** Returns false if the reply has no body and its status forbids one, even an empty one. */
 function mayHaveBody({ status, body }: RawReply): boolean {
   return body !== undefined || (status !== 204 && status !== 205 && status !== 304);
 }
