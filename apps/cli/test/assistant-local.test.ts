@@ -32,7 +32,7 @@ describe('the assistant at a terminal, with lines piped in [S3]', () => {
       const second = await chat(home, ['/memory', '/new', 'What is my dog called?', 'Who wrote Faust?']);
       expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('- My dog is called Bello.')]);
       expect(second.stdout).toContain('From my notes: “My dog is called Bello”.');
-      expect(second.stdout).toContain('That I do not know');
+      expect(second.stdout).toContain('I do not know that');
       expect(statSync(join(home, '.cobbler', 'assistant')).mode & 0o777).toBe(0o700);
     },
   );

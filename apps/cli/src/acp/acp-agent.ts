@@ -10,18 +10,18 @@ import { AcpSession } from './acp-session.ts';
 /** Options for serving editors. */
 export interface AcpSessions {
   readonly version: string;
-  /** Where sessions are kept; absent: nowhere. */
+  /** The stored sessions; if absent, sessions are not stored. */
   readonly sessions?: CliSessions;
-  /** The conversations of a folder. */
+  /** Opens the conversations of a directory. */
   open(folder: string): Promise<LocalHost>;
   /** Writes a line to the editor's log. */
   report(line: string): void;
 }
 
-/** An agent of version 1 of the Agent Client Protocol, and how it is left. */
+/** A server for version 1 of the Agent Client Protocol. */
 export interface AcpServer {
   readonly app: AgentApp;
-  /** Cancels the active runs. Resolves when none is left. */
+  /** Cancels the active runs. Resolves when all of them have ended. */
   close(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export function acpServer(desk: AcpSessions): AcpServer {
   };
 }
 
-/** An error as the editor shows it: the message, and what to do. */
+/** Converts an error to one that an editor can show: the message, and what to do. */
 async function explained<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();

@@ -20,7 +20,7 @@ import type { UpdateView } from './session-updates.ts';
 import { SessionUpdates } from './session-updates.ts';
 import { callFacts, callId, resultContent } from './tool-view.ts';
 
-/** Options of an editor session. */
+/** Options of a conversation with an editor. */
 export interface AcpSessionParts {
   readonly host: LocalHost;
   /** The editor. */
@@ -32,17 +32,17 @@ export interface AcpSessionParts {
 }
 
 /**
- * One conversation of an editor. What is said goes to the harness, what the editor sees comes from its events: there is
- * no loop here.
+ * One conversation with an editor. It sends prompts to the harness and converts the harness's events to updates for
+ * the editor. It contains no loop of its own.
  */
 export class AcpSession {
   readonly #parts: AcpSessionParts;
   readonly #harness: Harness;
-  /** Questions that are open at the editor, by approval. */
+  /** The approval requests that are open in the editor, by approval id. */
   readonly #questions = new Map<string, AbortController>();
   readonly #updates = new SessionUpdates();
   #run: Run | undefined;
-  /** Resolves when the editor has been sent everything so far. */
+  /** Resolves when all updates so far have been sent to the editor. */
   #sent: Promise<unknown> = Promise.resolve();
 
   constructor(parts: AcpSessionParts) {
@@ -61,15 +61,15 @@ export class AcpSession {
     return this.#harness.sessionId;
   }
 
-  /** Tells the editor what happened before it opened the session. */
+  /** Sends the editor the events from before it opened the session. */
   async replay(past: readonly Event[]): Promise<void> {
     for (const event of past) this.#tell(event, true);
     await this.#sent;
   }
 
   /**
-   * Says something and waits until the model is done.
-   * @throws RequestError for a run that failed, UsageError for a file that cannot be sent.
+   * Sends a prompt and waits for the run to end.
+   * @throws RequestError if the run failed, UsageError for a file that cannot be sent.
    */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const { host } = this.#parts;
@@ -137,7 +137,7 @@ export class AcpSession {
 
   #send(update: SessionUpdate): void {
     const { client } = this.#parts;
-    // An editor that is gone is noticed by its connection.
+    // A lost editor is detected by its connection, not here.
     this.#sent = client.notify('session/update', { sessionId: this.id, update }).catch(() => undefined);
   }
 
@@ -162,7 +162,10 @@ export class AcpSession {
     }
   }
 
-  /** Nothing: the editor has cancelled. An editor that cannot ask denies. */
+  /**
+   * Returns the editor's decision; undefined if the editor cancelled the question. If the editor cannot ask, the call
+   * is denied.
+   */
   async #answer(request: ApprovalRequestedEvent, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
     const { host, client } = this.#parts;
     const { mustAsk } = request;

@@ -5,7 +5,7 @@ import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';
 import { diffContent } from './tool-view.ts';
 
-/** A user's decision about a call. */
+/** A user's decision about a tool call. */
 export type PermissionChoice =
   | { readonly type: 'allow'; readonly rule?: string }
   | { readonly type: 'deny' }
@@ -14,8 +14,8 @@ export type PermissionChoice =
 const always = 'always ';
 
 /**
- * The choices offered to the user, the narrowest rule first. The id of an "always" is the rule to store. A call that
- * the editor does not show completely can only be denied.
+ * Returns the choices to offer to the user, the narrowest rule first. The id of an "always" choice is the rule to
+ * store. A call that the editor does not show completely can only be denied.
  */
 export function permissionOptions(call: RuledCall, isWhole: boolean): PermissionOption[] {
   const deny: PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
@@ -30,7 +30,7 @@ export function permissionOptions(call: RuledCall, isWhole: boolean): Permission
   ];
 }
 
-/** The decision for a chosen option. An option that was not offered denies. */
+/** Returns the decision for a chosen option. An unknown option denies the call. */
 export function choiceOf(
   outcome: RequestPermissionOutcome,
   offered: readonly PermissionOption[],
@@ -43,16 +43,16 @@ export function choiceOf(
   return { type: 'deny' };
 }
 
-/** The text of a call that an editor shows; `isWhole` is false if it is cut. */
+/** The content of an approval request in an editor; `isWhole` is false if it is cut. */
 interface ApprovalContent {
   readonly content: ToolCallContent[];
   readonly isWhole: boolean;
 }
 
-/** Longest call that a dialog of an editor is trusted to show, in characters. */
+/** Maximum length of a call that an editor's dialog is trusted to show, in characters. */
 const maxCharacters = 32_768;
 
-/** All of a call: the diff as the editor draws it, and every argument that is not in it. */
+/** Returns the complete call: the diff in the editor's format, and every argument that is not part of the diff. */
 export function approvalContent(
   request: ApprovalRequestedEvent,
   folder: string,
@@ -65,7 +65,7 @@ export function approvalContent(
     return { content: [textContent(words)], isWhole: false };
   }
   const drawn = diff === undefined ? [] : diffContent(diff, folder);
-  // No argument is left to a diff that the editor cannot draw, or in which characters cannot be seen.
+  // Use the editor's diff only if it can display the diff and every character in it is visible.
   const isClear = drawn.length > 0 && diff !== undefined && visibleText(diff) === diff;
   const { diff: _, ...bare } = request;
   const lines = argumentLines(isClear ? request : bare);
@@ -76,7 +76,7 @@ function textContent(text: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text } };
 }
 
-/** Editors read markdown: a call must not end its code block. */
+/** Wraps lines in a Markdown code block that the lines cannot close. */
 function fenced(lines: readonly string[]): string {
   const text = lines.join('\n');
   const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);

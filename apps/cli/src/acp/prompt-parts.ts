@@ -7,7 +7,7 @@ import { partOf, readAttachment } from '../config/attachment.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * A prompt from an editor as parts: the text, with names in place of files, then the files.
+ * Converts an editor's prompt to parts: the text with file names, then the files.
  * @throws UsageError for audio, and for a file that cannot be read or sent.
  */
 export function promptParts(blocks: readonly ContentBlock[], folder: string): UserPart[] {
@@ -50,7 +50,7 @@ function filePath(uri: string): string | undefined {
   }
 }
 
-/** A file of the folder is called as the model calls it. */
+/** Returns the name that the model uses for a file in the directory. */
 function nameIn(folder: string, path: string): string {
   if (!isAbsolute(path)) return path;
   const name = relative(folder, path);

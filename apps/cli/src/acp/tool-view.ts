@@ -6,14 +6,14 @@ import { fileKind } from '@cobbler/agent/values';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 
-/** The context of the calls. */
+/** The context for showing tool calls. */
 export interface ToolView {
-  /** Absolute; an editor knows files by absolute paths only. */
+  /** Absolute path, because editors accept only absolute paths. */
   readonly folder: string;
   readonly tools: readonly Tool[];
 }
 
-/** A call as it is made: by name, with its arguments. */
+/** A tool call: its name and arguments. */
 export interface NamedCall {
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
@@ -28,7 +28,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   run_command: 'execute',
 };
 
-/** The view of a call in an editor before it has a result. */
+/** Returns an editor's view of a call that has no result yet. */
 export function callFacts(
   { toolName, arguments: args }: NamedCall,
   { folder, tools }: ToolView,
@@ -53,12 +53,12 @@ export function callFacts(
   };
 }
 
-/** The id of a call: the provider's own may repeat within a session. */
+/** Returns an id that is unique in the session; the ids of providers may repeat. */
 export function callId({ turn, index }: CallPosition): string {
   return `call-${turn}-${index}`;
 }
 
-/** A unified diff of one file, hunk by hunk. */
+/** Converts a unified diff of one file, one content item per hunk. */
 export function diffContent(diff: string, folder: string): ToolCallContent[] {
   const path = /^\+\+\+ (.+?)(?:\t.*)?$/m.exec(diff)?.[1];
   if (path === undefined) return [];
@@ -71,14 +71,14 @@ export function diffContent(diff: string, folder: string): ToolCallContent[] {
   }));
 }
 
-/** The result of a tool, without parts that an editor cannot show. */
+/** Converts a tool result, without the parts that an editor cannot show. */
 export function resultContent(parts: readonly ToolResultPart[]): ToolCallContent[] {
   return parts.map((part) => {
     return { type: 'content', content: contentBlock(part) };
   });
 }
 
-/** A part as an editor shows it: text, an image, or the name of another file. */
+/** Converts a part to editor content: text, an image, or the name of another file. */
 export function contentBlock(part: UserPart): ContentBlock {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { mediaType, data, name } = part;
@@ -86,7 +86,7 @@ export function contentBlock(part: UserPart): ContentBlock {
   return { type: 'text', text: `[${name ?? mediaType}]` };
 }
 
-/** A tool that stumbles over odd arguments has no subject. */
+/** Returns the subject of a call; undefined if the tool throws on the arguments. */
 function subjectOf(tool: Tool | undefined, args: Record<string, unknown>): string {
   try {
     return tool?.subject?.(args) ?? '';
@@ -111,7 +111,7 @@ function hunksOf(diff: string): DiffLine[][] {
   return hunks.filter((hunk) => hunk.length > 0);
 }
 
-/** One side of a hunk: all lines but those that only the other side has. */
+/** Returns one side of a hunk: all lines except those that exist only on the other side. */
 function sideOf(hunk: readonly DiffLine[], other: '+' | '-'): string {
   return hunk
     .filter(({ sign }) => sign !== other)

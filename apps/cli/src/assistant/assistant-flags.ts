@@ -13,20 +13,20 @@ import { logLevels } from './bot-log.ts';
 
 /** The options of `cobbler assistant`, with defaults from the environment. */
 export interface AssistantFlags {
-  /** Model and tools; no tools unless they are named. */
+  /** Model and tools; by default no tools. */
   readonly work: RunFlags;
   readonly isLocal: boolean;
-  /** The persona; absent: the default one. */
+  /** The path of the persona file; if absent, the default persona is used. */
   readonly persona?: string;
   readonly timeZone: string;
-  /** As it was given: `openai`, `openai:MODEL` or `URL#MODEL`. Absent: by words. */
+  /** The value of the option: `openai`, `openai:MODEL` or `URL#MODEL`. If absent, memory is searched by words. */
   readonly embedder?: string;
   readonly embedderFloor?: number;
   readonly keepDays: number;
   readonly isWebhook: boolean;
   readonly host: string;
   readonly port: number;
-  /** The webhook path, starting with its slash. */
+  /** The webhook path, with a leading slash. */
   readonly path: string;
   readonly apiRoot?: string;
   readonly level: LogLevel;
@@ -38,7 +38,7 @@ const defaultPort = 8787;
 
 /**
  * Reads the options of `cobbler assistant`.
- * @throws UsageError for a value that cannot be meant.
+ * @throws UsageError for an invalid value.
  */
 export function readAssistantFlags(raw: RawOptions, io: Pick<Io, 'env' | 'cwd'>): AssistantFlags {
   const persona = text(raw['persona']);

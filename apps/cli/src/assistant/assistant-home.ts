@@ -6,25 +6,25 @@ import { cobblerHome } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Same value as in the Telegram module. Repeated here, because importing that module loads all of it. */
+/** Same value as in the Telegram module. It is repeated here because importing that module would load all of it. */
 const secretPattern = /^[\w-]{1,256}$/;
 
-/** Where an assistant keeps what outlives it. Everything in it is its owner's alone. */
+/** The files of an assistant. Only the owner can read them. */
 export interface AssistantHome {
   readonly folder: string;
-  /** Messages, memories, what is to be sent, and the logs of turns. */
+  /** Database of messages, memories, the outbox and the logs of turns. */
   readonly chats: string;
-  /** Unfinished turns. */
+  /** Database of unfinished turns. */
   readonly runs: string;
   /** The secret that Telegram sends with each webhook update. */
   readonly secret: string;
-  /** Locked by the one process that is the assistant. */
+  /** Locked by the process that runs the assistant. */
   readonly lock: string;
 }
 
 /**
- * The home of the bot, or of the chat at this terminal; made when it is not there.
- * @throws UsageError when there is no home directory.
+ * Returns the home of the bot or of the local chat, and creates it if it is missing.
+ * @throws UsageError if there is no home directory.
  */
 export function assistantHome(env: Environment, isLocal = false): AssistantHome {
   const home = cobblerHome(env);
@@ -42,7 +42,10 @@ export function assistantHome(env: Environment, isLocal = false): AssistantHome 
   };
 }
 
-/** Keeps others out as long as this process lives, however it ends. Returns what gives the home back; nothing: taken. */
+/**
+ * Locks the home for the lifetime of this process. Returns a function that unlocks it, or undefined if another
+ * process holds the lock.
+ */
 export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
   closeSync(openSync(lock, 'a', 0o600));
   // The database is already loaded, so that Node prints no experimental warning.
@@ -58,8 +61,8 @@ export function lockHome({ lock }: AssistantHome): (() => void) | undefined {
 }
 
 /**
- * The secret of the webhook: the one of the environment, else the one that is kept, else a new one that is kept.
- * @throws UsageError for one that Telegram would not take.
+ * Returns the webhook secret: from the environment, otherwise the stored one, otherwise a new one, which it stores.
+ * @throws UsageError for a secret that Telegram does not accept.
  */
 export function webhookSecret({ secret: file }: AssistantHome, env: Environment): string {
   const given = env['TELEGRAM_WEBHOOK_SECRET']?.trim();

@@ -10,15 +10,15 @@ type Fact = string | number | boolean | undefined;
 export interface BotLogOptions {
   readonly write: (line: string) => void;
   readonly level: LogLevel;
-  /** Words of one line for a person, else JSON. */
+  /** True for a line of text per entry; false for JSON. */
   readonly forPeople: boolean;
-  /** Never to be seen in a line. */
+  /** Strings that are removed from every entry. */
   readonly secrets: readonly string[];
   /** Wall clock. Default: the real one. */
   readonly now?: () => number;
 }
 
-/** The log of the assistant, one JSON line per entry. It contains message text only at level `debug`. */
+/** The log of the assistant, one entry per line. It contains message text only at level `debug`. */
 export class BotLog {
   readonly #options: BotLogOptions;
 
@@ -37,7 +37,7 @@ export class BotLog {
     write(`${this.#withoutSecrets(line)}\n`);
   }
 
-  /** The same without anything that must not be seen. */
+  /** Removes the secrets from a line. */
   #withoutSecrets(line: string): string {
     return this.#options.secrets
       .filter((secret) => secret !== '')

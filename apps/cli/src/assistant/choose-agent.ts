@@ -10,8 +10,9 @@ import { ownName } from '../terminal/program-name.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /**
- * The model of the assistant: what `-m` names, else ANTHROPIC_MODEL or `claude-haiku-4-5` by the AI SDK.
- * @throws UsageError without a key, AgentError `invalid` for anything else that cannot work.
+ * Creates the agent of the assistant: the model that `-m` names, otherwise ANTHROPIC_MODEL or `claude-haiku-4-5`
+ * through the AI SDK.
+ * @throws UsageError without a key, AgentError `invalid` for any other configuration that cannot work.
  */
 export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise<Agent> {
   if (flags.model !== undefined) return (await makeAgent(await readSettings(io.env, flags), flags.api)).agent;
@@ -42,7 +43,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
   }
 }
 
-/** Known prices of the models in the logs; AI SDK providers use their own names. */
+/** Returns the prices of the models in the logs; AI SDK providers use their own names. */
 export async function pricesOf(env: Environment): Promise<Pricing> {
   const { file } = await readSettings(env, { model: 'claude' });
   const { claudePricing } = await import('@cobbler/provider-claude');

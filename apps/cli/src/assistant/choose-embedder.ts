@@ -4,13 +4,15 @@ import { httpEmbedder, lexicalEmbedder } from '@cobbler/assistant';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** An embedder and what a person should know of it. */
+/** An embedder and its description for the user. */
 export interface ChosenEmbedder {
   readonly embedder: Embedder;
   readonly words: string;
 }
 
-/** Built-in facts about known models. Each floor lies between the cosines of related and of unrelated pairs. */
+/**
+ * Dimensions and similarity floors of known models. Each floor is between the cosines of related and unrelated pairs.
+ */
 const known: Readonly<Record<string, { readonly dimensions: number; readonly floor: number }>> = {
   'text-embedding-3-small': { dimensions: 1536, floor: 0.3 },
   'text-embedding-3-large': { dimensions: 3072, floor: 0.3 },
@@ -19,8 +21,8 @@ const known: Readonly<Record<string, { readonly dimensions: number; readonly flo
 const defaultFloor = 0.5;
 
 /**
- * The embedder that was asked for: `openai`, `openai:MODEL`, or `URL#MODEL`; by words when none was.
- * @throws UsageError for another form, without a key, and where a model that is not known does not answer.
+ * Creates the requested embedder: `openai`, `openai:MODEL`, or `URL#MODEL`. By default, memory is searched by words.
+ * @throws UsageError for any other value, for a missing key, and if an unknown model does not respond.
  */
 export async function chooseEmbedder(
   given: string | undefined,
@@ -44,7 +46,7 @@ interface EmbedderEndpoint {
   readonly apiKey?: string;
 }
 
-/** The key of a provider goes to that provider only. */
+/** Returns the endpoint of an embedder. A provider's key is sent to that provider only. */
 function placeOf(given: string, env: Environment): EmbedderEndpoint {
   const openai = /^openai(?::(\S+))?$/.exec(given);
   if (openai !== null) {
@@ -67,7 +69,7 @@ function placeOf(given: string, env: Environment): EmbedderEndpoint {
   return { baseURL, model, ...(apiKey !== undefined && apiKey !== '' && { apiKey }) };
 }
 
-/** Only the model itself knows the length of its vectors. */
+/** Requests an embedding, because only the model knows the length of its vectors. */
 async function dimensionsOf(place: EmbedderEndpoint): Promise<number> {
   try {
     const probe = httpEmbedder({ ...place, dimensions: 1, floor: defaultFloor });

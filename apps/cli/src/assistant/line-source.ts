@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline';
 
 /** Lines typed by a user or piped in. */
 export interface LineSource {
-  /** Shows the prompt with the text already typed. */
+  /** Shows the prompt together with the text typed so far. */
   prompt(): void;
-  /** Writes above the line that is being typed. */
+  /** Prints above the line that is being typed. */
   print(text: string): void;
   /** Clears the line; returns true if it had text. */
   clearLine(): boolean;
@@ -13,13 +13,13 @@ export interface LineSource {
 
 export interface LineListener {
   onLine(line: string): void;
-  /** Ctrl-C at a terminal. */
+  /** Called on Ctrl-C at a terminal. */
   onInterrupt(): void;
-  /** Nothing more comes. */
+  /** Called at the end of the input. */
   onEnd(): void;
 }
 
-/** The process's own input, edited like in a shell where it is a terminal. */
+/** Reads the process's standard input, with line editing at a terminal. */
 export function processLines(listener: LineListener, sign: string): LineSource {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const lines = createInterface({

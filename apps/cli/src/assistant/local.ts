@@ -19,11 +19,11 @@ import { scriptedModel } from './scripted-model.ts';
 import { terminalChannel } from './terminal-channel.ts';
 import { TerminalChat, terminalView } from './terminal-chat.ts';
 
-/** Shorter than for a bot, so that a trial quickly shows that the assistant remembers. */
+/** Lower than for a bot, so that a trial soon shows that the assistant remembers. */
 const rememberAtOnce = { threshold: { messages: 1 }, keep: 0 };
 const rememberSoon = { threshold: { messages: 9 }, keep: 4 };
 
-/** `cobbler assistant --local`: the assistant at this terminal, without Telegram. Returns the exit code. */
+/** Runs `cobbler assistant --local`: the assistant in this terminal, without Telegram. Returns the exit code. */
 export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number> {
   const isScripted = flags.work.model === undefined;
   const agent = isScripted ? scriptedModel() : await chooseAgent(flags.work, io);
@@ -77,12 +77,12 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
 interface AssistantStartup {
   readonly model: string;
   readonly isScripted: boolean;
-  /** About the embedder. */
+  /** The description of the embedder. */
   readonly words: string;
   readonly folder: string;
 }
 
-/** This notice comes first: a user must not mistake the script for a model. */
+/** Prints the opening notice. The first line prevents users from mistaking the script for a model. */
 function announce({ model, isScripted, words, folder }: AssistantStartup, io: Io): void {
   const who = isScripted
     ? 'This is a scripted model: it responds by a few rules. Its memory is real.'

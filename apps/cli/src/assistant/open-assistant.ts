@@ -17,7 +17,7 @@ import type { SqliteSql } from '@cobbler/assistant/sqlite';
 import { sqliteMemory, sqliteSql } from '@cobbler/assistant/sqlite';
 import type { AssistantHome } from './assistant-home.ts';
 
-/** Options of an assistant on this machine, besides its files. */
+/** Options of an assistant on this machine, apart from its files. */
 export interface AssistantParts {
   readonly agent: Agent;
   readonly channel: Channel;
@@ -28,23 +28,23 @@ export interface AssistantParts {
   readonly timeZone: string;
   readonly remember?: RememberRule;
   readonly keepDays: number;
-  /** Time limit for an approval, in milliseconds. Default one hour. */
+  /** Time limit for an approval, in milliseconds. Default: one hour. */
   readonly approvalMs?: number;
   readonly report: (error: AgentError, where: string) => void;
-  /** Wraps the routine and observes the outcome of each run. */
+  /** Wraps the workflow, to observe the outcome of each run. */
   readonly around?: (routine: Routine) => Routine;
-  /** Called at every moment of every write of either database, for tests that end the process there. */
+  /** Called before and after every database write, for tests that end the process at that point. */
   readonly onWrite?: OnWrite;
 }
 
-/** An assistant that works, and what it keeps. */
+/** A running assistant and its stores. */
 export interface OpenedAssistant {
   readonly assistant: Assistant;
   readonly runner: Runner;
   readonly messages: MessageStore;
   readonly outbox: Outbox;
   readonly turns: EventStore;
-  /** Removes what came to its end longer ago than it is kept. */
+  /** Deletes finished data that is older than its retention period. */
   prune(): Promise<void>;
   /** Stops the assistant. Unfinished runs continue when it is opened again. */
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface OpenedAssistant {
 const dayMs = 86_400_000;
 
 /**
- * Opens an assistant on an open database, and continues unfinished runs at once.
+ * Opens an assistant on an open database, and immediately continues unfinished runs.
  * @throws AgentError that describes the problem with the run file.
  */
 export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: AssistantParts): OpenedAssistant {
@@ -94,7 +94,7 @@ export function openAssistant(home: AssistantHome, sql: SqliteSql, parts: Assist
   };
 }
 
-/** The database of an assistant, opened. */
+/** Opens the database of an assistant. */
 export function openChats(home: AssistantHome, onWrite?: OnWrite): SqliteSql {
   return sqliteSql({ file: home.chats, ...defined({ onWrite }) });
 }

@@ -19,7 +19,7 @@ import { allowedUsers, telegramAccess } from './telegram-access.ts';
 
 const states = ['planned', 'sending', 'maybe_sent', 'given_up'] as const;
 
-/** `cobbler assistant status`: the bot, its webhook, and its unfinished turns. */
+/** Runs `cobbler assistant status`: shows the bot, its webhook and its unfinished turns. */
 export async function showStatus(home: AssistantHome, apiRoot: string | undefined, io: Io): Promise<number> {
   const sql = openChats(home);
   try {
@@ -69,7 +69,7 @@ async function botRows(apiRoot: string | undefined, io: Io): Promise<[string, st
   }
 }
 
-/** `cobbler assistant audit`: what models were asked and tools did, without anybody's words. */
+/** Runs `cobbler assistant audit`: shows model requests and tool calls, without message text. */
 export async function showAudit(home: AssistantHome, options: RawOptions, io: Io): Promise<number> {
   const sql = openChats(home);
   try {
@@ -92,7 +92,10 @@ export async function showAudit(home: AssistantHome, options: RawOptions, io: Io
   }
 }
 
-/** @throws UsageError if the text is not a duration. */
+/**
+ * Reads a duration such as `2d`.
+ * @throws UsageError if the text is not a duration.
+ */
 function sinceOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const match = /^(\d+)(m|h|d)$/.exec(String(value).trim());
@@ -119,7 +122,7 @@ function auditLine(entry: AuditEntry): string {
   return visible([head, status, tool, effect, decided].filter(Boolean).join('  '));
 }
 
-/** `cobbler assistant outbox`: pieces that may have been sent or were given up, and what still waits. */
+/** Runs `cobbler assistant outbox`: lists the message chunks that wait, failed or may have been sent. */
 export async function showOutbox(home: AssistantHome, options: RawOptions, io: Io): Promise<number> {
   const sql = openChats(home);
   try {

@@ -2,8 +2,8 @@ import type { Agent, Message, ModelRequest, ModelResponse } from '@cobbler/agent
 import { AgentError, noUsage } from '@cobbler/agent';
 
 /**
- * A scripted model: it responds by a few rules, so that users can try the assistant without a key. It receives the
- * same input as a real model, so the notes it quotes were really remembered.
+ * Returns a scripted model that responds by a few rules, so that users can try the assistant without a key. It
+ * receives the same input as a real model, so the notes it quotes come from real memory.
  */
 export function scriptedModel(): Agent {
   return {
@@ -48,7 +48,7 @@ interface Line {
   readonly text: string;
 }
 
-/** The messages to be summarised, where that is what is asked for: each line is one of them as JSON. */
+/** Returns the messages of a summary request, one JSON message per line; undefined for any other request. */
 function materialIn({ messages }: ModelRequest): readonly Line[] | undefined {
   const [only, another] = messages;
   if (only === undefined || another !== undefined) return undefined;
@@ -66,7 +66,7 @@ function isLine(value: unknown): value is Line {
   return typeof value === 'object' && value !== null && 'from' in value && 'text' in value;
 }
 
-/** The statements of the user, without questions and greetings. */
+/** Returns the user's statements, without questions and greetings. */
 function factsIn(lines: readonly Line[]): string {
   const facts = lines
     .filter(({ from }) => from === 'person')
@@ -101,13 +101,13 @@ function answerTo({ messages, system = '' }: ModelRequest): string {
       return `From my notes: ${notes.map((note) => `“${note.replace(/\.$/, '')}”`).join(', ')}.`;
     const before = likeIt(text, asked.slice(0, -1));
     if (before !== undefined) return `You told me in this conversation: “${before}”`;
-    return 'That I do not know: I am only a script. Tell me something about yourself, and ask me then.';
+    return 'I do not know that: I am only a script. Tell me something about yourself, and then ask me about it.';
   }
   if (greeting.test(text) && !isStatement(text))
     return 'Hello! Tell me something about yourself, such as: My dog is called Bello. Then ask me about it.';
   if (isStatement(text))
-    return `I will remember that. Ask me about it: now, after /new, or tomorrow. /memory shows what I keep.`;
-  return 'I see. Tell me something in a whole sentence, and I will remember it.';
+    return `I will remember that. Ask me about it now, after /new, or tomorrow. /memory shows what I remember.`;
+  return 'I see. Tell me something in a complete sentence, and I will remember it.';
 }
 
 function notesIn(instructions: readonly string[]): string[] {
@@ -118,7 +118,7 @@ function notesIn(instructions: readonly string[]): string[] {
     .map((line) => line.slice(2));
 }
 
-/** The last statement with a word of the question in it. */
+/** Returns the last statement that shares a word with the question. */
 function likeIt(question: string, before: readonly string[]): string | undefined {
   const words = longWords(question);
   return before.findLast(

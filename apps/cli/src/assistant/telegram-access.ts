@@ -5,13 +5,16 @@ import { telegramApi } from '@cobbler/assistant/telegram';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The bot as the environment names it. */
+/** The bot's access data from the environment. */
 export interface TelegramAccess {
   readonly token: string;
   readonly api: TelegramApi;
 }
 
-/** @throws UsageError without a token, or for one that cannot be one. */
+/**
+ * Reads the bot's access data from the environment.
+ * @throws UsageError if the token is missing or malformed.
+ */
 export function telegramAccess(env: Environment, apiRoot: string | undefined): TelegramAccess {
   const token = env['TELEGRAM_BOT_TOKEN']?.trim() ?? '';
   if (token === '')
@@ -31,8 +34,8 @@ export function telegramAccess(env: Environment, apiRoot: string | undefined): T
 }
 
 /**
- * The ids of the users who may talk to the bot.
- * @throws UsageError for anything but a number: user names can change owner.
+ * Returns the ids of the users who may use the bot.
+ * @throws UsageError for anything but a number, because user names can change owner.
  */
 export function allowedUsers(env: Environment): ReadonlySet<string> {
   const entries = (env['TELEGRAM_ALLOWED_USERS'] ?? '')
@@ -47,7 +50,7 @@ export function allowedUsers(env: Environment): ReadonlySet<string> {
   );
 }
 
-/** Permanent errors of Telegram, with their fixes. */
+/** Converts a permanent Telegram error to one that says how to fix it; returns other errors unchanged. */
 export function explained(error: unknown): unknown {
   if (!AgentError.is(error)) return error;
   const { kind, code, message } = error;

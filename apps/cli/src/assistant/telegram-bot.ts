@@ -26,7 +26,7 @@ import { serveWebhook } from './webhook-endpoint.ts';
 
 const dayMs = 86_400_000;
 
-/** `cobbler assistant`: runs the bot until it is stopped. Returns the exit code. */
+/** Runs `cobbler assistant`: the bot, until it is stopped. Returns the exit code. */
 export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
   const telegram = telegramAccess(io.env, flags.apiRoot);
   const allowed = allowedUsers(io.env);
@@ -77,7 +77,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
   const { embedder, words } = await chooseEmbedder(flags.embedder, flags.embedderFloor, env);
   const root = workFolder(flags.work.dir, io);
   const tools = chooseTools(workspaceTools({ root, environment: io.env }), flags.work.tools);
-  // A command that a killed bot left running is found and ended at the next start.
+  // Finds and ends commands that a killed bot left running.
   if (tools.length > 0) await recordChildren(io.env);
   const sql = openChats(home);
   const unlock = lockHome(home);
@@ -110,7 +110,10 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
   return { opened, unlock, facts };
 }
 
-/** Without a network the bot starts all the same: it comes by and by. A wrong token is wrong for good. */
+/**
+ * Returns the bot's name. Without a network the bot starts anyway and connects later; an invalid token is a permanent
+ * error.
+ */
 async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | undefined> {
   try {
     return (await getMe(api)).name;
@@ -122,7 +125,10 @@ async function nameOf({ api }: TelegramAccess, log: BotLog): Promise<string | un
   }
 }
 
-/** At each start: Telegram keeps the list, and a newer version may have others. The bot works without it. */
+/**
+ * Registers the commands at each start, because Telegram keeps the list and a newer version may have a different one.
+ * The bot also works without the list.
+ */
 async function offerCommands({ api }: TelegramAccess, log: BotLog): Promise<void> {
   try {
     await setCommands(api, commandList);
@@ -166,7 +172,7 @@ function noteArrival(
   if (arrival.type === 'text') log.note('debug', 'text', { update: id, text: arrival.text });
 }
 
-/** The id of the sender, for the owner of the bot to allow. */
+/** Returns the sender's id, which the owner of the bot can then allow. */
 function senderOf(update: unknown): number | undefined {
   const { message, callback_query: tap } = (update ?? {}) as Readonly<
     Record<string, { readonly from?: { readonly id?: unknown } } | undefined>
@@ -175,7 +181,7 @@ function senderOf(update: unknown): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-/** Logs the outcome of a run. */
+/** Wraps a workflow and logs the outcome of each run. */
 function told(routine: Routine, log: BotLog): Routine {
   return async (input, steps) => {
     const began = performance.now();
@@ -247,7 +253,7 @@ function pruneDaily(opened: OpenedAssistant, { log, io }: Pick<Surroundings, 'lo
   return () => cancel();
 }
 
-/** The first signal ends it in order, a second one at once. */
+/** Stops the bot on a signal; a second signal ends the process immediately. */
 function untilInterrupted(io: Io): { readonly signal: AbortSignal; forget(): void } {
   const control = new AbortController();
   const forget = io.onInterrupt(() => {

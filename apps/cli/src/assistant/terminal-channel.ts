@@ -2,25 +2,25 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Button, Channel, MessagePart } from '@cobbler/assistant';
 
-/** The part of the terminal that displays messages of the assistant. */
+/** The part of the terminal that shows messages of the assistant. */
 export interface TerminalView {
-  /** A message; with choices where it has buttons. */
+  /** Shows a message, with numbered choices if it has buttons. */
   show(markdown: string, buttons: readonly Button[]): void;
-  /** Where files go that the assistant sends. */
+  /** Returns the directory for files that the assistant sends. */
   folder(): string;
 }
 
-/** A question that waits for a choice. */
+/** A question that waits for the user's choice. */
 export interface OpenQuestion {
   readonly messageId: string;
   readonly buttons: readonly Button[];
 }
 
-/** The terminal as a channel: there is one chat, and what was sent was seen. */
+/** The terminal as a channel with one chat; a sent message counts as delivered. */
 export interface TerminalChannel extends Channel {
-  /** The last question without an answer. */
+  /** The last unanswered question. */
   readonly question: OpenQuestion | undefined;
-  /** The last notice about a button press, unless an edited message shows it. */
+  /** Returns the last notice about a button press, unless an edited message shows it. */
   takeNotice(): string | undefined;
 }
 
@@ -69,7 +69,7 @@ export function terminalChannel(view: TerminalView): TerminalChannel {
   };
 }
 
-/** Never over a file that is there. */
+/** Saves a file without overwriting an existing one. */
 function saved(folder: string, name: string, text: string): string {
   for (let count = 1; ; count += 1) {
     const path = join(folder, count === 1 ? name : name.replace(/(\.\w+)$/, `-${count}$1`));

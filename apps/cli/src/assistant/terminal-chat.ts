@@ -11,7 +11,7 @@ import { styleFor } from '../terminal/style.ts';
 import type { LineListener, LineSource } from './line-source.ts';
 import type { TerminalChannel, TerminalView } from './terminal-channel.ts';
 
-/** There is one chat at a terminal, and one person. */
+/** The one chat of a terminal and its one user. */
 const chat = { chatId: 'local', userId: 'local' };
 
 export interface TerminalChatOptions {
@@ -20,11 +20,11 @@ export interface TerminalChatOptions {
   readonly runner: Pick<Runner, 'result' | 'cancel'>;
   readonly channel: TerminalChannel;
   readonly openLines: (listener: LineListener, sign: string) => LineSource;
-  /** Each line waits for the answer to the one before, as when they are piped in. */
+  /** True if the input is piped: then each line waits for the response to the line before it. */
   readonly isPiped: boolean;
 }
 
-/** Messages of the assistant, formatted for a terminal or plain for a pipe. */
+/** Shows messages of the assistant: formatted on a terminal, plain in a pipe. */
 export function terminalView(io: Io, print: (text: string) => void): TerminalView {
   const screen = screenFor(io.stdout, io.env);
   const style = styleFor(screen);
@@ -35,7 +35,7 @@ export function terminalView(io: Io, print: (text: string) => void): TerminalVie
   return {
     show(markdown, buttons) {
       const text = screen.tty ? styled(visible(markdown)) : visible(markdown);
-      // Answers stand apart where a person reads them among what was typed.
+      // A blank line separates responses from typed lines on a terminal.
       print(`${[text, ...choices(buttons, style)].join('\n')}\n${screen.tty ? '\n' : ''}`);
     },
     folder: () => io.cwd(),
@@ -64,7 +64,7 @@ export class TerminalChat implements LineListener {
     this.#lines = options.openLines(this, `${marks.prompt} `);
   }
 
-  /** Until nothing more comes. */
+  /** Runs until the input ends. */
   async run(): Promise<void> {
     this.#lines.prompt();
     await this.#ended.promise;
@@ -101,7 +101,7 @@ export class TerminalChat implements LineListener {
     void this.#queue.then(() => this.#ended.resolve());
   }
 
-  /** Told from outside to end. */
+  /** Ends the chat on an external signal. */
   leave(): void {
     this.#lines.close();
     this.#ended.resolve();
@@ -117,7 +117,7 @@ export class TerminalChat implements LineListener {
       if (arrival.type === 'text' && !text.startsWith('/')) this.#turns.set(runId, over);
       else await over;
       await (isPiped ? this.#untilAnswered() : over);
-      // What the next line asks about may be in what is being remembered now.
+      // The next line may ask about something that is still being remembered.
       if (isPiped) await runner.result(`${runId}-remember`).catch(() => undefined);
       const notice = channel.takeNotice();
       if (arrival.type === 'tap' && notice !== undefined) this.print(`${notice}\n`);
@@ -129,7 +129,7 @@ export class TerminalChat implements LineListener {
     }
   }
 
-  /** Until every turn is over, or a question was asked, which only the next piped line can answer. */
+  /** Waits until every turn has ended, or until a question is open that only the next piped line can answer. */
   async #untilAnswered(): Promise<void> {
     const { channel, io } = this.#options;
     let isOver = this.#turns.size === 0;

@@ -6,7 +6,7 @@ import { defaultPath } from './assistant-flags.ts';
 import { assistantHome, webhookSecret } from './assistant-home.ts';
 import { explained, telegramAccess } from './telegram-access.ts';
 
-/** `cobbler assistant set-webhook`: an address without a path gets the one that `--webhook` serves. */
+/** Runs `cobbler assistant set-webhook`. An address without a path gets the path that `--webhook` serves. */
 export async function setAddress(
   address: string | undefined,
   { path, apiRoot }: AssistantFlags,
@@ -31,7 +31,7 @@ export async function setAddress(
   return 0;
 }
 
-/** `cobbler assistant delete-webhook`. */
+/** Runs `cobbler assistant delete-webhook`. */
 export async function takeAddressAway({ apiRoot }: AssistantFlags, io: Io): Promise<number> {
   const { api } = telegramAccess(io.env, apiRoot);
   await refusalsExplained(() => deleteWebhook(api));

@@ -6,34 +6,34 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 export interface WebhookEndpointOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly path: string;
   readonly secret: string;
-  /** Resolves when the update is kept durably, or there is nothing to do about it. */
+  /** Resolves when the update is stored durably or can be ignored. */
   readonly onUpdate: (update: unknown) => Promise<void>;
-  /** Called for each rejected request, with the reason. */
+  /** Called for each rejected request with the reason. */
   readonly onRefused: (status: number, reason: string) => void;
 }
 
 export interface WebhookEndpoint {
   readonly url: string;
-  /** Waits a moment for active requests to finish. */
+  /** Waits briefly for active requests to finish. */
   close(): Promise<void>;
 }
 
-/** Far more than any update of text takes. */
+/** Much larger than any text update. */
 const maxBytes = 1_048_576;
 
-/** In milliseconds: Telegram does not send byte by byte. */
+/** Time limit for the headers, in milliseconds. Telegram does not send them slowly. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 const closingMs = 2000;
 
 /**
- * Serves the webhook address for Telegram. Responds 200 once an update is stored, 500 when it could not be stored, so
- * that Telegram sends it again; 401 without the secret, 404 and 405 for another path or method, 413 if too large, 400
- * if not JSON, 408 if too slow.
+ * Serves the webhook for Telegram. It responds 200 once an update is stored, and 500 if it could not be stored, so
+ * that Telegram sends it again. Other responses: 401 without the secret, 404 and 405 for a wrong path or method, 413
+ * if the body is too large, 400 if it is not JSON, 408 if it is too slow.
  * @throws UsageError if the port is in use.
  */
 export async function serveWebhook(options: WebhookEndpointOptions): Promise<WebhookEndpoint> {
@@ -71,7 +71,7 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
   if (request.method !== 'POST') return refused(405, `wrong method ${request.method}`, { allow: 'POST' });
   const given = request.headers['x-telegram-bot-api-secret-token'];
   if (!(await secretMatches(typeof given === 'string' ? given : undefined, secret)))
-    return refused(401, given === undefined ? 'no secret' : 'a wrong secret');
+    return refused(401, given === undefined ? 'missing secret' : 'wrong secret');
   const body = await bodyOf(request);
   if (body === undefined) return refused(413, 'too large');
   let update: unknown;
@@ -83,7 +83,7 @@ async function answer(request: IncomingMessage, options: WebhookEndpointOptions)
   try {
     await onUpdate(update);
   } catch {
-    return refused(500, 'it could not be stored');
+    return refused(500, 'could not be stored');
   }
   return { status: 200 };
 }

@@ -5,21 +5,21 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 /** One file of a backup. */
 export interface BackupFile {
-  /** From the folder on, with slashes. */
+  /** Path relative to the backup directory, with slashes. */
   readonly name: string;
   readonly bytes: number;
-  /** Hexadecimal. */
+  /** In hexadecimal. */
   readonly sha256: string;
-  /** For a database: the version of its schema. */
+  /** The schema version of a database. */
   readonly format?: number;
 }
 
-/** The contents of a backup; written last, so that a directory without it is not a backup. */
+/** The contents of a backup. It is written last, so a directory without it is not a backup. */
 export interface Manifest {
   readonly v: 1;
-  /** The version of the Cobbler that made it. */
+  /** The Cobbler version that created the backup. */
   readonly cobbler: string;
-  /** ISO 8601. */
+  /** Creation time in ISO 8601. */
   readonly madeAt: string;
   readonly files: readonly BackupFile[];
 }
@@ -30,7 +30,10 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** @throws UsageError when the directory is not a backup, or this version cannot read it. */
+/**
+ * Reads the manifest of a backup.
+ * @throws UsageError if the directory is not a backup, or this version cannot read it.
+ */
 export function readManifest(folder: string): Manifest {
   const manifest = manifestIn(folder);
   if (manifest.v !== 1) {
@@ -47,19 +50,19 @@ function manifestIn(folder: string): Manifest {
     const manifest: Manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'));
     if (typeof manifest.v === 'number' && Array.isArray(manifest.files)) return manifest;
   } catch {
-    // Said below.
+    // The error below reports it.
   }
   throw noBackup(folder);
 }
 
 function noBackup(folder: string): UsageError {
   return new UsageError(
-    `${folder} is not a backup: it has no backup manifest.json.`,
+    `${folder} is not a backup: it does not contain manifest.json.`,
     'Create one: cobbler backup FOLDER',
   );
 }
 
-/** SHA-256 of a file, hexadecimal. */
+/** Returns the SHA-256 of a file in hexadecimal. */
 export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
