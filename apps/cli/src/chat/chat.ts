@@ -34,18 +34,21 @@ export interface ChatParts {
   readonly history: PromptHistory;
   /** A session to continue. */
   readonly sessionId?: string;
-  /** Said at once. */
+  /** The first prompt, sent immediately. */
   readonly prompt?: readonly UserPart[];
 }
 
-/** A key so soon after a question came was typed for something else, in milliseconds. */
+/**
+ * Time after a question appears during which keys are ignored, because they were meant for something else; in
+ * milliseconds.
+ */
 const reactionMs = 500;
-/** The second Ctrl-C within this time leaves, in milliseconds. */
+/** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;
 
 const pasting = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
 
-/** A conversation in a terminal: input below the page goes to it, and its output is appended to the page. */
+/** A conversation in a terminal: the input is below the page, and the output is appended to the page. */
 export class InteractiveChat {
   readonly #parts: ChatParts;
   readonly #page: LivePage;
@@ -54,7 +57,7 @@ export class InteractiveChat {
   #conversation: Conversation;
   #stopKeys = () => {};
   #interruptedAt = Number.NEGATIVE_INFINITY;
-  /** Messages left when the run ended: no turn followed to read them. */
+  /** Messages that the run did not read before it ended. */
   readonly #next: string[] = [];
   readonly #shell: ShellCommands;
   #commands: Promise<void> = Promise.resolve();
@@ -76,7 +79,7 @@ export class InteractiveChat {
     this.#conversation = this.#opened(parts.sessionId);
   }
 
-  /** Talks until the person leaves. Returns the exit code. */
+  /** Runs the chat until the user leaves. Returns the exit code. */
   async run(): Promise<number> {
     const { io, keyboard, sessionId, prompt } = this.#parts;
     const stops = [
@@ -114,7 +117,7 @@ export class InteractiveChat {
     return this.#over((conversation) => this.#parts.host.open(sessionId, this.#earOf(conversation)));
   }
 
-  /** A conversation over a harness. Events of the previous one are ignored from now on. */
+  /** Opens a conversation over a harness. It ignores later events of the previous one. */
   #over(open: (conversation: Conversation) => Harness): Conversation {
     const { io, host, screen, style } = this.#parts;
     return new Conversation(
@@ -197,8 +200,8 @@ export class InteractiveChat {
   }
 
   /**
-   * While no text is typed, a question reacts to single letters; keys pressed before it appeared do not count. Other
-   * keys start a message.
+   * Handles single letters as decisions while no text is typed. Keys pressed before the question appeared do not
+   * count. Other keys start a message.
    */
   #answers(key: ChatKey): boolean {
     const { dialog, askedAt } = this.#conversation;
@@ -237,7 +240,7 @@ export class InteractiveChat {
     });
   }
 
-  /** The page is what the terminal shows; only what is drawn again and again can be drawn anew. */
+  /** Clears the screen and redraws the footer. The page itself is terminal output and cannot be redrawn. */
   #redraw(): void {
     this.#page.leave();
     this.#parts.io.stdout.write('\x1b[H\x1b[2J');
@@ -275,7 +278,7 @@ export class InteractiveChat {
 
   #command(line: string): void {
     this.#page.lines(['', this.#parts.style.dim(visible(line))]);
-    // One after the other: what one says about the conversation holds for the next.
+    // Commands run one after another, because each may change the conversation that the next one uses.
     this.#commands = this.#commands
       .then(() => runCommand(line, this.#desk()))
       .catch((error) => this.#complain(error))
@@ -321,7 +324,7 @@ export class InteractiveChat {
   async #adopt(harness: Harness, { keepsCost }: Replacing = {}): Promise<void> {
     const before = this.#conversation;
     this.#parts.host.adopt(harness, before.harness.sessionId);
-    // Its events go to the listeners of the conversation it was created from.
+    // Its events are delivered to the listeners of the conversation that created it.
     await before.harness.close();
     await harness.close();
     this.#conversation = this.#opened(harness.sessionId);

@@ -26,9 +26,9 @@ export interface ConversationPorts {
   readonly page: Page;
   readonly screen: Screen;
   readonly style: Style;
-  /** The content below the page has changed. */
+  /** Called when the content below the page has changed. */
   changed(): void;
-  /** A run is over: the next thing may be said. */
+  /** Called when a run has ended and the next message can be sent. */
   ended(status: FinishedEvent['status']): void;
 }
 
@@ -36,7 +36,7 @@ export interface ConversationPorts {
 const maxPast = 200;
 
 /**
- * One conversation as the user sees it: messages go to the harness, and its events update the view, independent
+ * One conversation as the user sees it. Messages are sent to the harness, and its events update the view, regardless
  * of who started the run. It uses only the public interface of the harness.
  */
 export class Conversation {
@@ -54,7 +54,7 @@ export class Conversation {
   /** Messages sent during the run that no event has confirmed yet. */
   #steered = 0;
 
-  /** `open` creates the harness, whose events go to {@link hear}. */
+  /** `open` creates the harness, which sends its events to {@link hear}. */
   constructor(ports: ConversationPorts, open: (conversation: Conversation) => Harness) {
     this.#ports = ports;
     this.#calls = this.#newBook();
@@ -62,27 +62,27 @@ export class Conversation {
     this.harness = open(this);
   }
 
-  /** A run is active, started here or by another client. */
+  /** True while a run is active, started here or by another client. */
   get isRunning(): boolean {
     return this.#view !== undefined || this.#run !== undefined;
   }
 
-  /** The lines above the input: a question, or the activity. */
+  /** The lines above the input: a question or the activity. */
   get above(): readonly string[] {
     return this.#dialog.open ? this.#dialog.footer() : this.#activity;
   }
 
-  /** A question is open. */
+  /** The dialog of the open question. */
   get dialog(): ApprovalDialog | undefined {
     return this.#dialog.open ? this.#dialog : undefined;
   }
 
-  /** Since when, by the clock: a key that comes at the same moment was meant for something else. */
+  /** Time at which the question appeared; a key pressed at the same time was meant for something else. */
   get askedAt(): number {
     return this.#askedAt;
   }
 
-  /** Takes in what happened before. */
+  /** Processes earlier events. */
   remember(past: readonly Event[]): void {
     for (const event of past) {
       this.ledger.hear(event);
@@ -90,7 +90,7 @@ export class Conversation {
     }
   }
 
-  /** Takes in what happened before, and shows the end of it. */
+  /** Processes earlier events and shows the last of them. */
   recall(past: readonly Event[]): void {
     this.remember(past);
     const { page, style } = this.#ports;
@@ -102,7 +102,7 @@ export class Conversation {
     for (const request of this.ledger.asked.values()) this.#ask(request);
   }
 
-  /** Says something and lets the model work. */
+  /** Sends a prompt. */
   say(content: readonly UserPart[]): void {
     const { page, style } = this.#ports;
     page.lines(['', ...promptLines(content, { style })]);
@@ -117,7 +117,7 @@ export class Conversation {
     this.#follow((runId) => this.harness.resume({ answers, runId }));
   }
 
-  /** Sends a message during a run. False: no turn will follow to read it. */
+  /** Sends a message during a run. Returns false if no turn will follow to read it. */
   steer(text: string): boolean {
     if (!this.harness.steer(text)) return false;
     const { page, style } = this.#ports;
@@ -178,7 +178,7 @@ export class Conversation {
 
   #follow(start: (runId: string) => Run): void {
     this.#steered = 0;
-    // Known before the first event comes, which may be at once.
+    // Set before the first event arrives, which can be immediately.
     this.#runId = systemRuntime.id();
     this.#ports.host.local?.undo.begin(this.harness.sessionId, this.#runId);
     this.#viewOf();
@@ -186,7 +186,7 @@ export class Conversation {
     this.#run = run;
     void run.result.then((result) => {
       if (this.#run !== run) return;
-      // It was refused, or lost: no event says so.
+      // The run was rejected or lost, so no event reports its end.
       this.#close(result);
     });
   }
@@ -262,7 +262,7 @@ export class Conversation {
     this.#ports.changed();
   }
 
-  /** An active run takes the decision; a run that ended as `waiting` continues when all decisions are there. */
+  /** Sends a decision to the active run. A run that ended as `waiting` continues when all decisions are made. */
   #answer(approvalId: string, answer: ApprovalDecision): void {
     this.#askedAt = this.#ports.io.clock.now();
     if (this.#run?.decide(approvalId, answer) === true) return;
@@ -300,7 +300,7 @@ export class Conversation {
   }
 }
 
-/** Updates of a run started elsewhere; a late event does not start a view. */
+/** True if an event starts a view of a run started elsewhere; a late event does not. */
 function beginsRun(event: RunEvent): boolean {
   if (isStored(event)) return event.type !== 'approval_decided';
   return event.type === 'started' || event.type === 'text_delta';

@@ -9,7 +9,7 @@ import type { Ledger } from '../view/ledger.ts';
 import { windowFact } from './figures-view.ts';
 import type { ChatHost } from './host.ts';
 
-/** The header of a conversation: its location and session. */
+/** Returns the header of a conversation: directory, model and session. */
 export function headerLines(host: ChatHost, sessionId: string, style: Style, columns: number): string[] {
   const facts = [...host.header, `session ${shortId(sessionId)}`];
   const pieces = facts.map((fact) => clip(fact, columns - 1, style.marks.ellipsis));
@@ -18,7 +18,7 @@ export function headerLines(host: ChatHost, sessionId: string, style: Style, col
   return [style.bold(name) + style.dim(first.slice(name.length)), ...rest.map(style.dim)];
 }
 
-/** The status line: model, permissions, context usage, cost and directory. */
+/** Returns the facts of the status line: model, permissions, context usage, cost and directory. */
 export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): string[] {
   const { usd } = ledger;
   const branch = gitBranch(host.folder);
@@ -31,7 +31,7 @@ export function statusFacts(host: ChatHost, ledger: Ledger, style: Style): strin
   ];
 }
 
-/** The branch that a folder's repository is on, without asking git; nothing outside of one. */
+/** Returns the branch of a directory's repository without running git; undefined outside a repository. */
 function gitBranch(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const branch = branchOf(join(at, '.git'), at);
@@ -43,7 +43,7 @@ function gitBranch(folder: string): string | undefined {
 function branchOf(path: string, folder: string): string | undefined {
   try {
     const isFolder = statSync(path).isDirectory();
-    // A worktree has a file that says where its repository is.
+    // In a worktree, .git is a file that contains the path of the repository.
     const home = isFolder
       ? path
       : resolve(

@@ -3,7 +3,7 @@ import type { Style } from '../terminal/style.ts';
 import type { Ledger, PaidResponse } from '../view/ledger.ts';
 import type { ChatHost } from './host.ts';
 
-/** The cost of a conversation: money, tokens by kind, cached and wasted tokens, and a bar per turn. */
+/** Returns the cost of a conversation: money, tokens by kind, cached and wasted tokens, and a bar per turn. */
 export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const { turns, usage, wasted, usd } = ledger;
   if (turns.length === 0 && wasted.inputTokens + wasted.outputTokens === 0)
@@ -33,7 +33,7 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
   ];
 }
 
-/** Usage of the context window. */
+/** Returns the usage of the context window. */
 export function contextLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const used = ledger.contextTokens;
   const most = host.model.contextTokens;
@@ -56,7 +56,7 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
   ];
 }
 
-/** The share of the window that is used: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
+/** Returns the used share of the context window: `12.3k/200k 6%`, yellow from 70 %, red from 90 %. */
 export function windowFact(ledger: Ledger, host: ChatHost, style: Style): string {
   const used = ledger.contextTokens;
   const most = host.model.contextTokens;
@@ -73,7 +73,7 @@ function row(name: string, text: string, style: Style): string {
 const steps = { unicode: '▁▂▃▄▅▆▇█', ascii: '_.-=+*#@' } as const;
 const maxBars = 40;
 
-/** A bar per turn, as high as what it cost, or what it used where prices are unknown. */
+/** Draws a bar per turn for its cost, or for its tokens if a price is unknown. */
 function bars(turns: readonly PaidResponse[], style: Style): string {
   const last = turns.slice(-maxBars);
   const sizes = last.map(({ usage, usd }) => usd ?? usage.inputTokens + usage.outputTokens);

@@ -5,14 +5,14 @@ import type { ListedSession } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';
 import type { UndoHistory } from './undo-history.ts';
 
-/** The model that answers, as far as it is known here. */
+/** The model of a conversation, as far as it is known here. */
 export interface ChatModel {
   readonly name: string;
-  /** Size of its window, when known. */
+  /** Size of its context window in tokens, if known. */
   readonly contextTokens?: number;
 }
 
-/** A model to choose. */
+/** A model that can be selected. */
 export interface ModelChoice {
   readonly name: string;
   readonly text: string;
@@ -23,9 +23,9 @@ export interface ChatEar {
   readonly handler: HarnessHandler;
   onLost(reason: string): void;
   onBack(events: number): void;
-  /** Something that has to be known and changes nothing of this conversation. */
+  /** Called with a notice that does not change the conversation. */
   onNews(line: string): void;
-  /** Events are no longer stored. */
+  /** Called when events are no longer stored. */
   onTrouble(message: string): void;
 }
 
@@ -35,31 +35,31 @@ export interface LocalParts {
   readonly permission: Permission;
   readonly undo: UndoHistory;
   models(): readonly ModelChoice[];
-  /** @throws UsageError, or AgentError `invalid`, for a model that cannot be asked. */
+  /** @throws UsageError, or AgentError `invalid`, for a model that cannot be used. */
   setModel(name: string): Promise<void>;
-  /** Writes a rule where the person wants it kept. Gives the file, as the person calls it. */
+  /** Stores a rule in the project's file. Returns the path of the file for display. */
   keepRule(rule: string): Promise<string>;
 }
 
-/** Where conversations are held: on this machine or on a server. A chat knows nothing else of them. */
+/** The place where conversations run: this machine or a server. A chat depends only on this interface. */
 export interface ChatHost {
-  /** Such as `cobbler`, model, folder. */
+  /** Facts such as `cobbler`, model and directory. */
   readonly header: readonly string[];
-  /** Where files are attached from and shell lines run. */
+  /** The directory for attached files and shell commands. */
   readonly folder: string;
-  /** The folder as the person calls it, and what else the status line says of the place. */
+  /** The directory for display, and other facts about the location for the status line. */
   readonly place: string;
   readonly model: ChatModel;
   readonly permissionWord: string;
   readonly limits: { readonly turns: number; readonly usd?: number };
   readonly failure: Omit<FailureContext, 'verbose'>;
-  /** Tools by which calls are named; a server may have others. */
+  /** The tools that calls are displayed with; a server may have different ones. */
   readonly known: readonly Tool[];
   /** Absent on a server. */
   readonly local?: LocalParts;
   /** Continues a conversation, or starts a new one. */
   open(sessionId: string | undefined, ear: ChatEar): Harness;
-  /** A conversation that begins like this one. */
+  /** Continues with a conversation that begins like this one. */
   adopt(harness: Harness, from: string): void;
   past(sessionId: string): Promise<readonly Event[]>;
   sessions(): Promise<readonly ListedSession[]>;

@@ -5,7 +5,7 @@ import type { EditorState } from './input/line-editor.ts';
 import type { Menu } from './input/menu.ts';
 import type { LiveFooter } from './live-page.ts';
 
-/** Everything that stands below the page. */
+/** The content below the page. */
 export interface InputView {
   readonly editor: EditorState;
   /** The activity or the question: lines above the input. */
@@ -13,7 +13,7 @@ export interface InputView {
   readonly menu?: Menu;
   /** The history search text; the input is the match. */
   readonly search?: string;
-  /** Facts, and what to say on the right when there is room. */
+  /** Facts on the left, and a hint on the right if there is room. */
   readonly status: readonly string[];
   readonly hint: string;
   /** Shown while nothing is typed. */
@@ -23,7 +23,7 @@ export interface InputView {
 const maxInputRows = 8;
 const maxMenuRows = 8;
 
-/** The lines below the page and the place of the cursor. Each line fits into one row. */
+/** Returns the lines below the page and the position of the cursor. Each line fits in one row. */
 export function inputView(view: InputView, style: Style, columns: number): LiveFooter {
   const width = columns - 1;
   const above = view.above.flatMap((line) => line.split('\n'));
@@ -48,7 +48,7 @@ export function inputView(view: InputView, style: Style, columns: number): LiveF
   return { lines, cursor: { row, column: Math.min(width, cursor.column + indent) } };
 }
 
-/** The input in rows that fit, and the cursor position in them. Control characters are shown as symbols. */
+/** Returns the input in rows that fit, and the cursor position in them. Control characters are shown as symbols. */
 function inputRows(
   { text, cursor }: EditorState,
   width: number,
@@ -72,7 +72,7 @@ function inputRows(
 }
 
 function shownText(text: string): string {
-  // Blanks at both ends are typed and have to be seen as typed.
+  // Keep leading and trailing spaces visible as they were typed.
   return oneLine(`|${text.replaceAll('\t', '    ')}|`).slice(1, -1);
 }
 
@@ -107,7 +107,10 @@ function menuLines({ items, chosen, title }: Menu, style: Style, width: number):
   return [...(title === undefined ? [] : [style.dim(clip(`  ${title}`, width, ''))]), ...rows, ...more];
 }
 
-/** Facts on the left, the hint on the right; the hint goes first when there is no room, then facts from the right. */
+/**
+ * Puts facts on the left and the hint on the right. If there is not enough room, the hint is dropped first, then
+ * facts from the right.
+ */
 function statusLine(facts: readonly string[], hint: string, style: Style, width: number): string {
   const separator = ` ${style.marks.dot} `;
   for (let count = facts.length; count > 0; count -= 1) {
@@ -122,6 +125,6 @@ function statusLine(facts: readonly string[], hint: string, style: Style, width:
 }
 
 function stripped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours take no room.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colors take no room.
   return text.replaceAll(/\x1b\[\d+m/g, '');
 }

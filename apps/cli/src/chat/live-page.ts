@@ -4,7 +4,7 @@ import type { Screen } from '../terminal/screen.ts';
 import { widthOf } from '../terminal/text-width.ts';
 import type { Page } from '../view/run-view.ts';
 
-/** The cursor position in a footer: a row, and a cell of that row. */
+/** The cursor position in a footer: a row and a cell of that row. */
 export interface Cursor {
   readonly row: number;
   readonly column: number;
@@ -12,19 +12,19 @@ export interface Cursor {
 
 /** The part below the page that is redrawn. */
 export interface LiveFooter {
-  /** Each fits into one row of the terminal. */
+  /** Each line fits in one row of the terminal. */
   readonly lines: readonly string[];
   readonly cursor: Cursor;
 }
 
 const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 
-/** Text that streams in is written at most this often, in milliseconds. */
+/** Minimum time between two writes of streamed text, in milliseconds. */
 const textEveryMs = 30;
 
 /**
  * A page that grows above a footer with the input. Text on the page is never written again. A word that fits on the
- * last line of the page is written without touching the footer; of a changed footer only the changed lines are
+ * last line of the page is written without touching the footer. When the footer changes, only the changed lines are
  * written. This keeps a long response cheap over a slow connection.
  *
  * Invariant: the cursor is at the input in the footer; without a footer it is at the end of the page.
@@ -33,7 +33,7 @@ export class LivePage implements Page {
   readonly #out: Output;
   readonly #screen: Screen;
   readonly #clock: Clock;
-  /** Cells used on the last line of the page; above zero while a line of text is not over. */
+  /** Cells used on the last line of the page; above zero while a line of text is incomplete. */
   #column = 0;
   #footer: LiveFooter = { lines: [], cursor: { row: 0, column: 0 } };
   #columns = 0;
@@ -46,14 +46,14 @@ export class LivePage implements Page {
     this.#clock = clock;
   }
 
-  /** Adds to the page. The text may end in the middle of a line. */
+  /** Adds text to the page. The text may end in the middle of a line. */
   text(text: string): void {
     this.#waiting += text;
     if (this.#waiting === '') return;
     this.#stopWaiting ??= this.#clock.after(textEveryMs, () => this.#flush());
   }
 
-  /** Adds whole lines to the page. */
+  /** Adds complete lines to the page. */
   lines(lines: readonly string[]): void {
     this.#flush();
     if (lines.length === 0) return;
@@ -72,7 +72,7 @@ export class LivePage implements Page {
     if (drawn !== '') this.#out.write(isSameShape ? drawn : synchronised.begin + drawn + synchronised.end);
   }
 
-  /** The owner of the footer places what {@link RunView} shows below the page. */
+  /** Does nothing: the owner of the page draws the footer. */
   footer(): void {}
 
   /** Ends an open line. */
@@ -81,7 +81,7 @@ export class LivePage implements Page {
     if (this.#column > 0) this.#above('\n', 0);
   }
 
-  /** Takes the footer away: what comes next is not ours. */
+  /** Removes the footer, because the next output is not ours. */
   leave(): void {
     this.close();
     this.#out.write(this.#erasing());
@@ -106,7 +106,7 @@ export class LivePage implements Page {
     this.#column = column;
   }
 
-  /** Writes where the page ends; the footer moves down. */
+  /** Writes at the end of the page; the footer moves down. */
   #above(text: string, column: number): void {
     if (this.#footer.lines.length === 0) {
       this.#out.write(text);
@@ -118,7 +118,7 @@ export class LivePage implements Page {
     this.#out.write(synchronised.begin + erased + text + this.#drawing(this.#footer) + synchronised.end);
   }
 
-  /** From the end of the page to the cursor in the footer. */
+  /** Returns the output that draws the footer, from the end of the page to the cursor in the footer. */
   #drawing({ lines, cursor }: LiveFooter): string {
     this.#columns = this.#screen.columns();
     if (lines.length === 0) return '';
@@ -131,7 +131,10 @@ export class LivePage implements Page {
     );
   }
 
-  /** From the cursor in the footer to the end of the page. A terminal that became narrower has broken lines. */
+  /**
+   * Returns the output that erases the footer, from its cursor to the end of the page. In a terminal that became
+   * narrower, footer lines take several rows.
+   */
   #erasing(): string {
     const { lines, cursor } = this.#footer;
     if (lines.length === 0) return '';
@@ -142,7 +145,9 @@ export class LivePage implements Page {
     return this.#column === 0 ? clear : `${clear}\x1b[1A\x1b[${(this.#column % columns) + 1}G`;
   }
 
-  /** Only the lines that differ, from the cursor of the old footer to that of the new one. */
+  /**
+   * Returns the output that redraws only the changed lines, from the cursor of the old footer to that of the new one.
+   */
   #changing(footer: LiveFooter): string {
     const { lines, cursor } = this.#footer;
     let row = cursor.row;

@@ -27,12 +27,12 @@ import type { FailureContext } from '../view/failure.ts';
 import type { ChatEar, ChatHost, ChatModel, LocalParts, ModelChoice } from './host.ts';
 import { UndoHistory } from './undo-history.ts';
 
-/** The model that is asked, with what depends on which one it is. */
+/** The current model and the data that depends on it. */
 export interface AskedModel {
   readonly agent: Agent;
   readonly pricing: Pricing;
   readonly failure: Omit<FailureContext, 'verbose'>;
-  /** Settings that a session continues with. */
+  /** Settings that a resumed session uses. */
   readonly note: SessionMetadata;
 }
 
@@ -41,23 +41,23 @@ export interface LocalPlan {
   readonly io: Io;
   readonly folder: string;
   readonly asked: AskedModel;
-  /** Makes another model the one that is asked. */
+  /** Switches to another model. */
   readonly choose: (name: string) => Promise<AskedModel>;
   readonly models: readonly ModelChoice[];
-  /** The agent and tools of a conversation that starts now. */
+  /** Returns the tools for a new conversation. */
   readonly tools: () => readonly Tool[];
   readonly system: readonly string[];
   readonly context: ContextPolicy;
   readonly permission: Permission;
   readonly limits: Limits & { readonly turns: number };
   readonly allowUnpriced: boolean;
-  /** More about the place, for the header. */
+  /** More facts about the location, for the header. */
   readonly facts: readonly string[];
-  /** Absent: nothing is kept. */
+  /** The stored sessions; if absent, conversations are not stored. */
   readonly sessions?: CliSessions;
 }
 
-/** Conversations over the local loop. */
+/** Conversations on this machine. */
 export class LocalHost implements ChatHost {
   readonly #plan: LocalPlan;
   readonly #store: Store;
@@ -150,7 +150,7 @@ export class LocalHost implements ChatHost {
     return createHarness(options);
   }
 
-  /** Notifies the listener of the latest conversation. */
+  /** Sends a line to the listener of the latest conversation. */
   tell(line: string): void {
     this.#onNews(line);
   }
@@ -184,7 +184,7 @@ export class LocalHost implements ChatHost {
     await this.#plan.sessions?.store.close();
   }
 
-  /** A session is recorded with its first event: a session without messages does not exist. */
+  /** Records a session with its first event: a session without messages does not exist. */
   #noting(ear: ChatEar): ChatEar['handler'] {
     let noted = '';
     return {

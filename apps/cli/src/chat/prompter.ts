@@ -30,21 +30,21 @@ interface Picker {
   readonly onPick: (name: string) => void;
 }
 
-/** The input: the line editor with completion, history and menus. */
+/** The input: a line editor with completion, history and menus. */
 export class Prompter {
   readonly #history: PromptHistory;
   readonly #folder: string;
   #editor: EditorState = emptyEditor;
   #chosen = 0;
   #menuClosed = false;
-  /** Place in the history; its length is what is being typed now. */
+  /** Position in the history; its length stands for the text that is typed now. */
   #at: number;
   #draft: EditorState = emptyEditor;
   #search: Search | undefined;
   #picker: Picker | undefined;
   #question: { readonly text: string; readonly onYes: () => void } | undefined;
 
-  /** `folder` is where paths begin. */
+  /** `folder` is the directory that paths are relative to. */
   constructor(history: PromptHistory, folder: string) {
     this.#history = history;
     this.#folder = folder;
@@ -55,7 +55,7 @@ export class Prompter {
     return this.#editor.text === '';
   }
 
-  /** Keys go to a list, a search or a question. */
+  /** True while keys belong to a list, a search or a question. */
   get isBusy(): boolean {
     return this.#picker !== undefined || this.#search !== undefined || this.#question !== undefined;
   }
@@ -68,7 +68,7 @@ export class Prompter {
     };
   }
 
-  /** Empties the line and closes what is open. False when there was nothing. */
+  /** Clears the line and closes what is open. Returns false if there was nothing to clear or close. */
   clear(): boolean {
     const had = !this.isEmpty || this.isBusy;
     this.#picker = undefined;
@@ -87,7 +87,7 @@ export class Prompter {
     this.#question = { text, onYes };
   }
 
-  /** Takes a key. Returns what is said when it was sent. */
+  /** Processes a key. Returns the text if the key sent it. */
   key(key: ChatKey): string | undefined {
     if (this.#question !== undefined) return this.#answer(key);
     if (this.#search !== undefined) return this.#searching(this.#search, key);
@@ -190,7 +190,7 @@ export class Prompter {
     }
   }
 
-  /** False: the key belongs to the caller, who sends the input. */
+  /** Returns false if the caller must handle the key by sending the input. */
   #take(item: MenuItem, key: 'tab' | 'enter'): boolean {
     const picker = this.#picker;
     if (picker !== undefined) {
@@ -205,7 +205,7 @@ export class Prompter {
     }
     const { text, cursor } = this.#editor;
     const typed = typedPath(text, cursor) ?? '';
-    // A path that is whole is sent with Enter like any other word.
+    // A complete path is sent with Enter like any other word.
     if (key === 'enter' && typed === item.name) return false;
     const begin = cursor - typed.length;
     const end = item.name.endsWith('/') ? '' : ' ';

@@ -9,16 +9,16 @@ import type { Io } from '../terminal/io.ts';
 import { ownName } from '../terminal/program-name.ts';
 import type { ChatEar, ChatHost, ChatModel } from './host.ts';
 
-/** Where a server is and who talks to it. */
+/** The address of a server and the user's access. */
 export interface RemotePlan {
   readonly io: Io;
   readonly url: string;
   readonly token: string;
-  /** Where files are attached from: on this machine. */
+  /** The directory for attached files, on this machine. */
   readonly folder: string;
 }
 
-/** Conversations on a server: model, tools, files and permissions are the server's. */
+/** Conversations on a server, which supplies model, tools, files and permissions. */
 export class RemoteHost implements ChatHost {
   readonly #plan: RemotePlan;
   #model = "the server's model";
@@ -46,7 +46,7 @@ export class RemoteHost implements ChatHost {
 
   readonly permissionWord = "the server's rules";
 
-  /** Those of the server are not known here. */
+  /** The limits of the server are unknown here. */
   readonly limits: ChatHost['limits'] = { turns: 0 };
 
   get failure(): ChatHost['failure'] {
@@ -77,7 +77,7 @@ export class RemoteHost implements ChatHost {
 
   adopt(): void {}
 
-  /** Reads the stream of events up to those that were there when it began. */
+  /** Reads the stream of events up to the last one that existed when reading started. */
   async past(sessionId: string): Promise<readonly Event[]> {
     const stop = new AbortController();
     const path = `/v1/sessions/${encodeURIComponent(sessionId)}/events?after=0&deltas=false`;
@@ -136,7 +136,7 @@ export class RemoteHost implements ChatHost {
   }
 }
 
-/** The JSON of each frame of a stream of events. */
+/** Yields the JSON of each server-sent event. */
 async function* framesOf(response: Response): AsyncGenerator<Record<string, unknown>, void, undefined> {
   if (response.body === null) return;
   const decoder = new TextDecoder();

@@ -4,17 +4,17 @@ import { VisibleStream, visible } from '../terminal/escape.ts';
 import type { Environment } from '../terminal/io.ts';
 import type { Style } from '../terminal/style.ts';
 
-/** Where shell lines run and are shown. */
+/** The working directory and output of shell commands. */
 export interface ShellPorts {
   readonly style: Style;
   readonly place: { readonly folder: string; readonly env: Environment };
   /** Adds lines to the page. */
   show(lines: readonly string[]): unknown;
-  /** A command has started or ended. */
+  /** Called when a command has started or ended. */
   changed(): void;
 }
 
-/** Runs the person's own shell lines, one at a time, and keeps what they printed for the model. */
+/** Runs the user's shell commands, one at a time, and keeps their output for the model. */
 export class ShellCommands {
   readonly #ports: ShellPorts;
   readonly #output: UserPart[] = [];
@@ -34,13 +34,13 @@ export class ShellCommands {
     else void this.#run(line, new AbortController());
   }
 
-  /** Stops the line that runs. False when none does. */
+  /** Stops the running command. Returns false if none is running. */
   stop(): boolean {
     this.#running?.abort();
     return this.isRunning;
   }
 
-  /** Output since the last call, as parts of a prompt. */
+  /** Returns the output since the last call as parts of a prompt. */
   takeOutput(): UserPart[] {
     return this.#output.splice(0);
   }
@@ -62,10 +62,10 @@ export class ShellCommands {
   }
 }
 
-/** The outcome of a command that the user ran. */
+/** The outcome of a user's command. */
 interface ShellEnd {
   readonly text: string;
-  /** Such as `exit 1`. */
+  /** The exit in words, such as `exit 1`. */
   readonly how: string;
 }
 
@@ -73,8 +73,8 @@ interface ShellEnd {
 const maxReported = 20_000;
 
 /**
- * Runs a line of the person's own in a shell, with the person's environment and without a terminal. `show` gets whole
- * lines as they come, free of control characters.
+ * Runs a command in a shell, with the user's environment and without a terminal. `show` receives complete lines as
+ * they arrive, without control characters.
  */
 async function runShellLine(
   line: string,

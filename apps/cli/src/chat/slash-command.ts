@@ -5,9 +5,9 @@ import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 
-/** Replaces one conversation with another. */
+/** How one conversation replaces another. */
 export interface Replacing {
-  /** The user sees it as the same conversation: what was paid for stays in its figures. */
+  /** Set if the user sees it as the same conversation: its cost so far is kept. */
   readonly keepsCost?: true;
 }
 
@@ -20,27 +20,27 @@ export interface CommandContext {
   columns(): number;
   /** Adds lines to the page. */
   say(lines: readonly string[]): void;
-  /** Lets the person choose. */
+  /** Lets the user choose an item. */
   pick(title: string, items: readonly MenuItem[], onPick: (name: string) => void | Promise<void>): void;
-  /** Asks a question that `y` affirms. */
+  /** Asks a yes-or-no question; calls `onYes` if the user presses `y`. */
   ask(question: string, onYes: () => void | Promise<void>): void;
   /** Continues another session, or starts a new one. */
   open(sessionId: string | undefined, how?: Replacing): Promise<void>;
   /** Continues with a conversation that begins like this one. */
   adopt(harness: Harness, how?: Replacing): Promise<void>;
-  /** Puts a text on the person's clipboard, if the terminal lets it. */
+  /** Copies a text to the user's clipboard, if the terminal allows it. */
   copy(text: string): void;
   leave(): void;
 }
 
-/** A command that begins with a slash. */
+/** A slash command. */
 export interface SlashCommand {
   readonly name: string;
   /** Arguments after the name. */
   readonly operand?: string;
-  /** One line for the list. */
+  /** A description of one line for the list of commands. */
   readonly text: string;
-  /** It would pull the conversation away from under a run. */
+  /** Set if the command cannot be used during a run, because it replaces the conversation. */
   readonly needsRest?: true;
   run(desk: CommandContext, operand: string): void | Promise<void>;
 }

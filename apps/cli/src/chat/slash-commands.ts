@@ -25,18 +25,18 @@ import type { Restoration } from './undo-history.ts';
 
 /** Every command, in the order of the list. */
 export const slashCommands: readonly SlashCommand[] = [
-  { name: 'help', text: 'commands and keys', run: help },
+  { name: 'help', text: 'list commands and keys', run: help },
   { name: 'model', operand: '[name]', text: 'switch to another model', needsRest: true, run: model },
   { name: 'tools', text: 'list the tools of the model', run: tools },
   {
     name: 'permissions',
     operand: '[mode]',
-    text: 'show or change what is asked, allowed and denied',
+    text: 'show or change which calls are allowed, denied or need approval',
     run: permissions,
   },
-  { name: 'cost', text: 'cost and tokens of this session', run: cost },
-  { name: 'context', text: 'usage of the context window', run: context },
-  { name: 'diff', text: 'changes made in this session', run: diff },
+  { name: 'cost', text: 'show cost and tokens of this session', run: cost },
+  { name: 'context', text: 'show usage of the context window', run: context },
+  { name: 'diff', text: 'show the changes made in this session', run: diff },
   { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },
   {
     name: 'fork',
@@ -53,7 +53,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'exit', text: 'leave; the session is saved', run: (desk) => desk.leave() },
 ];
 
-/** The commands that begin so, as lines of a menu. */
+/** Returns the commands with this prefix as menu items. */
 export function commandItems(begun: string): MenuItem[] {
   return slashCommands
     .filter(({ name }) => name.startsWith(begun.toLowerCase()))
@@ -65,7 +65,7 @@ export function commandItems(begun: string): MenuItem[] {
 
 /**
  * Runs a line that begins with a slash.
- * @throws UsageError for a command that there is not, or that has to wait for the run.
+ * @throws UsageError for an unknown command, or one that cannot be used during a run.
  */
 export async function runCommand(line: string, desk: CommandContext): Promise<void> {
   const [, name = '', operand = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
@@ -81,12 +81,12 @@ export async function runCommand(line: string, desk: CommandContext): Promise<vo
 }
 
 const keys = [
-  ['Enter', 'send; during a run it steers'],
-  ['Alt-Enter, Ctrl-J, \\ Enter', 'a new line'],
+  ['Enter', 'send; during a run: steer it'],
+  ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
   ['@path', 'attach a file; Tab completes'],
   ['!line', 'run a shell command; your next prompt includes its output'],
-  ['Up, Ctrl-R', 'previous input'],
-  ['Ctrl-C', 'stop the run; clear the line; twice: leave'],
+  ['Up, Ctrl-R', 'show previous input'],
+  ['Ctrl-C', 'stop the run or clear the line; twice: leave'],
   ['Ctrl-O', 'show the full output of the last tool'],
   ['Esc', 'close a menu'],
   ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, leave'],
@@ -101,7 +101,7 @@ function help({ say, style, columns }: CommandContext): void {
   const room = columns() - nameWidth - 3;
   const lines = (all: readonly (readonly [name: string, text: string])[]) =>
     all.flatMap(([name, text]) => {
-      // Where both do not fit side by side, the text stands below.
+      // If there is no room for two columns, put the text below.
       if (room < 24)
         return [`  ${style.bold(name)}`, ...wrap(text, columns() - 7).map((line) => `      ${line}`)];
       const [first = '', ...rest] = wrap(text, room);
@@ -225,7 +225,7 @@ function copy({ conversation, copy, say, style }: CommandContext): void {
 
 const modes = Object.keys(permissionWords) as readonly PermissionMode[];
 
-/** Shows what is asked, allowed and denied; changes the mode; makes the rules of the project's file count. */
+/** Shows the permissions, changes the mode, or accepts the rules of the project's file. */
 async function permissions({ host, say, style, io }: CommandContext, operand: string): Promise<void> {
   const { local } = host;
   if (local === undefined) {
@@ -271,9 +271,9 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
 }
 
 /**
- * Writes a conversation into a new file, for its owner alone: the events as JSON lines where the name ends in
- * `.jsonl`, else what was said and done as Markdown.
- * @throws UsageError when it is there already or cannot be written.
+ * Writes a conversation to a new file that only its owner can read: the events as JSON lines if the name ends in
+ * `.jsonl`, otherwise the messages and calls as Markdown.
+ * @throws UsageError if the file exists or cannot be written.
  */
 function saveConversation(path: string, events: readonly Event[], calls: ToolCallList): void {
   const text = path.endsWith('.jsonl')
@@ -297,7 +297,10 @@ function markdownOf(events: readonly Event[], calls: ToolCallList): string {
 
 const diffMost = 16;
 
-/** Undoes the last prompt: shows the changes, asks, restores the files and continues in a copy that ends before it. */
+/**
+ * Undoes the last prompt: shows the changes, asks the user, restores the files and continues in a copy that ends
+ * before the prompt.
+ */
 async function undo(desk: CommandContext): Promise<void> {
   const { conversation, host, ask } = desk;
   const run = conversation.ledger.runs.at(-1);

@@ -8,28 +8,28 @@ import { Workspace } from '@cobbler/agent/node';
 /** The contents of a file before and after a call. */
 interface UndoEntry {
   readonly runId: string;
-  /** Relative to the folder. */
+  /** Relative to the working directory. */
   readonly path: string;
-  /** Base64; nothing when there was no file. */
+  /** Base64; null if the file did not exist. */
   readonly before: string | null;
-  /** SHA-256 of what stood there afterwards; absent when the call did not come to its end. */
+  /** SHA-256 of the contents after the call; absent if the call did not finish. */
   readonly after?: string;
 }
 
 /** A file that an undo would restore. */
 export interface Restoration {
   readonly path: string;
-  /** Nothing: the file goes. */
+  /** The contents to restore; null to delete the file. */
   readonly before: Uint8Array | null;
-  /** Another program has changed it since. */
+  /** True if another program has changed the file since. */
   readonly isChanged: boolean;
 }
 
 const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
 /**
- * Stores the contents of files before the model's edits, in a file per session next to the sessions, so that a run can
- * be undone even after a restart of the chat. Changes made by commands are neither tracked nor undone.
+ * Stores the contents of files before the model's edits, in a file per session next to the sessions, so that a run
+ * can be undone even after a restart of the chat. Changes made by commands are neither tracked nor undone.
  */
 export class UndoHistory {
   readonly #workspace: Workspace;
@@ -38,32 +38,32 @@ export class UndoHistory {
   #sessionId = '';
   #runId = '';
 
-  /** `folder` is where books are kept; without it they last as long as this process. */
+  /** `folder` is the directory for the history files; without it, the history lasts as long as this process. */
   constructor(root: string, folder: string | undefined) {
     this.#workspace = new Workspace(root);
     this.#folder = folder;
   }
 
-  /** Edits from now on belong to this run. */
+  /** Assigns later edits to this run. */
   begin(sessionId: string, runId: string): void {
     if (sessionId !== this.#sessionId) this.#inMemory.length = 0;
     this.#sessionId = sessionId;
     this.#runId = runId;
   }
 
-  /** The tools with those that edit files watched. */
+  /** Returns the tools, with those that edit files wrapped to record their changes. */
   watched(tools: readonly Tool[]): Tool[] {
     return tools.map((tool) => (editTools.has(tool.name) ? this.#watchedTool(tool) : tool));
   }
 
-  /** A session that begins like another one can take back what was done there. */
+  /** Copies the history to a session that begins like another one, so that it can undo the same edits. */
   copy(from: string, to: string): void {
     const entries = this.#read(from);
     this.begin(to, this.#runId);
     for (const entry of entries) this.#write(entry);
   }
 
-  /** The changes that undoing these runs would restore, files in the order of their first change. */
+  /** Returns the changes that undoing these runs would make, with files in the order of their first change. */
   async restorations(sessionId: string, runIds: ReadonlySet<string>): Promise<Restoration[]> {
     const entries = this.#read(sessionId).filter((entry) => runIds.has(entry.runId));
     const paths = [...new Set(entries.map(({ path }) => path))];
@@ -71,7 +71,10 @@ export class UndoHistory {
     return found.filter((one) => one !== undefined);
   }
 
-  /** @throws AgentError when a file cannot be written. */
+  /**
+   * Restores the files.
+   * @throws AgentError if a file cannot be written.
+   */
   async restore(restorations: readonly Restoration[]): Promise<void> {
     for (const { path, before } of restorations) {
       if (before !== null) await this.#workspace.write(path, before);
@@ -86,10 +89,10 @@ export class UndoHistory {
         const given = args['path'];
         if (typeof given !== 'string') return await tool.execute(args, context);
         const before = await this.#contentOf(given);
-        // One file has one name, however the model calls it.
+        // Different spellings of a path give the same name.
         const path = this.#workspace.subject(given);
         const entry = { runId: this.#runId, path, before: before?.toString('base64') ?? null };
-        // Before the edit, so that a crash in the middle of it can be undone too.
+        // Written before the edit, so that an edit interrupted by a crash can be undone too.
         if (before !== undefined) this.#write(entry);
         const output = await tool.execute(args, context);
         const after = await this.#contentOf(given);
@@ -111,7 +114,7 @@ export class UndoHistory {
     return { path, before, isChanged: left !== undefined && (now === null || hashOf(now) !== left) };
   }
 
-  /** Null for a file that is not there, nothing for a path that the tool will refuse. */
+  /** Returns the contents of a file; null if it does not exist, undefined for a path that the tool will reject. */
   async #contentOf(path: string): Promise<Buffer | null | undefined> {
     try {
       return readFileSync(resolve(this.#workspace.root, await this.#workspace.locate(path)));
@@ -132,7 +135,7 @@ export class UndoHistory {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
     } catch {
-      // As long as this process lives it is known all the same.
+      // The entry is still known while this process lives.
     }
   }
 
@@ -154,7 +157,7 @@ function fileEntries(path: string | undefined): UndoEntry[] {
       try {
         return [JSON.parse(line) as UndoEntry];
       } catch {
-        // A line that a crash cut off.
+        // A crash cut this line off.
         return [];
       }
     });

@@ -1,9 +1,9 @@
 import type { ChatKey, KeyName } from './key.ts';
 
-/** Keys that came in, and the beginning of one that is not whole yet. */
+/** The decoded keys, and the start of an incomplete one. */
 export interface Decoded {
   readonly keys: readonly ChatKey[];
-  /** To be put before what comes next. */
+  /** Input to put before the next chunk. */
   readonly held: string;
 }
 
@@ -33,7 +33,7 @@ const controls: Readonly<Record<string, KeyName>> = {
   '\x1a': 'suspend',
 };
 
-/** Escape sequences without their ESC, as xterm and those after it send them. */
+/** Escape sequences without the ESC, as xterm and compatible terminals send them. */
 const sequences: Readonly<Record<string, KeyName>> = {
   '[A': 'up',
   '[B': 'down',
@@ -70,13 +70,13 @@ const sequences: Readonly<Record<string, KeyName>> = {
   '\b': 'delete_word',
 };
 
-/** A whole escape sequence: CSI, SS3, or ESC and one character. */
+/** A complete escape sequence: CSI, SS3, or ESC and one character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters.
 const wholeSequence = /^\x1b(\[[0-?]*[ -/]*[@-~]|O[\s\S]|[^[O])/;
 
 /**
- * Reads what a chunk of raw terminal input means, after what an earlier one left. What is pasted is one key, whatever
- * is in it. An ESC at the end is held: it may begin a sequence, or be a key, which {@link heldKeys} says.
+ * Decodes a chunk of raw terminal input, together with what remained of the previous one. Pasted text is one key. A
+ * trailing ESC is held back: it may start a sequence, or be a key of its own, which {@link heldKeys} returns.
  */
 export function decodeKeys(held: string, chunk: string): Decoded {
   let rest = held + chunk;
@@ -101,13 +101,15 @@ export function decodeKeys(held: string, chunk: string): Decoded {
   return { keys, held: rest };
 }
 
-/** Returns the pending bytes when nothing followed for a moment. An unfinished paste continues. */
+/**
+ * Returns the held input as keys, for use when no more input follows for a moment. An unfinished paste stays held.
+ */
 export function heldKeys(held: string): Decoded {
   if (held === '' || held.startsWith(pasteBegins)) return { keys: [], held };
   return { keys: [{ type: held === '\x1b' ? 'escape' : 'other' }], held: '' };
 }
 
-/** Letters that come together are one key, so that typing fast draws once. */
+/** Combines letters that arrive together into one key, so that fast typing redraws only once. */
 function plainKey(rest: string): { key: ChatKey; length: number } {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: everything but control characters is text.
   const letters = /^[^\x00-\x1f\x7f]+/.exec(rest)?.[0];
@@ -115,7 +117,7 @@ function plainKey(rest: string): { key: ChatKey; length: number } {
   return { key: { type: controls[rest[0] ?? ''] ?? 'other' }, length: 1 };
 }
 
-/** Terminals send a carriage return for each line that is pasted. */
+/** Converts the carriage returns that terminals send for pasted line ends. */
 function pastedText(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }

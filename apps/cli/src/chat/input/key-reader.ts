@@ -2,18 +2,18 @@ import type { Clock, RawKeyboard } from '../../terminal/io.ts';
 import type { ChatKey } from './key.ts';
 import { decodeKeys, heldKeys } from './key-decoder.ts';
 
-/** After this long an ESC alone was a key, in milliseconds. */
+/** An ESC without further input for this time is a key, in milliseconds. */
 const escapeMs = 60;
 
 /**
- * Input typed before the chat started reading: the terminal still processed it as a line and added a line end. It is
- * kept without that line end, so that the user sees it before sending it.
+ * Returns input that was typed before the chat started reading. The terminal processed it as a line and added a line
+ * end, which is removed here so that the user sees the text before sending it.
  */
 function typedAhead(chunk: string): string {
   return chunk === '\n' ? chunk : chunk.replace(/\n+$/, '');
 }
 
-/** Tells the keys that come from a keyboard, as they come. Returns what stops it. */
+/** Sends each key of a keyboard to the listener. Returns a function that stops it. */
 export function readKeys(
   keyboard: RawKeyboard,
   clock: Clock,

@@ -1,6 +1,6 @@
 import type { Key } from '../../terminal/io.ts';
 
-/** A key that does something, rather than stand for a letter. */
+/** The name of a key that does not stand for a character. */
 export type KeyName =
   | 'enter'
   | 'newline'
@@ -31,7 +31,7 @@ export type KeyName =
 /** A key press in a chat. */
 export type ChatKey = { readonly type: 'text' | 'paste'; readonly text: string } | { readonly type: KeyName };
 
-/** A key as an approval understands it. */
+/** Converts a key to the keys that an approval accepts. */
 export function plainKeys(key: ChatKey): Key[] {
   if (key.type === 'text' || key.type === 'paste')
     return Array.from(key.text, (text) => ({ type: 'text', text }));

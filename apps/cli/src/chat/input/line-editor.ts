@@ -8,12 +8,12 @@ export interface EditorState {
 
 export const emptyEditor: EditorState = { text: '', cursor: 0 };
 
-/** A text with the cursor at its end. */
+/** Returns the state for a text with the cursor at its end. */
 export function editorWith(text: string): EditorState {
   return { text, cursor: text.length };
 }
 
-/** The state after a key; the same state if the key has no effect. */
+/** Returns the state after a key; the same state if the key has no effect. */
 export function edit(state: EditorState, key: ChatKey): EditorState {
   const { text, cursor } = state;
   switch (key.type) {
@@ -37,12 +37,15 @@ export function edit(state: EditorState, key: ChatKey): EditorState {
   }
 }
 
-/** True if the cursor is on the first, or the last, line of the text: then up and down leave it. */
+/** True if the cursor is on the first (up) or last (down) line, so that the key leaves the text. */
 export function atEdge({ text, cursor }: EditorState, direction: 'up' | 'down'): boolean {
   return direction === 'up' ? lineStart(text, cursor) === 0 : lineEnd(text, cursor) === text.length;
 }
 
-/** A backslash before the cursor makes Enter a line break; it gives way to it. Nothing when there is none. */
+/**
+ * Replaces a backslash before the cursor by a line break when Enter is pressed. Returns undefined if there is no
+ * backslash.
+ */
 export function brokenLine({ text, cursor }: EditorState): EditorState | undefined {
   if (text[cursor - 1] !== '\\') return undefined;
   return { text: `${text.slice(0, cursor - 1)}\n${text.slice(cursor)}`, cursor };
@@ -79,12 +82,15 @@ function moved({ text, cursor }: EditorState, { type }: ChatKey): number {
   }
 }
 
-/** The same column of the line that `place` is in, or its end. Beyond the text the cursor stays. */
+/**
+ * Returns the same column in the line that contains `place`, or the end of that line. If `place` is outside the text,
+ * the cursor stays.
+ */
 function otherLine(text: string, cursor: number, place: number): number {
   if (place < 0 || place > text.length) return cursor;
   const column = cursor - lineStart(text, cursor);
   const target = Math.min(lineStart(text, place) + column, lineEnd(text, place));
-  // Not into the middle of a character.
+  // Do not stop in the middle of a character.
   return target === text.length ? target : before(text, after(text, target));
 }
 
@@ -103,7 +109,7 @@ function wordBefore(text: string, cursor: number): number {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Reads only the text near the cursor: a paste may be long. */
+/** Number of code units to read around the cursor, because a paste can be long. */
 const reach = 64;
 
 function before(text: string, cursor: number): number {

@@ -1,7 +1,7 @@
 /** A line of a menu. */
 export interface MenuItem {
   readonly name: string;
-  /** One line about it. */
+  /** A description in one line. */
   readonly text?: string;
   /** The text to insert when chosen. Default: its name. */
   readonly fills?: string;
@@ -14,7 +14,7 @@ export interface Menu {
   readonly chosen: number;
 }
 
-/** The menu with the next item chosen, or the one before; from the end it begins anew. */
+/** Returns the menu with the next or the previous item selected; it wraps around at both ends. */
 export function moveIn(menu: Menu, by: 1 | -1): Menu {
   const count = menu.items.length;
   return count === 0 ? menu : { ...menu, chosen: (menu.chosen + by + count) % count };

@@ -6,14 +6,14 @@ const maxKept = 1000;
 const maxPromptLength = 10_000;
 
 /**
- * The input of earlier chats, oldest first: a JSON string per line in a private file. A history file that cannot be
+ * The input of earlier chats, oldest first: one JSON string per line in a private file. A history file that cannot be
  * read or written counts as empty; the chat works without it.
  */
 export class PromptHistory {
   readonly #path: string | undefined;
   #prompts: string[];
 
-  /** Without a path it is kept for this process only. */
+  /** Without a path, the history is kept for this process only. */
   constructor(path: string | undefined) {
     this.#path = path;
     this.#prompts = path === undefined ? [] : read(path);
@@ -27,19 +27,19 @@ export class PromptHistory {
     if (prompt.trim() === '' || prompt.length > maxPromptLength || prompt === this.#prompts.at(-1)) return;
     this.#prompts.push(prompt);
     if (this.#path === undefined) return;
-    // Other chats write to the same file: theirs are kept, and ours is added.
+    // Other chats write to the same file: keep their prompts and add ours.
     const kept = [...read(this.#path), prompt].slice(-maxKept);
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       writeFileSync(this.#path, kept.map((text) => `${JSON.stringify(text)}\n`).join(''), { mode: 0o600 });
       chmodSync(this.#path, 0o600);
     } catch {
-      // It is remembered until the chat ends.
+      // The prompt stays in memory until the chat ends.
     }
   }
 }
 
-/** The last prompt before `from` that holds the words; -1 when there is none. */
+/** Returns the index of the last prompt before `from` that contains the words; -1 if there is none. */
 export function findPrompt(prompts: readonly string[], words: string, from: number): number {
   const wanted = words.toLowerCase();
   return prompts.findLastIndex((prompt, index) => index < from && prompt.toLowerCase().includes(wanted));

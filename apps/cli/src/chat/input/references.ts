@@ -4,19 +4,19 @@ import type { UserPart } from '@cobbler/agent';
 import { readAttachment } from '../../config/attachment.ts';
 import type { MenuItem } from './menu.ts';
 
-/** `@path` or `@"a path"`, at the beginning of a word. */
+/** `@path` or `@"a path"`, at the start of a word. */
 const reference = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g;
 
-/** A prompt, with the files that it names with `@`. */
+/** A prompt and the files that it names with `@`. */
 export interface Referenced {
   readonly parts: readonly UserPart[];
-  /** Names that look like files but do not exist. */
+  /** Names that look like files that do not exist. */
   readonly missing: readonly string[];
 }
 
 /**
- * A prompt as parts: its text, from which a session gets its title, then the files that it names. A name after `@`
- * that is not a file stays text: it may be a package or a user.
+ * Converts a prompt to parts: its text, from which a session gets its title, then the files that it names. A name
+ * after `@` that is not a file remains text: it may be a package or a user.
  * @throws UsageError for a file that cannot be read or sent.
  */
 export function withReferences(text: string, folder: string): Referenced {
@@ -32,7 +32,7 @@ export function withReferences(text: string, folder: string): Referenced {
   return { parts: [{ type: 'text', text }, ...found.values()], missing };
 }
 
-/** The part of a path that is being typed after an `@`, up to the cursor; nothing when there is none. */
+/** Returns the part of a path after `@` that is typed so far, up to the cursor; undefined if there is none. */
 export function typedPath(text: string, cursor: number): string | undefined {
   return /(?:^|\s)@"?([^\s"]*)$/.exec(text.slice(0, cursor))?.[1];
 }
@@ -40,7 +40,7 @@ export function typedPath(text: string, cursor: number): string | undefined {
 const hidden: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store']);
 const maxItems = 200;
 
-/** Completions of a path: entries of its directory, directories with a slash. */
+/** Returns completions of a path: the entries of its directory, with a slash after directories. */
 export function pathItems(typed: string, folder: string): MenuItem[] {
   const parent = typed.endsWith('/') ? typed : dirname(typed) === '.' ? '' : `${dirname(typed)}/`;
   const begun = typed.endsWith('/') ? '' : basename(typed);
