@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** The chat assistant: Telegram, memory, Cloudflare. */
+/** Errors of the chat assistant: Telegram, memory, Cloudflare. */
 export const assistant: Area = {
   title: 'The assistant',
   entries: [
@@ -55,19 +55,19 @@ export const assistant: Area = {
       code: 'webhook',
       kinds: ['network'],
       what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver to it.',
-      todo: 'Set it as the page describes; the message contains the error from Telegram.',
+      todo: 'Set the webhook as the page describes; the message contains the error from Telegram.',
       see: 'docs/cloudflare.md',
     },
     {
       code: 'chat_gone',
       kinds: ['invalid'],
       what: 'The bot can no longer send to this chat: it was blocked, or the chat was deleted or moved.',
-      todo: 'The assistant stops sending to this chat. If it was moved, the message has the new chat id.',
+      todo: 'The assistant stops sending to this chat. If it was moved, the message contains the new chat id.',
     },
     {
       code: 'not_done',
       kinds: ['network', 'timeout'],
-      what: 'Telegram is unreachable or did not perform the request. The assistant retries; a retry is safe.',
+      what: 'Telegram is unreachable or did not perform the request. The assistant retries the request, which is safe to repeat.',
       todo: 'Wait. If the error persists, check the network of the machine.',
     },
     {
@@ -81,14 +81,14 @@ export const assistant: Area = {
       code: 'retry_later',
       kinds: ['network'],
       what: 'A part of a reply is delayed: its last attempt failed, or another process is sending it.',
-      todo: 'Nothing: the assistant sends it after the time in the message. `cobbler assistant outbox` lists delayed messages.',
+      todo: 'Do nothing: the assistant sends it after the time in the message. `cobbler assistant outbox` lists delayed messages.',
       see: 'docs/assistant.md',
     },
     {
       code: 'not_accepted',
       kinds: ['tool'],
       what: 'An incoming message could not be stored; Telegram will send it again.',
-      todo: 'Read the reason in the message: usually the disk or the database.',
+      todo: 'Read the reason in the message. The cause is usually the disk or the database.',
     },
     {
       code: 'empty_file',
@@ -134,7 +134,7 @@ export const assistant: Area = {
       code: 'settings',
       kinds: ['invalid'],
       what: 'A setting of the Worker is missing or invalid. The message names it.',
-      todo: 'Set it: `wrangler secret put NAME`, or in the configuration of the Worker.',
+      todo: 'Set it with `wrangler secret put NAME`, or in the configuration of the Worker.',
       see: 'docs/cloudflare.md',
     },
   ],

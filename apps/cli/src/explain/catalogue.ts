@@ -8,7 +8,10 @@ import { server } from './server.ts';
 import { sessions, stores } from './stores.ts';
 import { delegation, tools } from './tools.ts';
 
-/** Every error that Cobbler raises, in the order in which people meet them. A test compares it with the sources. */
+/**
+ * Every error that Cobbler raises, in the order in which users usually encounter them. A test compares it with the
+ * sources.
+ */
 export const catalogue: readonly Area[] = [
   commandLine,
   requests,
@@ -27,7 +30,7 @@ export const catalogue: readonly Area[] = [
 /** All codes. */
 export const codes: readonly string[] = catalogue.flatMap(({ entries }) => entries.map(({ code }) => code));
 
-/** The explanation of a code. */
+/** Returns the explanation of a code. */
 export function explanationOf(code: string): Explanation | undefined {
   return catalogue.flatMap(({ entries }) => entries).find((entry) => entry.code === code);
 }

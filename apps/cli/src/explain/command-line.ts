@@ -12,8 +12,8 @@ export const commandLine: Area = {
     {
       code: 'config',
       kinds: ['invalid'],
-      what: 'The configuration cannot be read, or one of its lines is invalid. The message has the file, the line and the setting.',
-      todo: 'Correct that line, or move the file away. `cobbler config` shows each setting and its source.',
+      what: 'The configuration cannot be read, or one of its lines is invalid. The message contains the file, the line and the setting.',
+      todo: 'Correct that line, or move the file elsewhere. `cobbler config` shows each setting and its source.',
     },
   ],
 };

@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Before there is an answer: the key, the address, the request. */
+/** Errors before a response: the key, the address, the request. */
 export const requests: Area = {
   title: 'Requests to a model',
   entries: [
@@ -14,7 +14,7 @@ export const requests: Area = {
     {
       code: 'bad_key',
       kinds: ['invalid'],
-      what: 'The key contains a space, a line break or a character that keys do not have: it was copied with extra text, or cut off.',
+      what: 'The key contains a space, a line break or a character that is not allowed in keys: it was copied with extra text, or cut off.',
       todo: 'Copy it again, or store it with `cobbler config set-key PROVIDER`.',
     },
     {
@@ -89,7 +89,7 @@ export const requests: Area = {
       code: 'unsendable',
       kinds: ['invalid'],
       what: 'The request cannot be sent: the system rejected its address or a header.',
-      todo: "Check the base URL and the headers. The message has the system's error.",
+      todo: "Check the base URL and the headers. The message contains the system's error.",
     },
     {
       code: 'history',
@@ -102,7 +102,7 @@ export const requests: Area = {
       code: 'refused_by_sdk',
       kinds: ['invalid'],
       what: 'The AI SDK rejected the request before sending it.',
-      todo: 'Read the reason in the message: usually a model option or a missing setting of the provider package.',
+      todo: 'Read the reason in the message. The cause is usually a model option or a missing setting of the provider package.',
       see: 'docs/ai-sdk.md',
     },
     {
@@ -115,7 +115,7 @@ export const requests: Area = {
   ],
 };
 
-/** From the connection to the last byte. */
+/** Errors from the connection to the last byte. */
 export const services: Area = {
   title: 'Responses of a service',
   entries: [
@@ -146,14 +146,14 @@ export const services: Area = {
     {
       code: 'content_encoding',
       kinds: ['agent'],
-      what: 'The response is compressed although the request did not allow it. A proxy causes this.',
+      what: 'The response is compressed although the request did not allow it. The usual cause is a proxy.',
       todo: 'Configure the proxy to pass responses from this address unchanged.',
     },
     {
       code: 'request_refused',
       kinds: ['invalid'],
       what: 'The service rejected the request. Retrying it unchanged would not help.',
-      todo: "Read the service's reason in the message: usually an option, a file that is too large, or an unsupported tool schema.",
+      todo: "Read the service's reason in the message. The cause is usually an option, a file that is too large, or an unsupported tool schema.",
     },
     {
       code: 'not_served',
@@ -164,7 +164,7 @@ export const services: Area = {
     {
       code: 'rate_limited',
       kinds: ['rate_limit'],
-      what: 'The service is overloaded or limits your requests: too many at once, or the quota is used up. Retries for several minutes failed.',
+      what: 'The service is overloaded or limits your requests: there are too many at the same time, or the quota is used up. Retries for several minutes failed.',
       todo: 'Wait as long as the message says, or retry longer: `--retry-for 10m`, `retryFor`. If it happens often, raise the quota or run fewer requests in parallel.',
     },
     {
@@ -177,13 +177,13 @@ export const services: Area = {
       code: 'service_timeout',
       kinds: ['timeout'],
       what: 'The service timed out (408).',
-      todo: 'Try again. If the request is large, send less at once.',
+      todo: 'Try again. If the request is large, send less in one request.',
     },
     {
       code: 'service_limit',
       kinds: ['limit'],
       what: 'The service ended the response because of its own limit.',
-      todo: 'Read the reason in the message, and request less at once.',
+      todo: 'Read the reason in the message, and request less at a time.',
     },
     {
       code: 'head',
@@ -195,7 +195,7 @@ export const services: Area = {
       code: 'stall',
       kinds: ['timeout'],
       what: 'The response stalled: no data arrived for 2 minutes.',
-      todo: 'Try again. If it happens often, a device on the network path closes idle connections.',
+      todo: 'Try again. If it happens often, a device on the network path is probably closing idle connections.',
     },
     {
       code: 'progress',
@@ -207,7 +207,7 @@ export const services: Area = {
       code: 'total',
       kinds: ['timeout'],
       what: 'One model call took longer than allowed, retries included (10 minutes).',
-      todo: 'Request less at once, or raise `requestTimeout` in the configuration, `totalMs` in a program.',
+      todo: 'Request less at a time, or raise `requestTimeout` in the configuration, `totalMs` in a program.',
     },
     {
       code: 'request_timeout',
@@ -224,7 +224,7 @@ export const services: Area = {
     {
       code: 'garbled',
       kinds: ['network'],
-      what: 'The response cannot be parsed: broken JSON, or messages in an impossible order.',
+      what: 'The response cannot be parsed: it contains invalid JSON, or messages in an impossible order.',
       todo: 'Try again. If the error persists, the server at the base URL uses another protocol: choose it with `--api chat` or `--api responses`.',
     },
     {
@@ -243,14 +243,14 @@ export const services: Area = {
       code: 'bad_answer',
       kinds: ['agent'],
       what: 'An agent returned an invalid response: a bug in the provider package, not in the model.',
-      todo: 'Run the contract suite against that provider; it reports the broken rule.',
+      todo: 'Run the contract suite against that provider; it reports the violated rule.',
       see: 'docs/writing-a-provider.md',
     },
     {
       code: 'context_full',
       kinds: ['agent', 'invalid'],
       what: 'The conversation exceeds the context window of the model.',
-      todo: 'Compact it: `compact` of the context policy in a program; the command line does it automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
+      todo: 'Compact the conversation: with `compact` of the context policy in a program; the command line does it automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
       see: 'docs/long-work.md',
     },
     {

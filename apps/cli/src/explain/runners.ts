@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Durable work: routines, steps, and the engines below. */
+/** Errors of durable work: workflows, steps, and the engines below. */
 export const runners: Area = {
   title: 'Runners',
   entries: [
@@ -14,7 +14,7 @@ export const runners: Area = {
     {
       code: 'no_run',
       kinds: ['invalid'],
-      what: 'The runner does not have this run: it was never started, or it ended and its retention time is over.',
+      what: 'The runner does not have this run: it was never started, or it ended and its retention period has expired.',
       todo: 'Check the id, or keep ended runs longer.',
       see: 'docs/runners.md',
     },
@@ -29,21 +29,21 @@ export const runners: Area = {
       code: 'run_over',
       kinds: ['invalid'],
       what: 'A step started after its run had ended, so its result would be lost.',
-      todo: 'Wait for each step before the routine returns: usually an `await` is missing.',
+      todo: 'Wait for each step before the workflow returns. Usually an `await` is missing.',
       see: 'docs/runners.md',
     },
     {
       code: 'routine_version',
       kinds: ['invalid'],
-      what: 'Another version of the routine started the run, so this version cannot continue it.',
+      what: 'Another version of the workflow started the run, so this version cannot continue it.',
       todo: 'Keep the older version running until its runs have ended, or start the run again under another id.',
       see: 'docs/runners.md',
     },
     {
       code: 'replay',
       kinds: ['invalid'],
-      what: 'After a crash a routine runs again from its start, and this time it executed other steps than the recorded ones.',
-      todo: 'Put time, randomness and external input into steps. Give a changed routine a new version.',
+      what: 'After a crash a workflow runs again from its start, and this time it executed different steps from the recorded ones.',
+      todo: 'Put time, randomness and external input into steps. Give a changed workflow a new version.',
       see: 'docs/runners.md',
     },
     {
@@ -70,21 +70,21 @@ export const runners: Area = {
       code: 'attempt',
       kinds: ['aborted'],
       what: 'This attempt at a run has ended, and another attempt continues the run.',
-      todo: 'Nothing: the recorded steps are kept, and no step runs twice that must not.',
+      todo: 'Do nothing: the recorded steps are kept, and no step that must not be repeated runs twice.',
       see: 'docs/runners.md',
     },
     {
       code: 'no_ending',
       kinds: ['agent'],
-      what: 'The runner reports the run as ended, but the log of the session has no end of it.',
+      what: 'The runner reports the run as ended, but the log of the session does not contain its end.',
       todo: 'Resume the session: the log is authoritative, and the run continues from there.',
       see: 'docs/runners.md',
     },
     {
       code: 'engine',
       kinds: ['agent', 'network'],
-      what: 'The engine of the runner failed: Restate or Cloudflare Workflows is unreachable, rejected a call, or gave up on a run.',
-      todo: 'Check that the engine runs and that this program is registered with it; the message has its error.',
+      what: 'The engine of the runner failed: Restate or Cloudflare Workflows is unreachable, rejected a call, or abandoned a run.',
+      todo: 'Check that the engine is running and that this program is registered with it; the message contains its error.',
       see: 'docs/runners.md',
     },
     {

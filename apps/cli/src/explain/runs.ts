@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** A run, from its prompt to its end. */
+/** Errors of a run, from its prompt to its end. */
 export const runs: Area = {
   title: 'A run',
   entries: [
@@ -42,13 +42,13 @@ export const runs: Area = {
       code: 'cancelled',
       kinds: ['aborted'],
       what: 'A user or program cancelled the run: Ctrl-C, `cancel()`, or a signal.',
-      todo: 'Nothing. The conversation is valid, and the next prompt works.',
+      todo: 'Do nothing. The conversation is valid, and the next prompt works.',
     },
     {
       code: 'missed',
       kinds: ['network'],
-      what: 'The connection to the server broke during a response, and the model meanwhile started that response again.',
-      todo: 'Nothing: ignore the text shown before; the new response follows.',
+      what: 'The connection to the server broke during a response, and the model has since started that response again.',
+      todo: 'Do nothing: ignore the text shown before; the new response follows.',
     },
     {
       code: 'run_stopped',
@@ -141,7 +141,7 @@ export const runs: Area = {
       code: 'no_reason',
       kinds: ['agent'],
       what: 'A run or a program failed without giving a reason.',
-      todo: 'Read its events: `cobbler sessions show ID`, or `--json` while it runs.',
+      todo: 'Read its events with `cobbler sessions show ID`, or with `--json` during the run.',
     },
     {
       code: 'handler',
@@ -202,13 +202,13 @@ export const runs: Area = {
       code: 'script_threw',
       kinds: ['agent'],
       what: 'A step of a scripted agent is a function, and it threw.',
-      todo: 'Fix that function; the message has the error.',
+      todo: 'Fix that function; the message contains the error.',
       see: 'docs/testing.md',
     },
   ],
 };
 
-/** Runs on record, and runs from a recording. */
+/** Errors of recording and replay. */
 export const cassettes: Area = {
   title: 'Record and replay',
   entries: [

@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Access to the server, and its requests. */
+/** Errors of access to the server and of its requests. */
 export const server: Area = {
   title: 'The server and its clients',
   entries: [
@@ -44,7 +44,7 @@ export const server: Area = {
       code: 'token_file',
       kinds: ['invalid'],
       what: 'The token file of the server cannot be read or written, or is damaged. The server does not start.',
-      todo: 'Fix the permissions of the file, or move it away: the server then creates a new file with new tokens.',
+      todo: 'Fix the permissions of the file, or move it elsewhere; the server then creates a new file with new tokens.',
       see: 'docs/server.md',
     },
     {
@@ -69,7 +69,7 @@ export const server: Area = {
     {
       code: 'bad_path',
       status: [400],
-      what: 'The URL of the request is malformed, for example by an invalid percent-encoding.',
+      what: 'The URL of the request is malformed, for example because of an invalid percent-encoding.',
       todo: 'Percent-encode the parts of the path.',
     },
     {
@@ -114,7 +114,7 @@ export const server: Area = {
       code: 'body_too_large',
       status: [413],
       what: "The body exceeds the server's size limit.",
-      todo: 'Send less at once, or smaller images.',
+      todo: 'Send less in one request, or smaller images.',
       see: 'docs/server.md',
     },
     {
@@ -133,7 +133,7 @@ export const server: Area = {
       code: 'headers_too_large',
       status: [431],
       what: "The headers exceed the server's size limit.",
-      todo: 'Usually these are cookies of other programs on the same host name: use another one.',
+      todo: 'These are usually cookies of other programs on the same host name. Use a different host name.',
     },
     {
       code: 'idempotency_key',
@@ -172,8 +172,8 @@ export const server: Area = {
     {
       code: 'decided',
       status: [409],
-      what: 'The approval is already decided, or its run has ended. A decision counts once.',
-      todo: 'Nothing. The message has the decision.',
+      what: 'The approval is already decided, or its run has ended. Only the first decision counts.',
+      todo: 'Do nothing. The message contains the decision.',
       see: 'docs/gate.md',
     },
     {
@@ -186,15 +186,15 @@ export const server: Area = {
     {
       code: 'other_arguments',
       status: [409],
-      what: 'To allow a call, a decision must contain the hash of the approval, so that exactly that call runs. This hash differs.',
+      what: 'To allow a call, a decision must contain the hash of the approval, so that exactly that call runs. This hash does not match.',
       todo: 'Read the approval again and send its `hash`.',
       see: 'docs/gate.md',
     },
     {
       code: 'no_regenerate',
       status: [400],
-      what: 'A front end asked to regenerate the last response. The log cannot be undone.',
-      todo: 'Fork the session before that message, and send it again there.',
+      what: 'A front end requested a new version of the last response, but the log cannot be undone.',
+      todo: 'Fork the session before that message, and send it again in the fork.',
       see: 'docs/front-ends.md',
     },
     {
@@ -237,7 +237,7 @@ export const server: Area = {
       code: 'stopping',
       status: [503],
       what: 'The server is shutting down and accepts no new requests.',
-      todo: 'Try again when it is back; unfinished runs continue after its start.',
+      todo: 'Try again when it is back; unfinished runs continue after it restarts.',
       see: 'docs/operations.md',
     },
     {
@@ -264,7 +264,7 @@ export const server: Area = {
       code: 'unreachable',
       kinds: ['network'],
       what: 'The server is unreachable, or sent nothing about a run for minutes.',
-      todo: 'Check the address and that the server runs. The run may continue there: reconnect to the session later.',
+      todo: 'Check the address and that the server is running. The run may continue there: reconnect to the session later.',
       see: 'docs/server.md',
     },
     {

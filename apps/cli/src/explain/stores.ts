@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Sessions, and the log that each of them is. */
+/** Errors of sessions and their logs. */
 export const sessions: Area = {
   title: 'Sessions',
   entries: [
@@ -29,21 +29,21 @@ export const sessions: Area = {
       code: 'in_use',
       kinds: ['invalid'],
       what: 'Another process is using this session. The message names it.',
-      todo: 'Wait for it to end or stop it. If its machine crashed, the session is free when the lease expires.',
+      todo: 'Wait for it to end, or stop it. If its machine crashed, the session becomes free when the lease expires.',
       see: 'docs/sessions.md',
     },
     {
       code: 'fenced',
       kinds: ['invalid', 'agent', 'aborted'],
       what: 'Another writer took over the session or run, so this writer may no longer write. The log is intact: each event has one writer.',
-      todo: 'Continue in the other writer. If there should be none, look for a second process with the same store.',
+      todo: 'Continue in the other writer. If there should not be one, look for a second process with the same store.',
       see: 'docs/sessions.md',
     },
     {
       code: 'gap',
       kinds: ['invalid'],
       what: 'The position of an event is already used, or leaves a gap. Nothing was written.',
-      todo: 'Open the session again. If you write events yourself, number them from the last event on.',
+      todo: 'Open the session again. If you write events yourself, number them consecutively after the last event.',
       see: 'docs/events.md',
     },
     {
@@ -69,7 +69,7 @@ export const sessions: Area = {
     {
       code: 'cut_log',
       kinds: ['agent'],
-      what: 'A repaired log ended in the middle of a run; that run is marked as failed.',
+      what: 'The log ended in the middle of a run and was repaired; that run is marked as failed.',
       todo: 'Continue the session: its calls are closed and the next prompt works.',
       see: 'docs/events.md',
     },
@@ -83,7 +83,7 @@ export const sessions: Area = {
       code: 'cursor',
       kinds: ['invalid'],
       what: 'The page cursor of a session list is invalid.',
-      todo: 'Start at the first page, and pass `next` on unchanged.',
+      todo: 'Start at the first page, and pass `next` unchanged.',
     },
     {
       code: 'retention',
@@ -95,7 +95,7 @@ export const sessions: Area = {
   ],
 };
 
-/** Where they are kept: a file of SQLite, PostgreSQL, D1. */
+/** Errors of the stores: an SQLite file, PostgreSQL, D1. */
 export const stores: Area = {
   title: 'Stores',
   entries: [
@@ -129,7 +129,7 @@ export const stores: Area = {
       code: 'store_damaged',
       kinds: ['invalid', 'agent'],
       what: 'The store is corrupt: a damaged file, or rows that another program changed.',
-      todo: 'Find the damage: `cobbler store verify`. Copy what is intact to a new file: `cobbler store salvage`, or restore a backup: `cobbler restore FOLDER`.',
+      todo: 'Find the damage with `cobbler store verify`. Copy intact data to a new file with `cobbler store salvage`, or restore a backup with `cobbler restore FOLDER`.',
       see: 'docs/operations.md',
     },
     {
@@ -142,7 +142,7 @@ export const stores: Area = {
       code: 'store_unreachable',
       kinds: ['invalid', 'agent'],
       what: 'The store cannot be opened: a directory without permissions, a file on a network drive, or a database that does not respond.',
-      todo: 'Check the path and its permissions, or that the database runs and the connection settings are right.',
+      todo: 'Check the path and its permissions, and that the database is running and the connection settings are correct.',
       see: 'docs/scale-out.md',
     },
     {
@@ -175,7 +175,7 @@ export const stores: Area = {
       code: 'store_schema',
       kinds: ['invalid'],
       what: 'The tables of the database are missing or do not match this version.',
-      todo: 'Create them: the message has the command.',
+      todo: 'Create them: the message contains the command.',
       see: 'docs/scale-out.md',
     },
     {

@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Errors of file and command tools that the model reads; users see them in the transcript. */
+/** Errors of file and command tools. The model reads them; users see them in the transcript. */
 export const tools: Area = {
   title: 'Files, commands and MCP servers',
   entries: [
@@ -63,8 +63,8 @@ export const tools: Area = {
     {
       code: 'io',
       kinds: ['tool'],
-      what: 'The file system failed: usually the disk is full or faulty.',
-      todo: "Free disk space, or check the disk. The message has the system's error code.",
+      what: 'The file system failed. The disk is usually full or faulty.',
+      todo: "Free disk space, or check the disk. The message contains the system's error code.",
     },
     {
       code: 'unsuited',
@@ -127,7 +127,7 @@ export const tools: Area = {
   ],
 };
 
-/** Work that is handed to other programs. */
+/** Errors of work that is delegated to other programs. */
 export const delegation: Area = {
   title: 'Delegation to other programs',
   entries: [
@@ -162,7 +162,7 @@ export const delegation: Area = {
       code: 'no_end',
       kinds: ['agent'],
       what: 'The program ended before it reported a result; without a result nothing counts as success.',
-      todo: 'Read its last output in the message. Usually it is not logged in, was killed, or is an unsupported version.',
+      todo: 'Read its last output in the message. Usually the program is not logged in, was killed, or is an unsupported version.',
       see: 'docs/delegation.md',
     },
     {
@@ -208,7 +208,7 @@ export const delegation: Area = {
       code: 'missing_argument',
       kinds: ['tool'],
       what: 'The model called the tool `agent` without an argument that this action needs.',
-      todo: 'Nothing: the model reads the message and calls again.',
+      todo: 'Do nothing: the model reads the message and calls again.',
     },
     {
       code: 'no_sdk',
@@ -220,7 +220,7 @@ export const delegation: Area = {
     {
       code: 'sdk_failed',
       kinds: ['agent'],
-      what: 'The Agent SDK of Claude Code threw. The message has its error.',
+      what: 'The Agent SDK of Claude Code threw. The message contains its error.',
       todo: 'Try again. If the error persists, try `claude` in a terminal in the same directory.',
     },
   ],
