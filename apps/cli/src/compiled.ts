@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
-// By its default: a Node that is too old has not these names, and has to come as far as saying so.
+// A default import: an older Node lacks these names and must still get as far as the error message about its version.
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Environment } from './terminal/io.ts';
 
 /**
  * Enables Node's compile cache in Cobbler's home directory, so that the next start is faster. The directory is
- * private, because Node runs its contents unchecked. It is created only if the home directory exists; without one
+ * private, because Node runs its contents unchecked. It is created only if the home directory exists; without one,
  * every start compiles again.
  */
 export function keepCompiled(env: Environment): void {
@@ -18,11 +18,14 @@ export function keepCompiled(env: Environment): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     module.enableCompileCache(folder);
   } catch {
-    // A home that cannot be written.
+    // The home directory is not writable.
   }
 }
 
-/** Where it is kept. The home is the one of `cobblerHome`, which would itself have to be loaded and compiled first. */
+/**
+ * Returns the directory of the cache. It repeats the rule of `cobblerHome`, which would first have to be loaded and
+ * compiled.
+ */
 export function compiledFolder(env: Environment): string | undefined {
   const { COBBLER_HOME, HOME, USERPROFILE } = env;
   if (COBBLER_HOME) return join(COBBLER_HOME, 'compiled');

@@ -7,10 +7,13 @@ import { processIo } from './terminal/process-io.ts';
 import { asTyped, ownName } from './terminal/program-name.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
-/** The latest that what is left over, such as a tool that is being ended, may keep the process alive. */
+/**
+ * Maximum time that remaining work, such as a tool that is being stopped, may keep the process alive, in
+ * milliseconds.
+ */
 const lingerMs = 6000;
 
-/** Runs one command line. Everything that takes time to load is loaded by the command that needs it. */
+/** Runs one command line. Each command loads what it needs. */
 async function main(io: Io): Promise<number> {
   checkNode(process.versions.node);
   const [first] = io.args;
@@ -76,7 +79,7 @@ async function main(io: Io): Promise<number> {
   }
 }
 
-/** The help of a command, or the general help for an unknown one. */
+/** Prints the help of a command, or the general help for an unknown one. */
 async function helpOn(name: string | undefined, io: Io): Promise<number> {
   const { commandRow } = await import('./command-line/command-table.ts');
   const { help } = await import('./commands/help.ts');
@@ -89,7 +92,7 @@ async function version(io: Io): Promise<number> {
   return 0;
 }
 
-/** Says what is wrong and what to do, without a stack. Returns the exit code. */
+/** Prints what is wrong and what to do, without a stack trace. Returns the exit code. */
 function report(error: unknown, io: Io): number {
   const { message, advice, exitCode } = described(error, ownName(io.env));
   const lines = [
@@ -114,7 +117,7 @@ function described(error: unknown, name: string): Described {
   }
   const message = error instanceof Error ? error.message : String(error);
   const { kind, code } = error as { kind?: unknown; code?: unknown };
-  // An error of ours has a kind, and a code that says more.
+  // Our own errors have a kind, and a code with an explanation.
   const more = typeof kind === 'string' && typeof code === 'string' ? [`More: ${name} explain ${code}`] : [];
   if (kind !== 'invalid' && kind !== 'auth') {
     return { message: `internal error: ${message}`, advice: more, exitCode: 1 };
@@ -123,9 +126,9 @@ function described(error: unknown, name: string): Described {
   return { message, advice: [advice, ...more], exitCode: 2 };
 }
 
-/** The solution for an error of the packages, by its code. */
+/** Advice for errors of the packages, by code. */
 const codeAdvice: Readonly<Record<string, string>> = {
-  config: 'Correct that line, or move the file away.',
+  config: 'Correct that line, or move the file elsewhere.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
   no_sampling: 'Remove temperature from the configuration.',
 };

@@ -64,7 +64,7 @@ describe('where nothing else is installed', () => {
     expect([code, stdout, stderr]).toEqual([0, 'Hello.\n', expect.stringContaining('complete')]);
   });
 
-  test('contains no demo project', patience, async () => {
+  test('does not contain a demo project', patience, async () => {
     const { code, stderr } = await cli.run(['demo'], { TMPDIR: temporaryFolder() });
     expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
   });

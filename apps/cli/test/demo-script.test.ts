@@ -110,19 +110,19 @@ describe('the scripted model reacts to what the tools return', () => {
   test('with the bug repaired beforehand it says that nothing is to be done', () => {
     const end = said([run(tap([]))]);
     expect(end).toMatchObject({ stop: 'complete', calls: [] });
-    expect(end.text).toContain('**Nothing to repair.** All 4 tests pass already');
+    expect(end.text).toContain('**Nothing to fix.** All 4 tests already pass');
   });
 
   test('with a second bug it says what is left', () => {
     const end = said([run(tap([heels, 'cents'])), source, edit, run(tap(['cents']))]);
     expect(end.stop).toBe('complete');
-    expect(end.text).toContain(`**Partly repaired.** \`${heels}\` passes now, but \`cents\` still fails.`);
+    expect(end.text).toContain(`**Partly fixed.** \`${heels}\` passes now, but \`cents\` still fails.`);
   });
 
   test('with another bug it says that it does not know it', () => {
     const end = said([run(spec(['cents'])), ['read_file', { path: 'src/ticket.js' }, 'other text']]);
     expect(end).toMatchObject({ stop: 'complete', calls: [] });
-    expect(end.text).toContain('**Not repaired.**');
+    expect(end.text).toContain('**Not fixed.**');
   });
 
   test('a change or a command that was denied ends it with the reason', () => {

@@ -48,7 +48,7 @@ describe('the demo', () => {
       const folder = project(repair);
       const end = await cobbler(['demo', '-C', folder]);
       expect(end.code, end.stderr).toBe(0);
-      expect(end.stdout).toMatch(/^\*\*Nothing to repair\.\*\* All 4 tests pass already/);
+      expect(end.stdout).toMatch(/^\*\*Nothing to fix\.\*\* All 4 tests already pass/);
       expect(end.stderr).not.toContain('edit_file');
       expect(end.stderr).not.toContain('file changed');
     },
@@ -62,7 +62,7 @@ describe('the demo', () => {
       const end = await cobbler(['demo', '-C', folder]);
       expect(end.code, end.stderr).toBe(0);
       expect(end.stdout).toMatch(
-        /^\*\*Partly repaired\.\*\* `a pair of heels .*` passes now, but `cents are written .*` still fails\./,
+        /^\*\*Partly fixed\.\*\* `a pair of heels .*` passes now, but `cents are written .*` still fails\./,
       );
       expect(readFileSync(join(folder, 'src/ticket.js'), 'utf8')).toContain('* job.count');
     },
@@ -71,7 +71,7 @@ describe('the demo', () => {
   test('with only a bug it does not know it says so', patience, async () => {
     const end = await cobbler(['demo', '-C', project(repair, secondBug)]);
     expect(end.code, end.stderr).toBe(0);
-    expect(end.stdout).toMatch(/^\*\*Not repaired\.\*\*/);
+    expect(end.stdout).toMatch(/^\*\*Not fixed\.\*\*/);
   });
 
   test('as JSON it is one event per line', patience, async () => {

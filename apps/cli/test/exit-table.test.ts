@@ -220,7 +220,7 @@ const rows: readonly Row[] = [
     name: 'a demo elsewhere',
     args: ['demo', '-C', '/'],
     code: 2,
-    stderr: 'cobbler: / contains no demo project.',
+    stderr: 'cobbler: / does not contain a demo project.',
   },
 ];
 

@@ -66,9 +66,9 @@ describe("a project's own file", () => {
   });
 
   test.each([
-    ['permissions: [1', 'is invalid: "permissions" has lists'],
-    ['permissions:\n  deny: rm\n', 'is invalid: "permissions" has lists'],
-    ['permissions:\n  mode: everything\n', 'is invalid: "permissions" has lists'],
+    ['permissions: [1', 'is invalid: "permissions" can contain'],
+    ['permissions:\n  deny: rm\n', 'is invalid: "permissions" can contain'],
+    ['permissions:\n  mode: everything\n', 'is invalid: "permissions" can contain'],
     ['permissions:\n  deny:\n    - "run_command(rm"\n', 'is not of the form'],
   ])('that is %j ends the run: it may forbid something', async (text, words) => {
     const { folder, env } = project(text);

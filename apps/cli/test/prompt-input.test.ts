@@ -55,7 +55,7 @@ describe('the prompt', () => {
     };
     const prompt = readPrompt(['x'], [], io);
     io.clock.advance(1000);
-    expect(io.stderr.text()).toContain('reading standard input to its end');
+    expect(io.stderr.text()).toContain('reading standard input until it ends');
     end(bytes('late'));
     expect(await prompt).toHaveLength(2);
   });

@@ -65,7 +65,7 @@ describe('cobbler store', () => {
       1,
       `${file} is damaged. 2 sessions, 3 events, 1 damaged session.
   session two: only the first 1 event can be read
-Copy what is intact into a new file: cobbler store salvage ${file}
+Copy intact data to a new file: cobbler store salvage ${file}
 `,
     ]);
     const { out: line } = await run(home, ['verify'], { json: true });

@@ -23,7 +23,7 @@ export const backupRows = [
   {
     name: 'store',
     operands: '<action> [file]',
-    text: 'check session files for damage; copy what is intact',
+    text: 'check session files for damage, and copy intact data',
     about: [
       'cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME',
       'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what is lost per session',

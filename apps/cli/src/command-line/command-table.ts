@@ -5,18 +5,18 @@ import { serveGroups } from './serve-options.ts';
 
 export interface CommandRow {
   readonly name: string;
-  /** The operands, in commander's syntax. */
+  /** The operands in commander's syntax. */
   readonly operands: string;
-  /** One line for the list of commands. */
+  /** A description of one line for the list of commands. */
   readonly text: string;
   /** Additional lines of the command's help. */
   readonly about: readonly string[];
   readonly groups: readonly OptionGroup[];
-  /** Completions of the first operand. */
+  /** Completions for the first operand. */
   readonly words?: 'file' | readonly string[];
 }
 
-/** Options that apply to all sessions of a client, such as an editor. */
+/** Returns the options that apply to all sessions of a client, such as an editor. */
 const programGroups = (without: RegExp): readonly OptionGroup[] => [
   ...taskGroups
     .filter(({ title }) => title !== 'Output')
@@ -24,7 +24,7 @@ const programGroups = (without: RegExp): readonly OptionGroup[] => [
   { title: 'Session', options: [{ flags: '--no-session', text: 'do not save sessions' }] },
 ];
 
-/** For the bot and the chat in this terminal. */
+/** The options of the bot and of the local chat. */
 const assistantGroups: readonly OptionGroup[] = [
   {
     title: 'Assistant',
@@ -43,8 +43,8 @@ const assistantGroups: readonly OptionGroup[] = [
       },
       { flags: '--retry-for <time>', text: 'retry an overloaded service for this long (default 5m)' },
       { flags: '--tools <list>', text: 'comma-separated tools (default none)' },
-      { flags: '-C, --dir <dir>', text: 'directory that tools work in', completes: 'folder' },
-      { flags: '--persona <file>', text: 'who the assistant is and how it speaks', completes: 'file' },
+      { flags: '-C, --dir <dir>', text: 'working directory of the tools', completes: 'folder' },
+      { flags: '--persona <file>', text: 'description of the assistant and its style', completes: 'file' },
       {
         flags: '--time-zone <name>',
         text: 'default: the time zone of this machine',
@@ -64,7 +64,7 @@ const assistantGroups: readonly OptionGroup[] = [
       { flags: '--api-root <url>', text: 'your own Bot API server' },
       {
         flags: '--log-level <level>',
-        text: 'debug logs message text',
+        text: 'minimum level to log: debug (with message text), info, warn or error',
         completes: ['debug', 'info', 'warn', 'error'],
       },
     ],
@@ -94,7 +94,7 @@ export const commands: readonly CommandRow[] = [
       'The prompt is the arguments, the piped input, or both: then the input is attached to the prompt.',
       'The response goes to standard output, everything else to standard error.',
       'Without a terminal, calls that need approval are denied, and the exit code is 5.',
-      'Ctrl-C cancels and prints the summary; a second Ctrl-C exits at once.',
+      'Ctrl-C cancels and prints the summary; a second Ctrl-C exits immediately.',
     ],
     groups: runGroups,
   },
@@ -131,10 +131,10 @@ export const commands: readonly CommandRow[] = [
     operands: '[id] [prompt...]',
     text: 'continue a session, for example after a crash',
     about: [
-      'Without an id, choose one of the latest sessions of this directory; without a terminal, the latest is used. A',
+      'Without an id, choose one of the latest sessions in this directory; without a terminal, the latest is used. A',
       'unique prefix of the id is enough. The session keeps its directory and model unless you pass others.',
       'Permissions are those of this command.',
-      'A tool that was running at the crash runs again only if that changes nothing.',
+      'A tool that was running at the crash runs again only if repeating it is safe.',
     ],
     groups: taskGroups,
   },
@@ -157,13 +157,16 @@ export const commands: readonly CommandRow[] = [
       {
         title: 'Options',
         options: [
-          { flags: '--here', text: 'list only sessions of this directory' },
+          { flags: '--here', text: 'list only sessions in this directory' },
           { flags: '-n, --limit <n>', text: 'maximum number to list (default 20)' },
           { flags: '--json', text: 'list as JSON, one session per line' },
           { flags: '-o, --output <file>', text: 'with export: write to this file', completes: 'file' },
           { flags: '--at <seq>', text: 'with fork: copy up to and including this event' },
-          { flags: '--older-than <time>', text: 'with prune: unchanged for this long, such as 30d or 12h' },
-          { flags: '--keep-last <n>', text: 'with prune: keep this many of the latest' },
+          {
+            flags: '--older-than <time>',
+            text: 'with prune: delete sessions unchanged for this long, such as 30d or 12h',
+          },
+          { flags: '--keep-last <n>', text: 'with prune: keep this many of the latest sessions' },
         ],
       },
     ],
@@ -175,7 +178,7 @@ export const commands: readonly CommandRow[] = [
     text: 'watch it fix a small project, without a key',
     about: [
       'A scripted model fixes a failing test in a small project. Everything else is real: the tools, the',
-      'files, the HTTP requests. It works in a new directory, which is kept, and asks nothing.',
+      'files, the HTTP requests. It works in a new directory, which is kept, and asks for no approval.',
     ],
     groups: [
       {
@@ -183,7 +186,7 @@ export const commands: readonly CommandRow[] = [
         options: [
           {
             flags: '-C, --dir <dir>',
-            text: 'use a directory that an earlier demo left, as it is now',
+            text: 'use the directory of an earlier demo in its current state',
             completes: 'folder',
           },
           { flags: '--json', text: 'print one event per line, as in run' },
@@ -261,7 +264,7 @@ export const commands: readonly CommandRow[] = [
       'sets the directory and asks before edits and commands; model, tools and limits are those of this command.',
       'Setup: docs/editors.md.',
     ],
-    // An editor says itself where it works.
+    // The editor sets the working directory.
     groups: programGroups(/--(attach|dir|backend) /),
   },
   {
@@ -278,7 +281,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'assistant',
     operands: '[action] [url]',
-    text: 'run a Telegram bot with memory; --local: here, without a key',
+    text: 'run a Telegram bot with memory; --local: chat here, without a key',
     about: [
       'cobbler assistant --local           chat here with a scripted model and real memory',
       'cobbler assistant                   run the bot until Ctrl-C; a restart continues',
@@ -299,14 +302,14 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'approve',
     operands: '[id]',
-    text: 'allow a call that waits on the server; without an id: list them',
+    text: 'allow a waiting call on the server; without an id: list them',
     about: ['A unique prefix of the id is enough. A decision counts once, for exactly the call shown.'],
     groups: [{ title: 'Options', options: [serverUrl] }],
   },
   {
     name: 'deny',
     operands: '[id]',
-    text: 'deny a call that waits on the server',
+    text: 'deny a waiting call on the server',
     about: ['A unique prefix of the id is enough.'],
     groups: [
       {
@@ -368,17 +371,17 @@ export const commands: readonly CommandRow[] = [
 
 export const commandNames: readonly string[] = commands.map((command) => command.name);
 
-/** The command of this name. */
+/** Returns the command with this name. */
 export function commandRow(name: string): CommandRow | undefined {
   return commands.find((command) => command.name === name);
 }
 
-/** Every option of a command. */
+/** Returns every option of a command. */
 export function optionsOf(command: CommandRow): OptionRow[] {
   return command.groups.flatMap((group) => [...group.options]);
 }
 
-/** The flags of an option without its value: `-m, --model <name>` gives `-m` and `--model`. */
+/** Returns the flags of an option without its value: `-m, --model <name>` gives `-m` and `--model`. */
 export function flagNames(option: OptionRow): string[] {
   return option.flags.match(/--?[\w-]+/g) ?? [];
 }

@@ -1,17 +1,17 @@
-/** An option of a command, as it is parsed, explained and completed. */
+/** An option of a command, for parsing, help and completion. */
 export interface OptionRow {
-  /** In commander's words: `-m, --model <name>`. */
+  /** The flags in commander's syntax: `-m, --model <name>`. */
   readonly flags: string;
   readonly text: string;
-  /** May be given more than once. */
+  /** Set if the option can be repeated. */
   readonly repeats?: true;
-  /** Completion of the value. */
+  /** Completions for the value. */
   readonly completes?: 'file' | 'folder' | readonly string[];
-  /** Accepted, but not worth a line of help. */
+  /** Set if the option is accepted but not listed in the help. */
   readonly hidden?: true;
 }
 
-/** A group of options under a heading of the help. */
+/** A group of options under one heading of the help. */
 export interface OptionGroup {
   readonly title: string;
   readonly options: readonly OptionRow[];

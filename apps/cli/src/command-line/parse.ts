@@ -4,16 +4,16 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { CommandRow } from './command-table.ts';
 import { commandNames, commands, flagNames, optionsOf } from './command-table.ts';
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface Invocation {
   readonly command: string;
   readonly operands: readonly string[];
-  /** Options by the name that commander gives them: `--max-usd` is `maxUsd`. */
+  /** Options by commander's names: `--max-usd` is `maxUsd`. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Takes a command line apart. Words that name no command are a prompt.
+ * Parses a command line. Words that do not name a command are a prompt.
  * @throws UsageError for an unknown option or command, or a missing value.
  */
 export function parseCommandLine(args: readonly string[]): Invocation {
@@ -61,7 +61,10 @@ function declare(command: Command, row: CommandRow): void {
   }
 }
 
-/** An optional value would swallow the prompt behind it, so the one form with a value is an option of its own. */
+/**
+ * Reads `--json=MODE`. An optional value would consume the prompt after it, so the one form with a value is handled
+ * as a separate option.
+ */
 function readJsonMode(arg: string): string {
   if (arg === '--json=deltas') return '--json-deltas';
   if (arg === '--json=events') return '--json';
@@ -71,7 +74,10 @@ function readJsonMode(arg: string): string {
   return arg;
 }
 
-/** A single word next to a command's name is a slip, not a prompt: it would cost money to find out. */
+/**
+ * Rejects a single word that resembles a command: it is probably a typing error, and running it as a prompt would
+ * cost money.
+ */
 function checkPromptWords(words: readonly string[], args: readonly string[]): void {
   const [first] = words;
   if (first === undefined || args[0] === 'run') return;

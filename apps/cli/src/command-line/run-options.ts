@@ -10,7 +10,7 @@ const sessionGroup: OptionGroup = {
   ],
 };
 
-/** The options of one task, without those of its session. */
+/** The options of a task, without those of its session. */
 export const taskGroups: readonly OptionGroup[] = [
   {
     title: 'Model',
@@ -43,13 +43,13 @@ export const taskGroups: readonly OptionGroup[] = [
       },
       {
         flags: '-f, --attach <file>',
-        text: 'attach a text file, image or PDF; repeatable',
+        text: 'attach a text file, image, PDF or audio file; repeatable',
         repeats: true,
         completes: 'file',
       },
       { flags: '--system <text>', text: 'replace the built-in instructions with this text, or @FILE' },
       { flags: '--append-system <text>', text: 'append this text, or @FILE, to the instructions' },
-      { flags: '--no-context-files', text: 'do not read AGENTS.md or CLAUDE.md' },
+      { flags: '--no-context-files', text: 'skip AGENTS.md and CLAUDE.md' },
       { flags: '--tools <list>', text: 'use only these tools, separated by commas; none for none' },
       {
         flags: '--mcp <server>',
@@ -124,7 +124,10 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'replay a recorded run: same log, no model, no tools',
         completes: 'file',
       },
-      { flags: '--refresh', text: 'with --replay: run the same task for real and record it again' },
+      {
+        flags: '--refresh',
+        text: 'with --replay: run the same task again with a real model, and record it again',
+      },
       { flags: '--live-tools', text: 'with --replay: run the read-only tools; with --yes, all tools' },
       { flags: '-p, --print', text: 'accepted and ignored', hidden: true },
       { flags: '--json-deltas', text: 'internal form of --json=deltas', hidden: true },

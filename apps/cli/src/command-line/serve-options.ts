@@ -1,7 +1,7 @@
 import type { OptionGroup } from './option-row.ts';
 import { taskGroups } from './run-options.ts';
 
-/** The options that a server applies to all sessions: those of `run`, except prompt and output. */
+/** The options that a server applies to all sessions: those of `run`, except for prompt and output. */
 export const serveGroups: readonly OptionGroup[] = [
   {
     title: 'Server',

@@ -16,8 +16,8 @@ import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
 
 /**
- * `cobbler acp`: serves an editor on standard input and output until it hangs up. Nothing but the protocol is written
- * to standard output. Returns the exit code.
+ * Runs `cobbler acp`: serves an editor on standard input and output until the editor disconnects. Only protocol
+ * messages are written to standard output. Returns the exit code.
  */
 export async function acp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (io.stdin.tty) {

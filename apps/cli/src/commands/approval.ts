@@ -17,9 +17,9 @@ interface ServerApproval {
 }
 
 /**
- * `cobbler approve ID` and `cobbler deny ID`: shows what is asked and decides it; without an id, lists what
- * waits. Returns the exit code.
- * @throws UsageError for an id that nothing waits under, or more than one thing.
+ * Runs `cobbler approve ID` and `cobbler deny ID`: shows the waiting call and decides it. Without an id, lists the
+ * waiting calls. Returns the exit code.
+ * @throws UsageError if no waiting call matches the id, or several do.
  */
 export async function answerApproval(
   decision: 'allow' | 'deny',
@@ -70,7 +70,7 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
   throw new UsageError(`Several waiting calls match ${visible(id)}.`, `Use more of the id: ${ids}`);
 }
 
-/** All of what is asked, so that nothing in it can drive the terminal or hide. */
+/** Returns everything about a call, escaped so that nothing in it can control the terminal or hide. */
 function describe(asked: ServerApproval): string[] {
   const { approvalId, toolName, sessionId, expiresAt } = asked;
   const until = expiresAt === undefined ? '' : `, until ${expiresAt}`;
@@ -85,19 +85,19 @@ function refused(status: number, json: Record<string, unknown>): Error {
   return new UsageError(visible(detail), 'List the waiting calls: cobbler approve');
 }
 
-/** An answer of the server. */
+/** A response of the server. */
 interface ServerAnswer {
   readonly status: number;
   readonly json: Record<string, unknown>;
 }
 
-/** Asks a server that runs. */
+/** Sends a request to a running server. */
 type ServerLink = (method: string, path: string, body?: unknown) => Promise<ServerAnswer>;
 
 /**
- * A link to the server named, or to the one that runs on this machine, with its owner's token or the one in
+ * Returns a link to the given server, or to the one running on this machine, with its owner's token or the one in
  * COBBLER_SERVER_TOKEN.
- * @throws UsageError when there is none.
+ * @throws UsageError if there is none.
  */
 function linkToServer(env: Environment, named?: string): ServerLink {
   const home = serverHome(env);

@@ -7,7 +7,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const actions = ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'];
 
-/** `cobbler assistant`: the bot, the chat at this terminal, or what is to be known of them. Returns the exit code. */
+/** Runs `cobbler assistant`: the bot, the local chat or one of the other actions. Returns the exit code. */
 export async function assistant(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action, address] = operands;
   const flags = readAssistantFlags(options, io);

@@ -20,8 +20,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 
 /**
- * `cobbler backup FOLDER`: copies what is kept, while it is in use. Returns the exit code.
- * @throws UsageError when there is nothing to copy, or something in the way; AgentError for a damaged database.
+ * Runs `cobbler backup FOLDER`: copies all stored data, while it is in use. Returns the exit code.
+ * @throws UsageError if there is nothing to copy or the target is not usable; AgentError for a damaged database.
  */
 export async function backup(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
@@ -63,7 +63,7 @@ function checkPlace(folder: string, home: string): void {
   }
 }
 
-/** Nothing for a file that is gone by now. */
+/** Copies a file. Returns undefined if it no longer exists. */
 async function copy(file: KeptFile, home: string, draft: string): Promise<BackupFile | undefined> {
   const [from, to] = [join(home, file.name), join(draft, file.name)];
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
@@ -89,17 +89,18 @@ async function factsOf(name: string, path: string): Promise<BackupFile> {
 const passing =
   /^(compiled|processes)\/|^server\.json$|^address$|(^|\/)(lock\.db|part-[^/]*)$|-(wal|shm|journal|made)$|-owner-[^/]*$/;
 
-/** A file of a home that is worth a copy. */
+/** A file of a home directory that a backup includes. */
 interface KeptFile {
-  /** From the home on, with slashes. */
+  /** Path relative to the home directory, with slashes. */
   readonly name: string;
   readonly isDatabase: boolean;
 }
 
 /**
- * Everything of a home that outlives a process, in the order in which it has to be copied while it is in use: a journal
- * before what its steps write (a step that is not in the journal is done again, one that is in it never), and databases
- * before the files that they name. So a copy is a state that a crash could have left behind.
+ * Returns everything in a home directory that outlives a process, in an order that is safe to copy while it is in
+ * use: a journal before the data that its steps write (a step missing from the journal runs again, a recorded step
+ * never does), and databases before the files that they refer to. The copy is then a state that a crash could have
+ * left.
  */
 function keptFiles(home: string): KeptFile[] {
   const files = filesBelow(home, '')
@@ -109,7 +110,7 @@ function keptFiles(home: string): KeptFile[] {
   return files.sort((left, right) => rank(left) - rank(right) || (left.name < right.name ? -1 : 1));
 }
 
-/** Regular files only: no link is followed. */
+/** Returns regular files only; it does not follow links. */
 function filesBelow(home: string, folder: string): string[] {
   return readdirSync(join(home, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = folder === '' ? entry.name : `${folder}/${entry.name}`;

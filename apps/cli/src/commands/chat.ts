@@ -23,15 +23,15 @@ import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { localConversations } from './local-conversations.ts';
 
-/** A chat that is about to begin. */
+/** A chat that is ready to start. */
 interface Prepared {
   readonly host: ChatHost;
   readonly sessionId?: string;
-  /** Nothing of this chat is to stay behind. */
+  /** True if nothing of this chat may be stored. */
   readonly isFleeting?: boolean;
 }
 
-/** `cobbler chat`: a conversation at the terminal, here or on a server. Returns the exit code. */
+/** Runs `cobbler chat`: a conversation in the terminal, here or on a server. Returns the exit code. */
 export async function chat(words: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const screen = screenFor(io.stdout, io.env);
   if (!io.stdin.tty || !screen.redraw) {
@@ -88,7 +88,10 @@ async function prepared(
   return { host, sessionId: first.info.id };
 }
 
-/** Also tells whether the server is there and takes the token, before anything is said. */
+/**
+ * Lists the sessions of the server. This also checks that the server responds and accepts the token, before the chat
+ * starts.
+ */
 async function sessionsOf(host: RemoteHost, url: string): ReturnType<RemoteHost['sessions']> {
   try {
     return await host.sessions();
@@ -119,7 +122,7 @@ async function localHost(given: RunFlags, io: Io): Promise<Prepared & { close: (
   }
 }
 
-/** Until there is a page, what MCP servers have to say is written above it. */
+/** Opens the MCP servers. Messages about them go to standard error until the page exists. */
 async function hostWithServers(
   flags: RunFlags,
   values: FileConfig,
@@ -140,8 +143,9 @@ async function hostWithServers(
 }
 
 /**
- * The address and token of a server: from the options, after `#token=` in the address, or from COBBLER_SERVER_TOKEN.
- * @throws UsageError when the address is invalid, or there is no token.
+ * Returns the address and token of a server: from the options, from `#token=` in the address, or from
+ * COBBLER_SERVER_TOKEN.
+ * @throws UsageError if the address is invalid or there is no token.
  */
 export function serverAccess(
   given: string,

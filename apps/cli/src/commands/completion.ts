@@ -8,7 +8,7 @@ const shells: Readonly<Record<string, () => string>> = { bash: bash, zsh: zsh, f
 
 /**
  * Prints a completion script.
- * @throws UsageError for a shell that is not known.
+ * @throws UsageError for an unknown shell.
  */
 export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): number {
   const write = shell !== undefined && Object.hasOwn(shells, shell) ? shells[shell] : undefined;
@@ -23,12 +23,12 @@ export function completion(shell: string | undefined, io: Pick<Io, 'stdout'>): n
   return 0;
 }
 
-/** Completions after the name of a command. */
+/** Completions after a command name. */
 interface Followers {
   readonly flags: readonly string[];
-  /** Known words for its first operand. */
+  /** Known values of its first operand. */
   readonly operands: readonly string[];
-  /** Its first operand is a file. */
+  /** True if its first operand is a file. */
   readonly takesFile: boolean;
 }
 
@@ -44,7 +44,7 @@ function followers(name: string): Followers {
     : { flags, operands: words, takesFile: false };
 }
 
-/** Options whose values are known words. */
+/** Returns the options that have a fixed set of values. */
 function valued(): { flags: string[]; values: readonly string[] }[] {
   return commands.flatMap(optionsOf).flatMap((option) => {
     const { completes } = option;
@@ -53,7 +53,7 @@ function valued(): { flags: string[]; values: readonly string[] }[] {
   });
 }
 
-/** Options whose value is a path, as a pattern of a shell's `case`. */
+/** Returns the options whose value is a path, as a pattern for a shell's `case`. */
 function pathFlags(kind: 'file' | 'folder'): string {
   const options = commands.flatMap(optionsOf).filter(({ completes }) => completes === kind);
   return [...new Set(options.flatMap(flagNames))].join('|');

@@ -16,7 +16,7 @@ import { didYouMean } from '../terminal/suggestion.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
+/** Runs `cobbler config`: shows settings with their sources, or stores one. Returns the exit code. */
 export async function config(operands: readonly string[], io: Io): Promise<number> {
   const [action, name, value] = operands;
   if (action === undefined) return await show(io);
@@ -84,7 +84,7 @@ async function setKey(provider: string | undefined, io: Io): Promise<number> {
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw UsageError.coded(
       'bad_key',
-      'This is not a key: it contains a space, a line break or a character that keys do not have.',
+      'This is not a key: it contains a space, a line break or a character that is not allowed in keys.',
       'Copy the key again.',
     );
   }
@@ -126,7 +126,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   return 0;
 }
 
-/** A number, `true` and `false` are stored as such; the settings know whether they want them. */
+/** Converts `true`, `false` and numbers; all other values remain strings. The settings check the types. */
 function typed(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
@@ -144,10 +144,10 @@ function configPath(io: Io): string {
 }
 
 /**
- * Puts one value into the configuration file; comments and all else in it stay. The file is for its owner
- * alone (mode 600), since it may hold keys, and is replaced as a whole, so that it is never half written.
+ * Puts one value into the configuration file and keeps comments and all other settings. Only the owner can read the
+ * file (mode 600), because it may contain keys. It is replaced as a whole, so it is never incomplete.
  *
- * @throws UsageError when it cannot be written, AgentError `invalid` when the outcome would not be usable.
+ * @throws UsageError if it cannot be written, AgentError `invalid` if the result would not be valid.
  */
 export async function writeSetting(path: string, keys: readonly string[], value: unknown): Promise<void> {
   const before = readOrEmpty(path);
@@ -174,7 +174,7 @@ function readOrEmpty(path: string): string {
   }
 }
 
-/** A link to the file, as people keep who store their settings elsewhere, must stay a link. */
+/** Returns the target of a link, so that a link to a settings file stored elsewhere remains a link. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
@@ -187,7 +187,7 @@ function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`;
   try {
     writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
-    // The umask may have taken bits from the mode, but never adds any; a file of before may have had more.
+    // The umask may have removed bits from the mode but never adds any; an existing file may have more.
     chmodSync(fresh, 0o600);
     renameSync(fresh, path);
   } catch (error) {
@@ -198,7 +198,7 @@ function replaceFile(path: string, text: string): void {
 
 /**
  * Reads a secret: typed without echo at a terminal, or piped in.
- * @throws UsageError when there is neither, or it is given up with Ctrl-C.
+ * @throws UsageError if there is neither, or the user cancels with Ctrl-C.
  */
 async function readHidden(question: string, io: Io): Promise<string> {
   if (!io.stdin.tty)

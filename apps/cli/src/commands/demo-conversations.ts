@@ -10,7 +10,7 @@ import { demoStage } from '../demo/stage.ts';
 import type { Io } from '../terminal/io.ts';
 import { systemOf } from './run.ts';
 
-/** Conversations with the scripted model of `cobbler demo`, with approvals. Nothing is stored. */
+/** Creates conversations with the scripted model of `cobbler demo`, with approvals. Nothing is stored. */
 export async function demoConversations(io: Io): Promise<{ host: LocalHost; close: () => Promise<void> }> {
   const { folder, env, model, close } = await demoStage(io);
   const { agent, pricing, failure } = model;

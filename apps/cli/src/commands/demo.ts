@@ -18,8 +18,8 @@ import { wrap } from '../terminal/text-width.ts';
 const prompt = 'One of the tests fails. Find out why, fix it and run the tests again.';
 
 /**
- * `cobbler demo`: the main job without a key. A scripted model answers over HTTP on this machine; all else,
- * from the vendor's client to the tools and the tests that they run, is what a real run uses.
+ * Runs `cobbler demo`: the fix of a small project without a key. A scripted model responds over HTTP on this machine;
+ * everything else, from the vendor's client to the tools and the tests that they run, is the same as in a real run.
  */
 export async function demo(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   const given = typeof options['dir'] === 'string' ? workFolder(options['dir'], io) : undefined;
@@ -55,7 +55,7 @@ export async function demo(options: Readonly<Record<string, unknown>>, io: Io): 
         limits: { turns: 20 },
         form: isJson ? 'json' : 'people',
         verbose: options['verbose'] === true,
-        header: ['cobbler', agent.model, shortPath(folder, io.env), 'asks nothing here'],
+        header: ['cobbler', agent.model, shortPath(folder, io.env), 'never asks here'],
         folder: shortPath(folder, io.env),
       },
       io,

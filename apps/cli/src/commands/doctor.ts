@@ -15,7 +15,7 @@ import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 import { failureOf } from '../view/failure.ts';
 
-/** `cobbler doctor`: checks the setup. Returns 0 when all is well, else 1. */
+/** Runs `cobbler doctor`: checks the setup. Returns 0 if all checks pass, otherwise 1. */
 export async function doctor(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   const flags: ModelFlags = {
     // The check must fail fast: no retries.
@@ -36,7 +36,7 @@ export async function doctor(options: Readonly<Record<string, unknown>>, io: Io)
   return ok ? 0 : 1;
 }
 
-/** The checks as lines: failures first, each with what repairs it. */
+/** Returns the checks as lines: failures first, each with its fix. */
 export function doctorLines(checks: readonly Check[], style: Style): string[] {
   const failed = checks.filter((check) => !check.ok);
   const good = checks.filter((check) => check.ok);
@@ -53,7 +53,7 @@ export function doctorLines(checks: readonly Check[], style: Style): string[] {
   ];
 }
 
-/** Asks for one token: the only proof that key, address, network and model work together. */
+/** Requests one token, the only proof that key, address, network and model work together. */
 async function askModel(settings: Settings, io: Io): Promise<Check> {
   const provider = settings.provider.value;
   const key = keyOf(settings, provider, io.env);

@@ -10,8 +10,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 const maxSuggested = 5;
 
 /**
- * `cobbler explain CODE`: what the code of an error means and what to do. Without a code: all there are.
- * @throws UsageError for a code that no error has.
+ * Runs `cobbler explain CODE`: prints what an error code means and what to do. Without a code, lists all codes.
+ * @throws UsageError for an unknown code.
  */
 export function explain(
   given: readonly string[],
@@ -44,7 +44,7 @@ function found(given: string, all: readonly string[]): Explanation {
   );
 }
 
-/** Codes that a mistyped or half remembered one may stand for, the likeliest first. */
+/** Returns the codes that a mistyped or partly remembered code probably means, the most likely first. */
 function alike(word: string): string[] {
   const parts = word
     .toLowerCase()

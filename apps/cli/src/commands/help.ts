@@ -6,21 +6,21 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const examples = [
   ['cobbler demo', 'see it work, without a key'],
-  ['cobbler "fix the failing test"', 'here; asks before any change'],
-  ['cobbler "why is this slow?" --read-only', 'read, change nothing'],
+  ['cobbler "fix the failing test"', 'asks before any change'],
+  ['cobbler "why is this slow?" --read-only', 'reads only, changes nothing'],
   ['git diff | cobbler "review this" -m best', 'reads piped input too'],
-  ['cobbler "add tests" --yes --max-usd 0.50', 'never ask, within a limit'],
+  ['cobbler "add tests" --yes --max-usd 0.50', 'never asks, within a cost limit'],
 ] as const;
 
-/** Commands that share a line with another. */
+/** Commands that share a line of the help with another command. */
 const besides: ReadonlySet<string> = new Set(['help', 'deny', 'mcp', 'restore', 'store']);
 
-/** The help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
+/** Returns the help: examples first, then commands, common options, exit codes and environment. At most 40 lines. */
 export function overview(): string {
-  // One line for two that go together: all has to fit on a screen.
+  // Related commands share a line, so that the help fits on one screen.
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
-    approve: 'approve/deny decide a call that waits on the server; without an id: list them',
+    approve: 'approve/deny decide a waiting call on the server; without an id: list them',
     backup: 'backup       back up all data; restore restores it; store finds damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
@@ -33,9 +33,9 @@ export function overview(): string {
     'Commands',
     ...visible.map((command) => `  ${shown(command)}`),
     '',
-    'Common options of run (all of them: cobbler help run)',
+    'Common options of run (for all options: cobbler help run)',
     '  -m, --model NAME    fast, balanced, best, or provider:model',
-    '  -C, --dir DIR       work there           -f, --attach FILE   attach a file',
+    '  -C, --dir DIR       working directory    -f, --attach FILE   attach a file',
     '  --ask, --edits, --yes, --read-only  ask first, for commands, never; only read',
     "  --allow RULE        allow calls, such as 'run_command(npm test*)'",
     '  --max-usd, --max-turns, --max-tokens, --timeout   limits',
@@ -46,12 +46,12 @@ export function overview(): string {
     '  5 denied, with no terminal to ask on; 124 out of time; 130 cancelled',
     '',
     'Environment',
-    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default one)',
+    '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default key)',
     '  COBBLER_MODEL, COBBLER_HOME (~/.cobbler); NO_COLOR, HTTPS_PROXY, NO_PROXY',
   ].join('\n');
 }
 
-/** All about one command. */
+/** Returns the help of one command. */
 export function commandHelp(command: CommandRow): string {
   const lines = [
     `cobbler ${command.name} ${command.operands.replaceAll('...', ' ...')}`.trimEnd(),
@@ -66,8 +66,8 @@ export function commandHelp(command: CommandRow): string {
 }
 
 /**
- * Prints the help, of everything or of one command.
- * @throws UsageError for a command that does not exist.
+ * Prints the general help or the help of one command.
+ * @throws UsageError for an unknown command.
  */
 export function help(name: string | undefined, io: Pick<Io, 'stdout'>): number {
   const command = name === undefined ? undefined : commandRow(name);

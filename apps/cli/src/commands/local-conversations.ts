@@ -22,9 +22,9 @@ import type { Io } from '../terminal/io.ts';
 import { failureContext, limitsOf, noteOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
 /**
- * The conversations of one folder, as the command line and the settings say. Without `sessions` nothing is kept. The
- * servers of `mcp` are its caller's to close.
- * @throws UsageError, or AgentError `invalid`, for what cannot be used, such as a missing key.
+ * Opens the conversations of a directory, as the command line and the settings specify. Without `sessions`, nothing
+ * is stored. The caller closes the servers of `mcp`.
+ * @throws UsageError, or AgentError `invalid`, for invalid settings, such as a missing key.
  */
 export async function localConversations(
   flags: RunFlags,

@@ -15,8 +15,8 @@ import { ownVersion } from '../terminal/version.ts';
 import { localConversations } from './local-conversations.ts';
 
 /**
- * `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until it hangs up. Nothing
- * but the protocol is written to standard output. Returns the exit code.
+ * Runs `cobbler mcp`: serves a client of the Model Context Protocol on standard input and output until the client
+ * disconnects. Only protocol messages are written to standard output. Returns the exit code.
  */
 export async function mcp(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (io.stdin.tty) {

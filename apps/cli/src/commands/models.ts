@@ -9,7 +9,7 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { padEnd } from '../terminal/text-width.ts';
 
-/** `cobbler models`: what can be asked for, what it costs, and where each provider's key comes from. */
+/** Runs `cobbler models`: lists the models, their prices, and the source of each provider's key. */
 export async function models(io: Io): Promise<number> {
   const settings = await readSettings(io.env);
   const style = styleFor(screenFor(io.stdout, io.env));

@@ -8,12 +8,12 @@ import { plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Files that a home directory may contain before it has data. */
+/** Files that an empty home directory may contain. */
 const empty: ReadonlySet<string> = new Set(['compiled']);
 
 /**
- * `cobbler restore FOLDER`: restores a backup into an empty home directory. Returns the exit code.
- * @throws UsageError when the directory is not a complete backup, or the home directory is in use.
+ * Runs `cobbler restore FOLDER`: restores a backup into an empty home directory. Returns the exit code.
+ * @throws UsageError if the directory is not a complete backup, or the home directory is in use.
  */
 export async function restore(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
@@ -26,7 +26,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   if (held.length > 0) {
     throw new UsageError(
       `${home} is not empty: it contains ${held.slice(0, 3).join(', ')}. Nothing was changed.`,
-      'Move it away, or choose another directory: COBBLER_HOME=DIR',
+      'Move its contents elsewhere, or choose another directory: COBBLER_HOME=DIR',
     );
   }
   await checkWhole(folder, manifest);
@@ -37,7 +37,10 @@ export async function restore(given: string, io: Io): Promise<number> {
   return 0;
 }
 
-/** @throws UsageError for a file that is not as it was written. */
+/**
+ * Checks that every file is unchanged.
+ * @throws UsageError for a file that is missing or has changed.
+ */
 async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
   for (const { name, sha256 } of files) {
     const path = join(folder, name);
@@ -48,7 +51,7 @@ async function checkWhole(folder: string, { files }: Manifest): Promise<void> {
   }
 }
 
-/** All or nothing, as long as the disk lets files be removed. */
+/** Copies all files, or none, as long as the disk allows the copies to be removed. */
 function putInto(home: string, folder: string, { files }: Manifest): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const put: string[] = [];

@@ -9,7 +9,7 @@ import { screenFor } from '../terminal/screen.ts';
 import { styleFor } from '../terminal/style.ts';
 import { run } from './run.ts';
 
-/** `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
+/** Runs `cobbler resume [id] [prompt...]`: continues a session. Returns the exit code. */
 export async function resume(
   operands: readonly string[],
   options: Readonly<Record<string, unknown>>,
@@ -22,7 +22,10 @@ export async function resume(
   return await run(words, { ...options, ...which, resumes: true }, io);
 }
 
-/** The id that the user chooses; undefined if there is none to choose, which `run` then explains; or an exit code. */
+/**
+ * Returns the id that the user chooses; undefined if there is no session to choose, which `run` then explains; or an
+ * exit code.
+ */
 async function pick(
   options: Readonly<Record<string, unknown>>,
   io: Io,
@@ -40,15 +43,15 @@ async function pick(
   }
 }
 
-/** As many as there are keys for. */
+/** One per digit key. */
 const maxShown = 9;
 
 /** The user's choice: a session, none, or to exit at once. */
 type Picked = SessionInfo | 'none' | 'interrupt';
 
 /**
- * Lists the latest sessions of a directory and lets the user choose one by number. With one session, or without a
- * terminal, it returns the latest; undefined if there is none.
+ * Lists the latest sessions of a directory and lets the user choose one by number. If there is only one session, or
+ * no terminal, it returns the latest; undefined if there is none.
  */
 export async function pickSession(
   sessions: CliSessions,

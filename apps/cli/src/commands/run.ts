@@ -43,7 +43,7 @@ import type { FailureContext } from '../view/failure.ts';
 
 const defaultTurns = 100;
 
-/** `cobbler run`: works on a task with a real model. Returns the exit code. */
+/** Runs `cobbler run`: a task with a real model. Returns the exit code. */
 export async function run(
   words: readonly string[],
   options: Readonly<Record<string, unknown>>,
@@ -61,7 +61,7 @@ export async function run(
   }
   const here = workFolder(given.dir, io);
   const settings = await readSettings(io.env, given);
-  // A cassette contains a whole run, and a replay does no new work.
+  // A cassette contains a complete run, and a replay creates no new data.
   const isKept = reel.tape === undefined && (given.keeps ?? settings.file.values.keepSessions ?? true);
   const chosen = await chooseSession(given, isKept, here, io);
   try {
@@ -86,7 +86,7 @@ export async function run(
   }
 }
 
-/** A command line whose session, if it has one, is settled. */
+/** A parsed command line with its session, if it has one. */
 interface Order {
   readonly words: readonly string[];
   readonly reel: RecordReplay;
@@ -108,7 +108,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   const own = [...workspaceTools(workspaceOf(folder, context, io)), ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   checkRules(flags.allow, tools);
-  // A backend has its own instructions and reads those of the directory itself.
+  // A backend has its own instructions and reads those of the directory on its own.
   const instructions =
     flags.contextFiles && delegate === undefined ? await instructionsOf(folder, io) : undefined;
   const system = reel.fact('system', () =>
@@ -116,10 +116,10 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   );
   const resumes = flags.resumes && words.length === 0;
   const asked = resumes ? [] : (reel.prompt ?? (await readPrompt(words, flags.attach, io)));
-  // Last, because from here on the terminal is ours.
+  // Opened last, because afterwards this process controls the terminal.
   const keyboard = reel.isReplay ? undefined : keyboardFor(flags, tools, io);
   const isAttended = reel.fact('attended', () => keyboard !== undefined);
-  // A cassette tells what was allowed; nothing runs on a replay that it does not hold.
+  // A replay uses the recorded permissions and runs only recorded calls.
   const { permission } = reel.isReplay
     ? { permission: new Permission(flags.mode, flags.allow, isAttended) }
     : await permissionIn(folder, flags, isAttended, io.env);
@@ -134,7 +134,7 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
       pricing,
       permission,
       limits,
-      // A backend that reports its cost enforces the limit, if it receives it.
+      // A backend that reports its cost enforces the limit if it receives it.
       allowUnpriced: flags.allowUnpriced || flags.backend === 'claude-code',
       ...(delegate === undefined && {
         context: contextPolicy(context, runBlobs(chosen, reel, io)),
@@ -166,13 +166,15 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   return output === undefined ? ended : writeAnswer(output, result.text, ended, io);
 }
 
-/** A run that is not stored must leave no blobs either. */
+/** Returns the blobs of a run. A run that is not stored must not leave blobs either. */
 function runBlobs(chosen: ChosenSession | undefined, reel: RecordReplay, io: Io): Blobs {
   const isKept = chosen !== undefined || reel.tape !== undefined;
   return reel.blobs(() => (isKept ? blobsFor(io.env) : memoryBlobs()));
 }
 
-/** A new session is called by what was asked: the first words of an attachment say nothing about that. */
+/**
+ * Sets the title of a new session to the user's words, because the first words of an attachment are no description.
+ */
 async function entitle(chosen: ChosenSession | undefined, words: string): Promise<void> {
   if (chosen === undefined || chosen.status !== undefined || words === '') return;
   await chosen.sessions.store.rename(chosen.id, words).catch(() => false);
@@ -190,7 +192,7 @@ export function noteOf(flags: RunFlags, folder: string, { provider, model }: Set
   };
 }
 
-/** The program that does the work instead of a model, when one was asked for. */
+/** Returns the backend that does the work instead of a model, if one was requested. */
 async function delegateOf(
   { flags, reel }: Pick<Order, 'flags' | 'reel'>,
   folder: string,
@@ -208,7 +210,10 @@ async function delegateOf(
   return delegateTo({ name, folder, mode, limits, pricing: () => undefined, env: io.env, ...own });
 }
 
-/** In a replay the cassette has the tools of the servers and the results of their calls: no server is started. */
+/**
+ * Opens the MCP servers. In a replay no server is started, because the cassette contains their tools and the results
+ * of their calls.
+ */
 async function mcpOf(
   { flags, settings, reel }: Pick<Order, 'flags' | 'settings' | 'reel'>,
   folder: string,
@@ -236,14 +241,17 @@ async function ownModel(
   return { agent, pricing: await pricingOf(settings, agent, provider) };
 }
 
-/** The user's instructions for a backend. */
+/** Returns the user's instructions for a backend. */
 function ownWords({ system, appendSystem }: RunFlags, io: Io): string[] {
   return [system, appendSystem].flatMap((given) =>
     given === undefined ? [] : [textOrFile(given, io.cwd())],
   );
 }
 
-/** A command's output is cut at once where the rest of it could not be read anyway. */
+/**
+ * Returns the workspace. If the output of a command is not offloaded, it is cut immediately, because the rest could
+ * not be read.
+ */
 export function workspaceOf(root: string, { spillAbove }: ContextPlan, io: Io): WorkspaceToolsOptions {
   const room = spillAbove === 0 ? {} : { maxOutputBytes: offloadedCommandBytes };
   return { root, environment: io.env, ...room };
@@ -292,7 +300,10 @@ export function systemOf(
   });
 }
 
-/** A user can be asked if the terminal shows the question and keys can be read, and only if a question can occur. */
+/**
+ * Returns the keyboard if the terminal can show questions and read keys, and if a question can occur; otherwise
+ * undefined.
+ */
 function keyboardFor(flags: RunFlags, tools: readonly Tool[], io: Io): Keyboard | undefined {
   const mayAsk = flags.mode === 'ask' || flags.mode === 'edits';
   const isForPeople = flags.form === 'people' || flags.form === 'quiet';

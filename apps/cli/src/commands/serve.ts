@@ -27,10 +27,10 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import { limitsOf, pricingOf, systemOf, workspaceOf } from './run.ts';
 
-/** The session of the plain routes: its tools run one by one, and the first failure stops the rest. */
+/** The session of the plain routes. Its tools run one at a time, and the first failure stops the rest. */
 const seedSession = 'default';
 
-/** `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */
+/** Runs `cobbler serve`: serves sessions over HTTP until it is stopped. Returns the exit code. */
 export async function serve(options: Readonly<Record<string, unknown>>, io: Io): Promise<number> {
   if (options['demo'] === true) return await serveDemo(options, io);
   const flags = readServeFlags(options);
@@ -59,7 +59,7 @@ async function serveDemo(
   }
 }
 
-/** The tools of MCP servers; what changes there goes to the log. */
+/** Opens the MCP servers. Changes to their tools are logged. */
 async function serverMcp({ work }: ServeFlags, folder: string, io: Io): Promise<McpTools> {
   const { file } = await readSettings(io.env, work);
   return await openMcp(
@@ -96,7 +96,10 @@ async function serveFrom(
 
 type ServeHarnessOptions = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'tools'>;
 
-/** The settings of every session: set here, not by a request. The tools are those at the time a session opens. */
+/**
+ * Returns the settings of every session. They are set here, not by a request. The tools are those available when a
+ * session opens.
+ */
 async function sessionSettings(
   { work }: ServeFlags,
   folder: string,
@@ -118,7 +121,7 @@ async function sessionSettings(
     pricing: await pricingOf(settings, agent, provider),
     allowUnpriced: work.allowUnpriced,
     context: contextPolicy(context, blobsFor(io.env)),
-    // Users can be asked: through the API, at any later time.
+    // Users can always decide later through the API.
     gate: (await permissionIn(folder, work, true, io.env)).permission.gate,
   };
   return { settings: common, tools: () => pickTools([...own, ...mcp.tools()], work.tools) };
@@ -175,19 +178,19 @@ interface ServerStartup {
   readonly model: string;
 }
 
-/** The address goes to standard output, with the token where no server and no log ever sees it. */
+/** Prints the address to standard output. The token is in its fragment, which no server and no log ever sees. */
 function announce({ server, token, flags, folder, file, model }: ServerStartup, io: Io): void {
   io.stdout.write(`${server.url}/#token=${token}\n`);
   const facts = ['cobbler serve', model, shortPath(folder, io.env), permissionWords[flags.work.mode]];
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
   if (isOpen && flags.allowedHosts.length === 0) {
-    lines.push('other machines can connect only through the names of --allowed-host');
+    lines.push('other machines can connect only by the names of --allowed-host');
   }
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** The first signal lets runs come to their end, a second one does not wait. */
+/** Stops the server on a signal after its runs have ended; a second signal ends it immediately. */
 function untilStopped(server: CobblerServer, io: Io): Promise<void> {
   return new Promise((resolve, reject) => {
     let signals = 0;

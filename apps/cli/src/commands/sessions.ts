@@ -45,7 +45,7 @@ const actions: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   vacuum,
 };
 
-/** `cobbler sessions`: lists the sessions that are kept, or does something with one. Returns the exit code. */
+/** Runs `cobbler sessions`: lists the stored sessions, or performs an action on one. Returns the exit code. */
 export async function sessions(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = 'list', ...rest] = operands;
   const perform = Object.hasOwn(actions, action) ? actions[action] : undefined;
@@ -119,7 +119,7 @@ async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promi
   const path = resolve(io.cwd(), output);
   checkWritable(path);
   const lines = await Array.fromAsync(exportSession(store, id));
-  // A conversation may hold anything: the file is for its owner alone, as the store is.
+  // A conversation may contain anything: only the owner can read the file, as with the store.
   writeFileSync(path, lines.join(''), { mode: 0o600 });
   io.stderr.write(
     `${plural(lines.length, 'event')} of session ${shortId(id)} written to ${visible(output)}.\n`,
@@ -129,7 +129,10 @@ async function exportTo({ sessions: { store }, rest, options, io }: Desk): Promi
 async function importFrom({ sessions: { store, notes }, rest, io }: Desk): Promise<void> {
   const [file] = rest;
   if (file === undefined)
-    throw new UsageError('The file is missing.', 'Use: cobbler sessions import FILE, or - for a pipe');
+    throw new UsageError(
+      'The file is missing.',
+      'Use: cobbler sessions import FILE (- reads standard input)',
+    );
   const id = systemRuntime.id();
   const { events } = await importSession(store, await linesOf(file, io), id);
   notes.write(id, { folder: workFolder(undefined, io) });
@@ -145,7 +148,7 @@ async function linesOf(file: string, io: Io): Promise<Iterable<string> | AsyncIt
   await new Promise<void>((opened, failed) => {
     input.once('open', () => opened());
     input.once('error', (error) =>
-      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file that export wrote.')),
+      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file that export has written.')),
     );
   });
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });

@@ -13,7 +13,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 
 const actions = ['verify', 'salvage'];
 
-/** `cobbler store`: checks a file of sessions, or copies what is intact of it. Returns the exit code. */
+/** Runs `cobbler store`: checks a session file, or copies its intact data. Returns the exit code. */
 export async function store(operands: readonly string[], options: RawOptions, io: Io): Promise<number> {
   const [action = '', given] = operands;
   if (action === 'verify') return verify(given, options, io);
@@ -24,7 +24,7 @@ export async function store(operands: readonly string[], options: RawOptions, io
   );
 }
 
-/** Returns 1 when a file is damaged. */
+/** Checks files for damage. Returns 1 if one is damaged. */
 function verify(given: string | undefined, options: RawOptions, io: Io): number {
   const files = given === undefined ? storeFiles(io) : [existing(given, io)];
   if (files.length === 0) io.stderr.write('No sessions are stored yet.\n');
@@ -50,11 +50,11 @@ function verifyLines(file: string, report: StoreReport): string[] {
       ({ id, events }) => `  session ${id}: only the first ${plural(events, 'event')} can be read`,
     ),
     ...report.problems.map((problem) => `  ${problem}`),
-    `Copy what is intact into a new file: cobbler store salvage ${file}`,
+    `Copy intact data to a new file: cobbler store salvage ${file}`,
   ];
 }
 
-/** Returns 1 when something is lost. */
+/** Copies intact data to a new file. Returns 1 if data is lost. */
 async function salvage(given: string | undefined, options: RawOptions, io: Io): Promise<number> {
   const from = given === undefined ? (sessionFile(io.env) ?? '') : existing(given, io);
   if (!existsSync(from)) {
@@ -81,7 +81,10 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
   return changed.length === 0 ? 0 : 1;
 }
 
-/** Moves a damaged file and those beside it away, and the new one to its place. Returns where the damaged one is. */
+/**
+ * Moves a damaged file and the files next to it aside, and the new file to its place. Returns the new path of the
+ * damaged file.
+ */
 function replace(from: string, to: string): string {
   let aside = `${from}.damaged`;
   for (let number = 2; existsSync(aside); number += 1) aside = `${from}.damaged-${number}`;

@@ -13,12 +13,12 @@ import type { Style } from '../terminal/style.ts';
 import { styleFor } from '../terminal/style.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Problems beyond this many are only counted, save with `--json`. */
+/** Maximum number of problems to print; more are only counted, unless `--json` is set. */
 const maxShown = 50;
 
 /**
- * `cobbler doctor FILE`: checks a transcript and, on request, writes a repaired one. Returns 0 when it, or its repair,
- * is valid, else 1.
+ * Runs `cobbler doctor FILE`: checks a transcript and, on request, writes a repaired one. Returns 0 if the transcript
+ * or its repair is valid, otherwise 1.
  * @throws UsageError for a file that is not a transcript or cannot be read, and for contradicting options.
  */
 export async function doctorTranscript(
@@ -53,7 +53,7 @@ const nothingLeft: readonly TranscriptIssue[] = [
   { place: 'the transcript', what: 'contains nothing that can be repaired' },
 ];
 
-/** Where a repaired transcript goes; nothing when none is asked for. */
+/** Returns the path for a repaired transcript; undefined if none is requested. */
 function targetOf(path: string, options: Readonly<Record<string, unknown>>, io: Io): string | undefined {
   const { fix, inPlace, output, json } = options;
   if (fix !== true) {
@@ -131,7 +131,7 @@ function problemLines(problems: readonly TranscriptIssue[], style: Style): strin
   return more > 0 ? [...shown, `  and ${more} more (all of them: --json)`] : shown;
 }
 
-/** Data that a rewritten conversation lacks, each kind once. */
+/** Returns the data that a repaired conversation lacks, each kind once. */
 function lossLines({ problems, losses }: TranscriptCheck): string[] {
   if (problems.length === 0) return [];
   const places = Map.groupBy(losses, ({ what }) => what);
@@ -148,11 +148,11 @@ function outcome(check: TranscriptCheck, left: readonly TranscriptIssue[], style
   return ['', style.bold(`${plural(check.problems.length, 'problem')} repaired.`)];
 }
 
-/** Replaces the file as a whole, so that it is never half written. */
+/** Replaces the file as a whole, so that it is never incomplete. */
 function writeWhole(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`;
   try {
-    // A file of before keeps its mode, and a link to it stays a link.
+    // An existing file keeps its mode, and a link to it remains a link.
     const before = statSync(path, { throwIfNoEntry: false });
     writeFileSync(fresh, text, { flag: 'wx', ...defined({ mode: before?.mode }) });
     renameSync(fresh, before === undefined ? path : realpathSync(path));

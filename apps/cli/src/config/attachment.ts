@@ -8,17 +8,17 @@ import { UsageError } from '../terminal/usage-error.ts';
 const maxBytes = 20_000_000;
 
 /**
- * Reads a file to attach: text, image or PDF, by its content. A path inside the directory must stay inside it: a link
- * in a project can point to any file of the user, who named the link and not its target.
- * @throws UsageError when it does not exist, is not readable, is too large or has another type.
+ * Reads a file to attach: text, image, PDF or audio, depending on its content. A path inside the directory must stay
+ * inside it: a link in a project can point to any file of the user, who named the link and not its target.
+ * @throws UsageError if it does not exist, is not readable, is too large or has another type.
  */
 export function readAttachment(path: string, folder: string): UserPart {
   return partOf(readWhole(path, folder), path);
 }
 
 /**
- * The content of a file or pipe as a part of a prompt. Text is framed with its source.
- * @throws UsageError when it is not text, an image or a PDF, or is too large.
+ * Converts the content of a file or pipe to a part of a prompt. Text is framed with its source.
+ * @throws UsageError if it is not text, an image, a PDF or audio, or is too large.
  */
 export function partOf(bytes: Uint8Array, name: string): UserPart {
   if (bytes.length > maxBytes) throw tooLarge(name);
@@ -29,7 +29,7 @@ export function partOf(bytes: Uint8Array, name: string): UserPart {
   const text = textFrom(bytes);
   if (text === undefined) {
     throw new UsageError(
-      `${name} is not text, an image (PNG, JPEG, GIF, WebP) or a PDF.`,
+      `${name} is not text, an image (PNG, JPEG, GIF, WebP), a PDF or audio (WAV, MP3).`,
       'Convert it to text, or let the model read it with its tools.',
     );
   }
@@ -39,7 +39,7 @@ export function partOf(bytes: Uint8Array, name: string): UserPart {
   };
 }
 
-/** The bytes as text; undefined if they are not text. A byte order mark selects UTF-8 or UTF-16. */
+/** Returns the bytes as text; undefined if they are not text. A byte order mark selects UTF-8 or UTF-16. */
 export function textFrom(bytes: Uint8Array): string | undefined {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   try {
@@ -50,7 +50,7 @@ export function textFrom(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A text given as it is, or as `@FILE`. */
+/** Returns the given text, or the content of the file if it has the form `@FILE`. */
 export function textOrFile(given: string, folder: string): string {
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
@@ -87,7 +87,7 @@ function isIn(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Why the system would not read something, in words. */
+/** Describes why the system could not read a file. */
 export function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';

@@ -8,12 +8,15 @@ import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { PermissionMode } from './permission.ts';
 
-/** Programs that may do the work instead of a model. */
+/** Programs that can do the work instead of a model. */
 export const backendNames = ['claude-code', 'codex'] as const;
 
 export type BackendName = (typeof backendNames)[number];
 
-/** @throws UsageError for a name that no backend has. */
+/**
+ * Reads the name of a backend.
+ * @throws UsageError for an unknown name.
+ */
 export function readBackend(value: string | undefined): BackendName | undefined {
   const found = backendNames.find((name) => name === value);
   if (found !== undefined || value === undefined) return found;
@@ -23,18 +26,18 @@ export function readBackend(value: string | undefined): BackendName | undefined 
   );
 }
 
-/** From now on children are on record, and what a Cobbler that was killed has left running is ended. */
+/** Records child processes from now on, and ends those that a killed Cobbler left running. */
 export async function recordChildren(env: Environment): Promise<void> {
   const home = homeToKeep(env);
   if (home !== undefined) await recordProcesses(join(home, 'processes'));
 }
 
-/** The context of a backend. */
+/** The options of a backend. */
 export interface BackendOrder {
   readonly name: BackendName;
   readonly folder: string;
   readonly mode: PermissionMode;
-  /** As the person named it; absent: the program's own choice. */
+  /** The model as the user named it; if absent, the program chooses. */
   readonly model?: string;
   readonly limits: Limits;
   readonly pricing: Pricing;
@@ -42,9 +45,9 @@ export interface BackendOrder {
 }
 
 /**
- * A backend as the parts of a run. On its own it may only read: in every mode except read-only, each of its calls is
- * checked by our permissions.
- * @throws UsageError when the program is not installed.
+ * Creates a backend as the parts of a run. On its own it can only read: in every mode except read-only, our
+ * permissions check each of its calls.
+ * @throws UsageError if the program is not installed.
  */
 export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const { name, folder, mode, model, limits, pricing, env } = order;

@@ -2,7 +2,10 @@ import type { Tool } from '@cobbler/agent';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** @throws UsageError for a name that no tool has. */
+/**
+ * Returns the tools with these names.
+ * @throws UsageError for an unknown name.
+ */
 export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
   if (names === undefined) return all;
   const known = all.map((tool) => tool.name);
@@ -17,17 +20,17 @@ export function chooseTools(all: readonly Tool[], names: readonly string[] | und
   return pickTools(all, names);
 }
 
-/** The same without a word about names that no tool has. */
+/** Returns the tools with these names and ignores unknown names. */
 export function pickTools(all: readonly Tool[], names: readonly string[] | undefined): readonly Tool[] {
   return names === undefined ? all : all.filter((tool) => names.some((name) => isNamed(tool, name)));
 }
 
-/** A tool of an MCP server is named by its server too, as in `mcp__github`. */
+/** True if the name is that of the tool, or that of its MCP server, as in `mcp__github`. */
 function isNamed(tool: Tool, name: string): boolean {
   return tool.name === name || (name.startsWith('mcp__') && tool.name.startsWith(`${name}__`));
 }
 
-/** A rule that names no tool would silently allow nothing. */
+/** Checks that each rule matches a tool; otherwise it would silently allow nothing. */
 export function checkRules(rules: readonly string[], tools: readonly Tool[]): void {
   const known = tools.map((tool) => tool.name);
   for (const rule of rules) {

@@ -7,26 +7,26 @@ import { defined } from '@cobbler/agent/values';
 import type { Environment } from '../terminal/io.ts';
 import type { RunFlags } from './run-flags.ts';
 
-/** From what size on a conversation is made smaller and output is kept out of it. 0: never. */
+/** The sizes above which the conversation is compacted and output is offloaded. 0: never. */
 export interface ContextPlan {
-  /** Tokens of the conversation. Absent: four fifths of the model's window, where that is known. */
+  /** Tokens of the conversation. Default: four fifths of the model's window, if that is known. */
   readonly compactAbove?: number;
   /** Bytes of one tool's output. */
   readonly spillAbove: number;
 }
 
-/** About 20,000 tokens: most files can be read at once, a log of a build cannot. */
+/** About 20,000 tokens: most files can be read in one call, but a build log cannot. */
 export const defaultOffload = 65_536;
 
-/** Number of messages kept when summarizing fails. */
+/** Number of messages that are kept when summarizing fails. */
 const keptMessages = 20;
 
-/** Maximum output of a command, in bytes, when all of it can be read in parts. */
+/** Maximum output of a command when all of it can be read in parts, in bytes. */
 export const offloadedCommandBytes = 4_194_304;
 
 /**
- * Options override configuration, which overrides defaults. Without tools the context does not grow, and nothing is
- * offloaded.
+ * Returns the plan: options override the configuration, which overrides defaults. Without tools the context does not
+ * grow, and nothing is offloaded.
  */
 export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boolean): ContextPlan {
   const compactAbove = flags.compactAbove ?? values.compactAbove;
@@ -35,8 +35,8 @@ export function contextPlan(flags: RunFlags, values: FileConfig, hasTools: boole
 }
 
 /**
- * The plan as the run gets it: older messages give way to a summary of its own model or, where that fails, are
- * left out; long output goes to `blobs`.
+ * Converts the plan for a run. Older messages are replaced by a summary of the run's own model or, if that fails,
+ * left out. Long output goes to `blobs`.
  */
 export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: Blobs): ContextPolicy {
   return {
@@ -48,7 +48,7 @@ export function contextPolicy({ compactAbove, spillAbove }: ContextPlan, blobs: 
   };
 }
 
-/** Where long output is offloaded: in Cobbler's home directory, else in memory. */
+/** Returns the place for offloaded output: Cobbler's home directory, otherwise memory. */
 export function blobsFor(env: Environment): Blobs {
   const home = cobblerHome(env);
   return home === undefined ? memoryBlobs() : fileBlobs(join(home, 'blobs'));

@@ -6,8 +6,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { whyUnreadable } from './attachment.ts';
 
 /**
- * The real path of the folder to work in.
- * @throws UsageError when it is not a folder that can be read.
+ * Returns the real path of the working directory.
+ * @throws UsageError if it is not a readable directory.
  */
 export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): string {
   const path = resolve(io.cwd(), given ?? '.');
@@ -33,7 +33,7 @@ export function workFolder(given: string | undefined, io: Pick<Io, 'cwd'>): stri
 
 /**
  * Checks, before anything is spent, that a file can be written later.
- * @throws UsageError when its folder is not there or it is a folder itself.
+ * @throws UsageError if its directory does not exist or the path is a directory.
  */
 export function checkWritable(path: string, flag = '-o'): void {
   try {
@@ -53,7 +53,7 @@ function whyUnwritable(error: unknown): string {
   return whyUnreadable(error).replace('read', 'written');
 }
 
-/** A path as a person calls it: below the home directory it begins with `~`. */
+/** Returns a path for display: `~` stands for the home directory. */
 export function shortPath(path: string, env: Environment): string {
   const home = env['HOME'] ?? homeOrNone();
   if (home === undefined || home === '' || home === sep) return path;

@@ -15,24 +15,24 @@ export interface Instructions {
 
 /** Search options for instructions. */
 export interface FindOptions {
-  /** Says which folders are sealed. Default: the environment of this process. */
+  /** The environment that determines the protected directories. Default: that of this process. */
   readonly env?: Environment;
-  /** Gets a line for the user about a file that is there and is not read. */
+  /** Receives a line for the user about an existing file that is not read. */
   readonly report?: (line: string) => void;
 }
 
 const names = ['AGENTS.md', 'CLAUDE.md'] as const;
 
-/** Longer text would crowd out the task. */
+/** Maximum length, so that the instructions do not crowd out the task. */
 const maxCharacters = 50_000;
 
-/** A larger file is not text for a model. */
+/** Maximum file size; a larger file is not text for a model. */
 const maxBytes = 20_000_000;
 
 /**
- * The instructions that hold for a folder: AGENTS.md, else CLAUDE.md, of the folder itself or of the nearest
- * one above it within the same repository. They come with the project, so a link that leads out of the repository, or
- * out of the folder where there is none, is not followed. A file that cannot be read counts as none.
+ * Finds the instructions for a directory: AGENTS.md, otherwise CLAUDE.md, in the directory itself or the nearest one
+ * above it within the same repository. They come with the project, so a link that leads out of the repository (or,
+ * without one, out of the directory) is not followed. A file that cannot be read counts as missing.
  */
 export async function findInstructions(
   folder: string,
@@ -49,12 +49,12 @@ export async function findInstructions(
       });
       if (text !== undefined && text.trim() !== '') return { path, text: shortened(text) };
     }
-    // Above the repository, and anywhere without one, instructions were written for something else.
+    // Instructions above the repository, or above a directory without one, were written for something else.
     if (at === root) return undefined;
   }
 }
 
-/** The same for a command, which tells the user on standard error what is not read. */
+/** Finds instructions for a command and tells the user on standard error which files are not read. */
 export async function instructionsOf(folder: string, io: Io): Promise<Instructions | undefined> {
   const report = (line: string) => io.stderr.write(`cobbler: ${visible(line)}\n`);
   return await findInstructions(folder, { env: io.env, report });
@@ -68,8 +68,8 @@ function repositoryOf(folder: string): string | undefined {
 }
 
 /**
- * Same rule as git: a worktree has a file, and a directory without HEAD, which other programs leave behind, is not a
- * repository.
+ * Uses the same rule as git: in a worktree, .git is a file. A .git directory without HEAD, which other programs leave
+ * behind, is not a repository.
  */
 function isRepository(folder: string): boolean {
   const git = join(folder, '.git');

@@ -10,8 +10,9 @@ import { providerEntry, providerNames, providers } from './providers.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * Makes the agent that the settings name, and loads its provider for it. `link` wins over all settings.
- * @throws UsageError without a key or for a model that no provider has, AgentError `invalid` for anything else that cannot work.
+ * Creates the agent that the settings name, and loads its provider for it. `link` overrides all settings.
+ * @throws UsageError without a key or for an unknown model, AgentError `invalid` for any other configuration that
+ * cannot work.
  */
 export async function makeAgent(
   settings: Settings,
@@ -28,7 +29,7 @@ export async function makeAgent(
   }
   const provider = await providerEntry(name).load(api);
   const { values } = settings.file;
-  // A provider does not receive the options of the command line, least of all the keys of other providers.
+  // A provider does not receive the options of the command line, and above all not the keys of other providers.
   const { keys: _keys, prices: _prices, maxTurns: _turns, maxUsd: _usd, ...rest } = values;
   const {
     maxRepeats: _repeats,
@@ -47,11 +48,11 @@ export async function makeAgent(
   }
 }
 
-/** The names that stand for a model of each provider. */
+/** Names that stand for a model of each provider. */
 const aliases = ['fast', 'balanced', 'best'];
 
 /**
- * Checks that the model that is asked for can be one of its provider's. A server of one's own has names of its own.
+ * Checks that the provider knows the model. A user's own server accepts any name.
  * @throws UsageError with the name that was probably meant.
  */
 async function checkModel({ model, provider, namesProvider, baseURL }: Settings): Promise<void> {
@@ -72,7 +73,7 @@ async function checkModel({ model, provider, namesProvider, baseURL }: Settings)
   );
 }
 
-/** Only for the message: loading the providers takes a while. */
+/** Loads the known models for the error message only, because loading the providers takes time. */
 async function knownModels(): Promise<string[]> {
   const loaded = await Promise.all(Object.values(providers).map(async ({ load }) => (await load()).models));
   return loaded.flat().map(({ id }: KnownModel) => id);

@@ -8,17 +8,17 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import type { RunFlags } from './run-flags.ts';
 
-/** The tools of the MCP servers of one invocation. */
+/** The tools of the MCP servers in one invocation. */
 export interface McpTools {
-  /** Those of a conversation that begins now. */
+  /** Returns the tools for a new conversation. */
   tools(): readonly Tool[];
-  /** Resolves when nothing of the servers is left. */
+  /** Resolves when all servers have ended. */
   close(): Promise<void>;
 }
 
 const none: McpTools = { tools: () => [], close: async () => undefined };
 
-/** Which servers are meant: those of the configuration and of the command line, which goes before. */
+/** Returns the servers of the configuration and of the command line, which takes precedence. */
 export function mcpServers(
   flags: Pick<RunFlags, 'mcp'>,
   values: FileConfig,
@@ -37,9 +37,9 @@ export function mcpServers(
 }
 
 /**
- * Connects to the configured servers, if any of their tools may be used; loads nothing if there are none. `report`
- * receives servers that fail, and later changes of their tool lists: a conversation keeps its initial tools, the next
- * one has the new ones.
+ * Connects to the configured servers if any of their tools may be used; loads nothing if there are none. `report`
+ * receives servers that fail and later changes of their tool lists. A conversation keeps its initial tools; the next
+ * one gets the new tools.
  */
 export async function openMcp(
   flags: Pick<RunFlags, 'mcp' | 'tools'>,
@@ -65,7 +65,10 @@ export async function openMcp(
   return { tools: () => mcp.tools, close: () => mcp.close() };
 }
 
-/** With `--tools`, only servers of which it names a tool, or the name itself as in `mcp__github`. */
+/**
+ * Returns the servers to start: with `--tools`, only those of which it names a tool, or the server itself as in
+ * `mcp__github`.
+ */
 function wanted(
   servers: Readonly<Record<string, McpServerConfig>>,
   tools: readonly string[] | undefined,
@@ -78,7 +81,7 @@ function wanted(
   );
 }
 
-/** Problems of a server to show the user: it failed, or some of its tools are not available. */
+/** Returns the problems of a server to show to the user: it failed, or some of its tools are not available. */
 export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number]): string[] {
   const left = leftOut.slice(0, 3).map((one) => `${one.name}: ${one.why}`);
   const more = leftOut.length > left.length ? [`and ${leftOut.length - left.length} more`] : [];
@@ -95,7 +98,7 @@ function changeLine({ server, added, removed, changed }: ListChange): string {
   return `The MCP server ${server} has changed its tools: ${shown.join(' ')}. The changes apply from the next conversation.`;
 }
 
-/** A server in a few words, without anything of it that may be a key. */
+/** Describes a server briefly, without anything that may be a key. */
 export function serverWords(config: McpServerConfig): string {
   if (config.disabled === true) return 'disabled';
   if ('url' in config) {
@@ -106,15 +109,15 @@ export function serverWords(config: McpServerConfig): string {
   return count === 0 ? config.command : `${config.command} and ${count} argument${count === 1 ? '' : 's'}`;
 }
 
-/** A server that a command line names. */
+/** A server from the command line. */
 interface NamedServer {
   readonly name: string;
   readonly config: McpServerConfig;
 }
 
 /**
- * Reads `--mcp NAME=COMMAND`, `--mcp NAME=URL` or `--mcp URL`. A command is split at blanks, quotes hold it together;
- * no shell reads it.
+ * Reads `--mcp NAME=COMMAND`, `--mcp NAME=URL` or `--mcp URL`. A command is split at spaces, except within quotes; no
+ * shell is involved.
  * @throws UsageError
  */
 export function readMcpFlag(text: string): NamedServer {
@@ -133,7 +136,7 @@ function named(name: string, config: McpServerConfig, text: string): NamedServer
   return { name, config };
 }
 
-/** Only the name is repeated: the rest may hold a key. */
+/** Returns the error. It quotes only the name, because the rest may contain a key. */
 function wrong(text: string): UsageError {
   const name = text.split(/[=\s]/)[0] ?? '';
   return new UsageError(

@@ -3,7 +3,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { providerEntry } from './providers.ts';
 import type { Settings } from './settings.ts';
 
-/** There is no key: where it was looked for, how to give one, and what works without. */
+/** Returns the error for a missing key: where Cobbler looked for it, how to set one, and what works without. */
 export function noKey(
   provider: string,
   { file, env }: Pick<Settings, 'file' | 'env'>,

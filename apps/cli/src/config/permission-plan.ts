@@ -3,15 +3,15 @@ import { Permission } from './permission.ts';
 import { narrower, readProjectRules } from './project-rules.ts';
 import type { RunFlags } from './run-flags.ts';
 
-/** A permission, and what of the project's own file does not count in it. */
+/** Permissions, and the project rules that do not apply. */
 export interface PermissionPlan {
   readonly permission: Permission;
   readonly strange: readonly string[];
 }
 
 /**
- * The permissions of a run in a directory: those of the command line, restricted by the project's file, plus what the
- * user has always allowed there.
+ * Returns the permissions of a run in a directory: those of the command line, restricted by the project's file, plus
+ * the user's "always" rules for that directory.
  * @throws UsageError for an invalid file, AgentError `invalid` for an invalid rule.
  */
 export async function permissionIn(

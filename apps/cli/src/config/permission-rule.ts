@@ -1,29 +1,29 @@
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { defined } from '@cobbler/agent/values';
 
-/** A call as rules see it. */
+/** The properties of a call that rules check. */
 export interface RuledCall {
   readonly toolName: string;
   readonly subject: string;
-  /** Why the tool wants a person to look at the call. */
+  /** Reason why the tool requires the user to review the call. */
   readonly mustAsk?: string;
 }
 
-/** The call of a question, as rules see it. */
+/** Returns the call of an approval request for rules. */
 export function ruledCall({ toolName, subject = '', mustAsk }: ApprovalRequestedEvent): RuledCall {
   return { toolName, subject, ...defined({ mustAsk }) };
 }
 
-/** Characters that join, substitute or redirect shell commands: more than one thing may happen. */
+/** Characters that join, substitute or redirect shell commands, so that more than one thing may happen. */
 const joining = /[;&|$`<>()\n\r\\]/;
 
-/** Words of destructive commands: these are asked about each time. */
+/** Words of destructive commands, which always need approval. */
 const destructive =
   /(^|[\s/])(rm|rmdir|unlink|shred|dd|mkfs\S*|truncate|mv|chmod|chown|kill|pkill|killall|sudo|su|doas|shutdown|reboot|eval|exec|curl|wget|ssh|scp|rsync|publish|push|deploy|drop|delete|destroy|reset|clean|checkout|restore|rebase|prune|uninstall)(\s|$)|--force|--hard|\s-[a-z]*f\b/i;
 
 /**
- * The rule that allows exactly this call and no other; nothing when there is none, because the subject is
- * empty or holds the `*` that stands for any text.
+ * Returns the rule that allows exactly this call and no other; undefined if there is none, because the subject is
+ * empty or contains `*`, which matches any text.
  */
 export function exactRule({ toolName, subject }: RuledCall): string | undefined {
   if (subject === '' || subject.includes('*') || subject !== subject.trim()) return undefined;
@@ -31,8 +31,8 @@ export function exactRule({ toolName, subject }: RuledCall): string | undefined 
 }
 
 /**
- * The rule to offer as "always": never one for a command that joins others or may destroy something, nor for a call
- * that a person has to look at each time.
+ * Returns the rule to offer as "always". Returns undefined for a command that joins others or may be destructive, and
+ * for a call that the user must review each time.
  */
 export function ruleToOffer(call: RuledCall): string | undefined {
   if (call.mustAsk !== undefined) return undefined;
@@ -42,15 +42,15 @@ export function ruleToOffer(call: RuledCall): string | undefined {
 }
 
 /**
- * The next wider rule after the one of {@link ruleToOffer}: the same command with further arguments. Undefined if the
- * call is not a command, or if that rule is not offered either.
+ * Returns the next wider rule after that of {@link ruleToOffer}: the same command with any further arguments.
+ * Undefined if the call is not a command, or if that rule is not offered either.
  */
 export function widerRule(call: RuledCall): string | undefined {
   if (call.toolName !== 'run_command' || ruleToOffer(call) === undefined) return undefined;
   return `${call.toolName}(${call.subject} *)`;
 }
 
-/** The options that would have allowed these calls, as they are typed in a shell; without doubles. */
+/** Returns the options that would have allowed these calls, quoted for a shell, without duplicates. */
 export function allowOptions(calls: readonly RuledCall[]): string[] {
   const options = calls.flatMap((call) => {
     const rule = exactRule(call);
@@ -60,7 +60,7 @@ export function allowOptions(calls: readonly RuledCall[]): string[] {
   return [...new Set(options)];
 }
 
-/** A text in single quotes, as every POSIX shell reads it. */
+/** Puts a text in single quotes for a POSIX shell. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

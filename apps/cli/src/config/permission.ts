@@ -4,7 +4,7 @@ import { readOnly, rules } from '@cobbler/agent';
 /** Actions that a run may take without asking. */
 export type PermissionMode = 'ask' | 'edits' | 'yes' | 'read-only';
 
-/** A description of each mode for the header of a run. */
+/** Descriptions of the modes for the header of a run. */
 export const permissionWords: Readonly<Record<PermissionMode, string>> = {
   ask: 'asks before edits and commands',
   edits: 'asks before commands',
@@ -14,11 +14,11 @@ export const permissionWords: Readonly<Record<PermissionMode, string>> = {
 
 const editTools: ReadonlySet<string> = new Set([
   ...['write_file', 'edit_file'],
-  // Of programs that work instead of a model.
+  // Tools of backends.
   ...['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change'],
 ]);
 
-/** A gate whose rules can grow during the run, and which remembers the calls it could not ask about. */
+/** A gate whose rules can be extended during the run. It records the calls for which no user could be asked. */
 export class Permission {
   readonly gate: Gate;
   #mode: PermissionMode;
@@ -63,7 +63,7 @@ export class Permission {
     return this.#unasked;
   }
 
-  /** Allows what the rule names from now on, for this run. */
+  /** Adds an allow rule for the rest of this run. */
   allow(rule: string): void {
     this.#allow.push(rule);
     this.#allowed = rules({ allow: this.#allow, deny: this.#deny });
@@ -73,7 +73,7 @@ export class Permission {
     return this.#mode;
   }
 
-  /** From the next call on. */
+  /** Takes effect with the next call. */
   set mode(mode: PermissionMode) {
     this.#mode = mode;
   }

@@ -1,24 +1,24 @@
 import type { Price, Pricing } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 
-/** Where prices come from, nearest first. */
+/** Sources of prices, in order of precedence. */
 export interface PriceSources {
-  /** From the configuration, by model id or alias. */
+  /** Prices from the configuration, by model id or alias. */
   readonly own: Readonly<Record<string, Price>>;
-  /** The models behind the provider's aliases. */
+  /** The models that the provider's aliases stand for. */
   readonly aliases?: readonly { readonly id: string; readonly alias?: string }[];
-  /** The providers' tables. */
+  /** The price tables of the providers. */
   readonly tables: readonly Pricing[];
-  /** Where requests go, when that is not the provider's own address. */
+  /** The base URL, if it is not the provider's own. */
   readonly baseURL?: string;
 }
 
-/** The names that the general price list has for our providers. */
+/** Names of our providers in the general price list. */
 const listed: Readonly<Record<string, string>> = { claude: 'anthropic', openai: 'openai' };
 
 /**
- * Prices for one run. The general list is large and read only when no closer source knows the model. An unknown model
- * has no price, which is different from being free.
+ * Returns the prices for one run. The general list is large and is read only if no other source knows the model. An
+ * unknown model has no price, which is not the same as being free.
  */
 export async function pricingFor(sources: PriceSources, provider: string, model: string): Promise<Pricing> {
   const known: Pricing = (name, id, inputTokens) => {
@@ -36,7 +36,7 @@ export async function pricingFor(sources: PriceSources, provider: string, model:
     known(name, id, inputTokens) ?? (name === provider ? general?.(inputTokens) : undefined);
 }
 
-/** A price by model id, or by the alias that stands for it. A service may name a model with the day of its release. */
+/** Returns a price by model id or alias. A service may append the release date to a model name. */
 function ownPrice({ own, aliases = [] }: PriceSources, id: string): Price | undefined {
   const undated = id.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
   const alias = aliases.find((model) => model.id === undated)?.alias ?? undated;
@@ -44,7 +44,7 @@ function ownPrice({ own, aliases = [] }: PriceSources, id: string): Price | unde
   return name === undefined ? undefined : own[name];
 }
 
-/** A price by the length of the request; no length means one that is not known yet. */
+/** Returns the price for a request of this length; undefined if the length is not known yet. */
 type PriceByLength = (inputTokens: number | undefined) => Price | undefined;
 
 async function generalPricing(
@@ -66,7 +66,7 @@ async function generalPricing(
       input,
       output,
       ...defined({ cacheRead, cacheWrite }),
-      // The list does not know the hour that Claude can keep a prompt for, at twice the price of input.
+      // The list omits the one-hour cache of Claude, which costs twice the input price.
       ...(provider === 'claude' && { cacheWriteLong: 2 * input }),
     };
   };
@@ -77,7 +77,7 @@ interface Tiered {
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
 }
 
-/** The whole request has the price of the tier that its input reaches. */
+/** Returns the price of the tier that the input reaches; it applies to the whole request. */
 function tierOf(price: number | undefined | Tiered, inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price;
   let reached = { start: -1, price: price.base };

@@ -8,31 +8,31 @@ import { whyUnreadable } from './attachment.ts';
 import type { PermissionMode } from './permission.ts';
 
 /**
- * Permissions in a project's own file. The file comes with the project, from an unknown author: it can deny calls, but
- * what it allows counts only after the user of this machine has accepted it.
+ * Permissions in a project's own file. The file comes with the project, from an unknown author: it can deny calls,
+ * but its allow rules apply only after the user of this machine has accepted them.
  */
 export interface ProjectRules {
-  /** The file, whether or not it is there. */
+  /** The path of the file, even if it does not exist. */
   readonly path: string;
   readonly deny: readonly string[];
-  /** Allowed by the file and by the person. */
+  /** Rules allowed by both the file and the user. */
   readonly allow: readonly string[];
-  /** Allowed by the file alone: they do not count. */
+  /** Rules allowed only by the file: they do not apply. */
   readonly strange: readonly string[];
   readonly mode?: PermissionMode;
 }
 
-/** From the narrowest to the widest. */
+/** The modes from the narrowest to the widest. */
 const modes: readonly PermissionMode[] = ['read-only', 'ask', 'edits', 'yes'];
 
-/** The narrower of two modes. */
+/** Returns the narrower of two modes. */
 export function narrower(mode: PermissionMode, other: PermissionMode | undefined): PermissionMode {
   return other !== undefined && modes.indexOf(other) < modes.indexOf(mode) ? other : mode;
 }
 
 /**
  * Reads `.cobbler/config.yaml` of a directory. The home directory is not a project: its file belongs to the user.
- * @throws UsageError for an invalid file: its deny rules must not be ignored.
+ * @throws UsageError for an invalid file, because its deny rules must not be ignored.
  */
 export async function readProjectRules(folder: string, env: Environment): Promise<ProjectRules> {
   const path = join(folder, '.cobbler', 'config.yaml');
@@ -60,8 +60,9 @@ export async function readProjectRules(folder: string, env: Environment): Promis
 }
 
 /**
- * Writes a rule into the project's file, and notes at home that the person did so. Gives the file.
- * @throws UsageError when either cannot be written.
+ * Adds a rule to the project's file and records in the home directory that the user accepted it. Returns the path of
+ * the file.
+ * @throws UsageError if either file cannot be written.
  */
 export async function keepRule(folder: string, rule: string, env: Environment): Promise<string> {
   const path = join(folder, '.cobbler', 'config.yaml');
@@ -81,7 +82,7 @@ export async function keepRule(folder: string, rule: string, env: Environment): 
   return path;
 }
 
-/** Notes at home that rules of a project's file count. */
+/** Records in the home directory that the user accepts these rules of a project's file. */
 export function trustRules(folder: string, rules: readonly string[], env: Environment): void {
   const home = cobblerHome(env);
   if (home === undefined)
@@ -99,7 +100,7 @@ function trustedRules(folder: string, home: string | undefined): readonly string
   return home === undefined ? [] : (readTrust(home)[folder] ?? []);
 }
 
-/** Without the file, or with a damaged one, no rule is trusted. */
+/** Reads the accepted rules. If the file is missing or damaged, no rule is accepted. */
 function readTrust(home: string): Record<string, readonly string[]> {
   try {
     const value: unknown = JSON.parse(readFileSync(trustFile(home), 'utf8'));
@@ -153,7 +154,7 @@ function replace(path: string, text: string, mode: number): void {
 
 function unusable(path: string): UsageError {
   return new UsageError(
-    `${path} is invalid: "permissions" has lists "allow" and "deny" of rules, and "mode".`,
+    `${path} is invalid: "permissions" can contain "allow" and "deny" (lists of rules) and "mode".`,
     `Modes: ${modes.join(', ')}. A rule: run_command(npm test*)`,
   );
 }

@@ -3,13 +3,13 @@ import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { partOf, readAttachment, textFrom } from './attachment.ts';
 
-/** After this long without an end of the pipe, say what is being waited for. */
+/** Time after which to tell the user that input is still being read, in milliseconds. */
 const patienceMs = 1000;
 
 /**
- * The prompt: the arguments, the piped input, and the attached files. With arguments the piped input is an attachment,
- * otherwise it is the prompt.
- * @throws UsageError when the prompt is empty.
+ * Returns the prompt: the arguments, the piped input and the attached files. With arguments, the piped input is an
+ * attachment; otherwise it is the prompt.
+ * @throws UsageError if the prompt is empty.
  */
 export async function readPrompt(
   words: readonly string[],
@@ -31,10 +31,10 @@ export async function readPrompt(
   return [...files, { type: 'text', text }];
 }
 
-/** Everything piped in; nothing when that is empty. */
+/** Reads the piped input; undefined if it is empty. */
 async function readPipe(io: Io): Promise<Uint8Array | undefined> {
   const forget = io.clock.after(patienceMs, () => {
-    io.stderr.write('cobbler: reading standard input to its end; to run without it, add < /dev/null\n');
+    io.stderr.write('cobbler: reading standard input until it ends; to run without it, add < /dev/null\n');
   });
   try {
     const bytes = await io.stdin.read();
@@ -44,7 +44,7 @@ async function readPipe(io: Io): Promise<Uint8Array | undefined> {
   }
 }
 
-/** The error of a command line without a prompt. */
+/** Returns the error for a command line without a prompt. */
 export function nothingToDo(): UsageError {
   return new UsageError(
     'The prompt is missing.',

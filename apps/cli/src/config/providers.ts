@@ -4,10 +4,10 @@ import { defined } from '@cobbler/agent/values';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Which of OpenAI's two APIs is spoken; other providers have one. */
+/** The OpenAI API to use; other providers have only one. */
 export type Api = 'responses' | 'chat';
 
-/** A model that can be named, for a list. */
+/** A model for a list. */
 export interface KnownModel {
   readonly id: string;
   readonly alias?: string;
@@ -15,31 +15,33 @@ export interface KnownModel {
   readonly price?: Price;
 }
 
-/** A provider, loaded. */
+/** A loaded provider. */
 export interface LoadedProvider {
   readonly create: AgentFactory;
   readonly pricing: Pricing;
   readonly models: readonly KnownModel[];
-  /** Where the prices of `models` stand and when they were read. */
+  /** The source of the prices of `models` and the date when they were read. */
   readonly priceSource: { readonly from: string; readonly on: string };
 }
 
-/** A provider, as far as it is known without loading it. */
+/** The facts about a provider that are known without loading it. */
 export interface ProviderEntry {
-  /** Name for people. */
+  /** Name for display. */
   readonly title: string;
-  /** The variable that its key is looked up in. */
+  /** The environment variable of its key. */
   readonly keyVariable: string;
-  /** The variable that its address is looked up in. */
+  /** The environment variable of its address. */
   readonly addressVariable: string;
-  /** Where requests go without another address. */
+  /** The default address. */
   readonly address: string;
-  /** Names of its models, to tell from a model alone which provider is meant. */
+  /** Matches the names of its models, to determine the provider of a model. */
   readonly ownModels: RegExp;
   load(api?: Api): Promise<LoadedProvider>;
 }
 
-/** All providers by name. Loading one takes longer than all else at start, so each is loaded when needed. */
+/**
+ * All providers by name. Loading one takes longer than everything else at start, so each is loaded only when needed.
+ */
 export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
   claude: {
     title: 'Claude',
@@ -86,8 +88,8 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
 export const providerNames: readonly string[] = Object.keys(providers);
 
 /**
- * The provider of this name.
- * @throws UsageError naming those that are known.
+ * Returns the provider with this name.
+ * @throws UsageError with the known names.
  */
 export function providerEntry(name: string): ProviderEntry {
   const entry = Object.hasOwn(providers, name) ? providers[name as keyof typeof providers] : undefined;

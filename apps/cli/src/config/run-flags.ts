@@ -18,9 +18,9 @@ export interface RunFlags {
   readonly system?: string;
   readonly appendSystem?: string;
   readonly contextFiles: boolean;
-  /** Names of tools; none at all for an empty list. */
+  /** Names of tools; an empty list for no tools. */
   readonly tools?: readonly string[];
-  /** MCP servers besides those of the configuration: NAME=COMMAND or URL. */
+  /** MCP servers in addition to those of the configuration: NAME=COMMAND or URL. */
   readonly mcp: readonly string[];
   readonly mode: PermissionMode;
   readonly allow: readonly string[];
@@ -30,7 +30,7 @@ export interface RunFlags {
   readonly maxUsd?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
-  /** In milliseconds; 0: no longer than three retries take. */
+  /** In milliseconds; 0 limits retries to three. */
   readonly retryFor?: number;
   readonly allowUnpriced: boolean;
   /** 0: never. */
@@ -40,15 +40,15 @@ export interface RunFlags {
   readonly output?: string;
   /** The session to continue. Absent: a new one. */
   readonly session?: SessionChoice;
-  /** False: keep nothing. Absent: as configured. */
+  /** False: do not store the session. If absent, the configuration decides. */
   readonly keeps?: boolean;
-  /** Continue where the session stopped if there is no prompt. */
+  /** True to continue where the session stopped if there is no prompt. */
   readonly resumes: boolean;
   readonly form: OutputForm;
   readonly verbose: boolean;
 }
 
-/** A session to continue: by its id, or the latest of the directory; a copy of it if `fork` is set. */
+/** A session to continue: by its id, or the latest of the directory. If `fork` is set, a copy of it. */
 export interface SessionChoice {
   readonly id?: string;
   readonly forks: boolean;
@@ -62,7 +62,7 @@ export type RawOptions = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the options of `cobbler run`.
- * @throws UsageError for a value that cannot be meant, or options that exclude each other.
+ * @throws UsageError for an invalid value, or options that exclude each other.
  */
 export function readRunFlags(raw: RawOptions): RunFlags {
   return {

@@ -9,7 +9,7 @@ import { nearest } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { providerEntry, providerNames, providers } from './providers.ts';
 
-/** A value and where it comes from, in words for a person. */
+/** A value with its source, described for the user. */
 export interface Setting<Value> {
   readonly value: Value;
   readonly source: string;
@@ -31,18 +31,17 @@ export interface Settings {
   readonly namesProvider: boolean;
   /** Absent: the provider's own address. */
   readonly baseURL?: Setting<string>;
-  /** The environment with the keys of the configuration in the places where providers look for theirs. */
+  /** The environment, with the keys of the configuration in the variables that providers read. */
   readonly env: Environment;
-  /** The settings of this invocation, for `resolveAgent`. */
+  /** The settings of this invocation for `resolveAgent`. */
   readonly chosen: AgentConfig;
 }
 
 const defaultModel = 'balanced';
 
 /**
- * Reads the configuration and settles which model is meant.
- * @throws AgentError `invalid` with code `config` for a file that cannot be used, UsageError for a provider
- * that does not exist.
+ * Reads the configuration and determines the model.
+ * @throws AgentError `invalid` with code `config` for an invalid file, UsageError for an unknown provider.
  */
 export async function readSettings(env: Environment, flags: ModelFlags = {}): Promise<Settings> {
   const file = await loadConfig({ env });
@@ -70,7 +69,7 @@ export async function readSettings(env: Environment, flags: ModelFlags = {}): Pr
   };
 }
 
-/** Where a provider's key comes from; nothing when there is none. The order is that of `resolveAgent`. */
+/** Returns the key of a provider with its source; undefined if there is none. The order is that of `resolveAgent`. */
 export function keyOf(
   settings: Pick<Settings, 'file' | 'env'>,
   provider: string,
@@ -92,13 +91,13 @@ export function keyOf(
   return undefined;
 }
 
-/** A key as it may be shown: enough to tell two apart, too little to use. */
+/** Returns a key for display: enough to tell two keys apart, too little to use. */
 export function maskedKey(key: string): string {
   if (key.length < 20) return '…';
   return `${/^sk-(ant-)?/.exec(key)?.[0] ?? ''}…${key.slice(-4)}`;
 }
 
-/** The host that requests go to. */
+/** Returns the host that receives the requests. */
 export function hostOf(settings: Pick<Settings, 'provider' | 'baseURL'>): string {
   const address = settings.baseURL?.value ?? providerEntry(settings.provider.value).address;
   return URL.parse(address)?.host ?? address;
@@ -110,7 +109,7 @@ function namedModel(env: Environment, flags: ModelFlags): Setting<string> | unde
   return named === undefined || named === '' ? undefined : { value: named, source: 'COBBLER_MODEL' };
 }
 
-/** Reads `provider:model`. A first part that only looks like a provider is taken for a slip of the pen. */
+/** Reads `provider:model`. A prefix that resembles a provider name counts as a typing error. */
 function parseNamed(text: string): { provider?: string; model: string } {
   if (providerNames.includes(text)) return { provider: text, model: defaultModel };
   const parsed = parseModel(text, providerNames);
@@ -138,7 +137,10 @@ interface ProviderClues {
   readonly flags: ModelFlags;
 }
 
-/** The provider that is named; else the one the model's name tells; else the one that has a key. */
+/**
+ * Returns the provider: the named one, otherwise the one that the model's name implies, otherwise the one that has a
+ * key.
+ */
 function settleProvider({ file, env, named, parsed, flags }: ProviderClues): Setting<string> {
   if (parsed?.provider !== undefined && named !== undefined)
     return { value: parsed.provider, source: named.source };
@@ -172,7 +174,7 @@ function settleAddress(
   return address === undefined || address === '' ? undefined : { value: address, source: variable };
 }
 
-/** A setting of the file with its line. */
+/** Returns a setting of the file with its line. */
 export function fromFile<Name extends keyof FileConfig>(
   file: LoadedConfig,
   values: FileConfig,
@@ -184,7 +186,7 @@ export function fromFile<Name extends keyof FileConfig>(
   return { value, source: `${file.path ?? 'configuration'}${line === undefined ? '' : `:${line}`}` };
 }
 
-/** A stored key steps in where the environment has none; it goes to its own provider only. */
+/** Adds stored keys for variables that are not set. Each key is used for its own provider only. */
 function withStoredKeys(env: Environment, values: FileConfig): Environment {
   const filled: Record<string, string | undefined> = { ...env };
   for (const [name, { keyVariable }] of Object.entries(providers)) {

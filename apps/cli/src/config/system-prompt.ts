@@ -2,14 +2,14 @@ import type { Instructions } from './instructions.ts';
 
 /** The content of the system prompt. */
 export interface SystemPromptParts {
-  /** Replaces the built-in text. */
+  /** Text that replaces the built-in one. */
   readonly own?: string;
   readonly appended?: string;
   readonly instructions?: Instructions;
-  /** Real path of the folder that the tools work in. */
+  /** Real path of the working directory of the tools. */
   readonly folder: string;
   readonly platform: string;
-  /** ISO date of today. */
+  /** Today's date in ISO form. */
   readonly today: string;
   readonly hasTools: boolean;
 }
@@ -26,13 +26,13 @@ const builtIn = `You are Cobbler, an agent that works on a task in one folder of
 const withoutTools =
   'You are Cobbler. Answer for a terminal: short, plain Markdown. You have no tools in this run.';
 
-/** The local date of the user, in ISO form. A date formatter would load locale tables. */
+/** Returns the user's local date in ISO form. A date formatter would load locale tables. */
 export function dayOf(date: Date): string {
   const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(String);
   return [year?.padStart(4, '0'), month?.padStart(2, '0'), day?.padStart(2, '0')].join('-');
 }
 
-/** The instructions for the model, stable parts first, so that the service can cache them. */
+/** Returns the instructions for the model, stable parts first so that the service can cache them. */
 export function systemPrompt(parts: SystemPromptParts): string[] {
   const { instructions } = parts;
   return [

@@ -14,9 +14,9 @@ import type { Clock } from '../terminal/io.ts';
 import type { FailureContext } from '../view/failure.ts';
 import { scriptedAnswer, scriptedModel } from './script.ts';
 
-/** The scripted model on this machine. */
+/** The scripted model, served on this machine. */
 export interface DemoModel {
-  /** Where it answers. */
+  /** Its address. */
   readonly url: string;
   readonly agent: Agent;
   readonly pricing: Pricing;
@@ -25,7 +25,7 @@ export interface DemoModel {
 }
 
 /**
- * Starts the scripted model and what asks it over HTTP, which is the vendor's client as ever.
+ * Starts the scripted model and creates the vendor's real client for it.
  *
  * @param clock see {@link serveScriptedModel}
  */
@@ -46,10 +46,10 @@ const pieceMs = 24;
 const pieceLength = 7;
 
 /**
- * Serves the scripted model on a port of this machine, in the words of the Messages API: requests that the
- * real service would refuse are refused.
+ * Serves the scripted model on a port of this machine, in the format of the Messages API. It rejects requests that
+ * the real service would reject.
  *
- * @param clock whose pace the answers keep, like those of a real model; absent, they come at once.
+ * @param clock paces responses like those of a real model; without it they are sent immediately.
  */
 async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
   const server = wireServer(claudeTesting, (request): MockReply => {
@@ -65,7 +65,7 @@ async function serveScriptedModel(clock: Clock | undefined): Promise<Loopback> {
   return await serveLoopback(server.handler);
 }
 
-/** A response that is streamed frame by frame while the client is connected. */
+/** Streams a response frame by frame while the client is connected. */
 function inTime(frames: readonly string[], clock: Clock): LiveReply {
   const stream = new LiveStream();
   let stop: () => void = () => undefined;

@@ -7,10 +7,10 @@ import { packageRoot } from '../package-root.ts';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Where the project lies in the package: one folder up, from the sources as from the bundle. */
+/** The project within the package: one directory up, both from the sources and from the bundle. */
 const original = new URL('demo/', packageRoot);
 
-/** Copies the demo project into a new folder and returns its real path. */
+/** Copies the demo project to a new directory and returns its real path. */
 export function newDemoProject(): string {
   try {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-demo-')));
@@ -25,19 +25,19 @@ export function newDemoProject(): string {
   }
 }
 
-/** The PATH by which the project's tests find Node even where it was started by its full path. */
+/** Returns a PATH with which the project's tests find Node even if Node was started by its full path. */
 export function pathWithNode(env: Environment): string {
   return [env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
 }
 
 /**
- * Makes sure that a folder holds a demo project: the script runs commands and edits without asking.
- * @throws UsageError for any other folder.
+ * Checks that a directory contains a demo project, because the script runs commands and edits without asking.
+ * @throws UsageError for any other directory.
  */
 export function checkDemoProject(folder: string): void {
   if (projectName(folder) === projectName(fileURLToPath(original))) return;
   throw new UsageError(
-    `${folder} contains no demo project.`,
+    `${folder} does not contain a demo project.`,
     'Start with: cobbler demo   (it prints the directory it uses)',
   );
 }

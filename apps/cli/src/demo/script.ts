@@ -1,15 +1,15 @@
 import type { ReadPart, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler/agent/testing';
 
-/** The name of the scripted model, on the wire and on the screen. */
+/** The name of the scripted model, in requests and on the screen. */
 export const scriptedModel = 'claude-scripted';
 
-/** The one bug the script knows, and what it should have been. */
+/** The one bug that the script knows, and its fix. */
 const bug = 'cents += prices[job.kind];';
 const repair = 'cents += prices[job.kind] * job.count;';
 
 const testCommand = 'node --test';
 
-/** A call of the history with its result. */
+/** A past call with its result. */
 interface Done {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -17,20 +17,20 @@ interface Done {
   readonly isError: boolean;
 }
 
-/** The next step of the script: a text, with tool calls unless it is the last. */
+/** The next step of the script: a text, with tool calls unless it is the last step. */
 interface DemoStep {
   readonly text: string;
   readonly calls?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
 }
 
 /**
- * The scripted model: a pure function of the history it is sent, like a real one. It looks, runs the tests,
- * reads what fails, repairs the one bug it knows, and proves it; and it says so when the tools tell
- * something else than it expects.
+ * Returns the next response of the scripted model, a pure function of the history, like a real model. It looks
+ * around, runs the tests, reads the failures, fixes the one bug it knows, and runs the tests again. If the tools
+ * return something unexpected, it says so.
  */
 export function scriptedAnswer(request: ReadRequest): ScriptAnswer {
   const { turns } = request;
-  // A prompt after the end starts the script again, with the current files.
+  // A prompt after the end restarts the script, with the current files.
   const lastWord = turns.findLastIndex(
     ({ side, parts }) => side === 'assistant' && !parts.some(({ type }) => type === 'call'),
   );
@@ -78,7 +78,7 @@ function nextMove(done: readonly Done[]): DemoStep {
     return { text: `My change was not taken, so the test still fails: ${firstLine(edit.text)}` };
   if (done.indexOf(edit) > done.indexOf(lastRun)) {
     return {
-      text: 'Now the tests again, to prove it.',
+      text: 'I will run the tests again to confirm the fix.',
       calls: [call('run_command', { command: testCommand })],
     };
   }
@@ -101,9 +101,9 @@ function investigate(done: readonly Done[], tests: TestRun): DemoStep {
   if (found === undefined) {
     return {
       text: [
-        `**Not repaired.** I do not find the cause of \`${tests.failed[0] ?? 'the failure'}\` in \`${source}\`.`,
+        `**Not fixed.** I cannot find the cause of \`${tests.failed[0] ?? 'the failure'}\` in \`${source}\`.`,
         '',
-        'This model is a script and knows one bug only, which is not the one here. A real model would read on.',
+        'This model is a script that knows only one bug, and this is a different one. A real model would keep reading.',
       ].join('\n'),
     };
   }
@@ -116,9 +116,9 @@ function investigate(done: readonly Done[], tests: TestRun): DemoStep {
 function nothingToRepair(tests: TestRun): DemoStep {
   return {
     text: [
-      `**Nothing to repair.** All ${tests.passed} tests pass already, so I changed nothing.`,
+      `**Nothing to fix.** All ${tests.passed} tests already pass, so I changed nothing.`,
       '',
-      'Somebody was here before me: the bug that this demo begins with is gone.',
+      'The bug that this demo starts with is already fixed.',
     ].join('\n'),
   };
 }
@@ -130,7 +130,7 @@ function repaired(before: TestRun | undefined, now: TestRun): DemoStep {
       `**Done.** All ${total} tests pass.`,
       '',
       '- **Cause:** `total` in `src/ticket.js` added each job once, whatever its `count`.',
-      '- **Repair:** it multiplies the price by `job.count`; nothing else changed.',
+      '- **Fix:** it multiplies the price by `job.count`; nothing else changed.',
       `- **Proof:** \`${testCommand}\`, ${before?.passed ?? 0} of ${total} passed before, ${now.passed} of ${total} pass now.`,
     ].join('\n'),
   };
@@ -142,9 +142,9 @@ function notAllRepaired(before: TestRun | undefined, now: TestRun): DemoStep {
   const share = mended.map((name) => `\`${name}\``).join(', ');
   return {
     text: [
-      `**Partly repaired.** ${share === '' ? 'My change is in, but' : `${share} passes now, but`} ${left} still fails.`,
+      `**Partly fixed.** ${share === '' ? 'My change is in place, but' : `${share} passes now, but`} ${left} still fails.`,
       '',
-      'That is a second bug. This model is a script and knows one only; a real model would go on from here.',
+      'That is a second bug. This model is a script that knows only one; a real model would continue from here.',
     ].join('\n'),
   };
 }
@@ -177,7 +177,7 @@ function firstLine(text: string): string {
   return text.split('\n').find((line) => line.trim() !== '' && !line.startsWith('[')) ?? text;
 }
 
-/** Token counts are estimated from the size of the request: about four characters each. */
+/** Estimates token counts from the size of the request: about four characters per token. */
 function usageOf(request: ReadRequest, blocks: readonly ScriptBlock[]): ScriptAnswer['usage'] {
   const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4);
   const prefix = tokens([request.system, request.tools]);
@@ -194,13 +194,13 @@ interface TestRun {
   readonly passed: number;
   /** Names of the tests that failed, each once. */
   readonly failed: readonly string[];
-  /** Files with a failing test, relative to where the tests ran. */
+  /** Files with a failing test, relative to the directory of the test run. */
   readonly files: readonly string[];
 }
 
 /**
  * Reads the output of `node --test` in both formats that Node prints without a terminal: TAP up to version 22, `spec`
- * later. Undefined if it is not test output.
+ * later. Returns undefined if it is not test output.
  */
 export function readTestRun(output: string): TestRun | undefined {
   const passed = /^(?:#|ℹ) pass (\d+)$/m.exec(output)?.[1];

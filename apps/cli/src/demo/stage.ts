@@ -6,25 +6,28 @@ import type { DemoModel } from './model.ts';
 import { demoModel } from './model.ts';
 import { newDemoProject, pathWithNode } from './project.ts';
 
-/** A place where a command works as ever, with a scripted model instead of a service, and keeps nothing. */
+/**
+ * An environment in which a command works as usual, but with a scripted model instead of a service. Nothing in it is
+ * kept.
+ */
 export interface DemoStage {
-  /** The small project. */
+  /** The directory of the demo project. */
   readonly folder: string;
-  /** The environment that leads to the scripted model and to a home of its own. */
+  /** The environment variables that select the scripted model and a separate home directory. */
   readonly env: Environment;
   readonly model: DemoModel;
-  /** Removes the project and the home too. */
+  /** Also removes the project and the home directory. */
   close(): Promise<void>;
 }
 
-/** Sets the scene of `cobbler demo` for another command. */
+/** Sets up the environment of `cobbler demo` for another command. */
 export async function demoStage(io: Io): Promise<DemoStage> {
   const folder = newDemoProject();
   const home = mkdtempSync(join(tmpdir(), 'cobbler-demo-home-'));
   const remove = () => {
     for (const path of [folder, home]) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   };
-  // After a second stop signal, `close` is not reached.
+  // A second stop signal skips `close`.
   process.once('exit', remove);
   const model = await demoModel(io.clock);
   return {

@@ -4,6 +4,6 @@ export interface Check {
   readonly ok: boolean;
   /** The finding. */
   readonly found: string;
-  /** The command, or the words, that repair it. */
+  /** The fix, as a command or in words. */
   readonly repair?: string;
 }

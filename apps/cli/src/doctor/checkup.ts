@@ -16,10 +16,10 @@ import { screenFor } from '../terminal/screen.ts';
 import type { Check } from './check.ts';
 import { countText, storeFiles } from './stores.ts';
 
-/** The least version of Node that the packages are made for. */
+/** The oldest supported version of Node. */
 const minNode = [22, 18] as const;
 
-/** Checks everything a run needs, without asking a model. Never throws. */
+/** Checks everything that a run needs, without a model request. Never throws. */
 export async function checkSetup(
   flags: ModelFlags,
   io: Io,
@@ -33,7 +33,7 @@ export async function checkSetup(
       name: 'configuration',
       ok: false,
       found: error instanceof Error ? error.message : String(error),
-      repair: 'correct that line, or move the file away',
+      repair: 'correct that line, or move the file elsewhere',
     });
     return { checks };
   }
@@ -71,7 +71,7 @@ function checkHome(io: Io): Check {
   return { name: 'home', ok: true, found: `${home} (other users have access: chmod 700 ${home})` };
 }
 
-/** Reads everything in the files of sessions and compares it with its checksums. */
+/** Reads all session files and compares the data with its checksums. */
 function checkStores(io: Io): Check[] {
   return storeFiles(io).map((file) => {
     const name = basename(file);
@@ -175,7 +175,7 @@ function checkTerminal(io: Io): Check {
   return { name: 'terminal', ok: true, found: facts.join(', ') };
 }
 
-/** A check that failed with an error. */
+/** Returns a check that failed with an error. */
 export function failedCheck(name: string, error: unknown, repair: string): Check {
   const found = AgentError.is(error) || error instanceof Error ? error.message : String(error);
   return { name, ok: false, found, repair };
@@ -183,7 +183,7 @@ export function failedCheck(name: string, error: unknown, repair: string): Check
 
 type Report = Parameters<typeof troubleLines>[0];
 
-/** Connects to every MCP server of the configuration and asks for its tools. Never throws. */
+/** Connects to every MCP server of the configuration and requests its tools. Never throws. */
 async function checkMcp({ file }: Pick<Settings, 'file'>, io: Io): Promise<Check[]> {
   const { mcp: servers = {} } = file.values;
   if (Object.keys(servers).length === 0) return [];
@@ -217,7 +217,7 @@ function serverCheck(report: Report, words: string, path: string): Check {
   return { name: `mcp ${name}`, ok: true, found: found.join(', ') };
 }
 
-/** A program that `cobbler run --backend` can hand work to. */
+/** A program that `cobbler run --backend` can delegate work to. */
 interface BackendProgram {
   readonly name: string;
   readonly backend: string;
@@ -229,7 +229,7 @@ const programs: readonly BackendProgram[] = [
   { name: 'codex', backend: 'codex', install: 'npm install -g @openai/codex' },
 ];
 
-/** The finding about one program. */
+/** The result for one program. */
 interface ProgramCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -240,7 +240,9 @@ interface ProgramCheck {
 /** Time limit for a program to report its version, in milliseconds. */
 const patienceMs = 10_000;
 
-/** The installed programs and their versions. A missing one is not a failure: nothing else needs it. */
+/**
+ * Returns the installed programs and their versions. A missing one is not a failure, because nothing else needs it.
+ */
 export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
   const { findProgram } = await import('@cobbler/delegate');
   return Promise.all(

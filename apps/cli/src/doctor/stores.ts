@@ -5,14 +5,14 @@ import { sessionFile } from '../session/session-home.ts';
 import { plural } from '../terminal/format.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** The files of sessions in the home that exist. */
+/** Returns the existing session files of the home directory. */
 export function storeFiles(io: Io): string[] {
   const own = sessionFile(io.env);
   if (own === undefined) return [];
   return [own, serverHome(io.env).store].filter((file) => existsSync(file));
 }
 
-/** The size of a store, and the number of damaged sessions. */
+/** Returns the size of a store and the number of damaged sessions in words. */
 export function countText({ sessions }: StoreReport): string {
   const damaged = sessions.filter(({ problem }) => problem !== undefined).length;
   const events = sessions.reduce((sum, session) => sum + session.events, 0);

@@ -2,22 +2,22 @@ import type { RepairedLog } from '@cobbler/agent/format';
 import type { TranscriptFormat, TranscriptIssue } from '@cobbler/agent/provider';
 import { plural } from '../terminal/format.ts';
 
-/** The findings about a transcript. */
+/** The result of checking a transcript. */
 export interface TranscriptCheck {
   /** Its kind, such as `an event log`. */
   readonly kind: string;
   /** Its size, such as `24 events`. */
   readonly size: string;
   readonly problems: readonly TranscriptIssue[];
-  /** Data that the repaired transcript would also lack. */
+  /** Data that the repaired transcript also lacks. */
   readonly losses: readonly TranscriptIssue[];
-  /** The repaired transcript as text; the same text when there is nothing to repair. */
+  /** Returns the repaired transcript as text; the same text if there is nothing to repair. */
   repaired(): string;
 }
 
 /**
- * Checks a transcript: the events of a session as JSON lines, or a conversation as it is sent to a provider.
- * Nothing when it is neither.
+ * Checks a transcript: the events of a session as JSON lines, or a conversation in the format of a provider. Returns
+ * undefined if it is neither.
  */
 export async function checkTranscript(text: string): Promise<TranscriptCheck | undefined> {
   const whole = parsed(text);
@@ -40,7 +40,7 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Stored events have a place, live ones at least the version or a kind that no provider knows. */
+/** True for an event: stored events have a position, live ones at least a version or a type that no provider uses. */
 function isEvent(value: unknown): boolean {
   return isFields(value) && typeof value['type'] === 'string' && ('seq' in value || 'runId' in value);
 }
@@ -103,7 +103,10 @@ async function checkConversation(value: unknown, text: string): Promise<Transcri
   };
 }
 
-/** The format that has most to say about it. Plain texts are the same in all; Chat Completions is understood most widely. */
+/**
+ * Returns the format that recognizes the most. Plain text is the same in all formats; then Chat Completions is chosen
+ * as the most common.
+ */
 async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
   if (!isConversation(value)) return undefined;
   const { claudeTranscripts } = await import('@cobbler/provider-claude');
@@ -118,7 +121,7 @@ async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
   return best;
 }
 
-/** A request's body or its list; of a list at least something must look like a message. */
+/** True for a request body or its list of messages; in a list, at least one item must look like a message. */
 function isConversation(value: unknown): boolean {
   if (isFields(value)) return Array.isArray(value['messages']) || value['input'] !== undefined;
   return Array.isArray(value) && value.some((item) => isFields(item) && ('role' in item || 'type' in item));
