@@ -1,2 +1,2 @@
-/** The folder of this package: one above the sources, and one above the bundle, which is in `dist`. */
+/** The directory of this package: one above the sources, and one above the bundle in `dist`. */
 export const packageRoot: URL = new URL('../', import.meta.url);

@@ -21,10 +21,10 @@ export interface McpDeskParts {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** Cobbler's agent as a server of the Model Context Protocol, and how it is left. */
+/** The Cobbler agent as a server of the Model Context Protocol. */
 export interface McpController {
   readonly server: Server;
-  /** Cancels the active runs. Resolves when none is left. */
+  /** Cancels the active runs. Resolves when all of them have ended. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function mcpController(parts: McpDeskParts): McpController {
       if (token === undefined || signal.aborted) return;
       progress += 1;
       const told = { progressToken: token, progress, message };
-      // A client that is gone is noticed by its connection.
+      // A lost client is detected by its connection, not here.
       sendNotification({ method: 'notifications/progress', params: told }).catch(() => undefined);
     };
     const perform = actions[params.name];
@@ -74,7 +74,7 @@ const actions: Readonly<Record<string, McpToolAction>> = {
     const prompt = needed(args, 'prompt');
     const session = await opened(place, text(args, 'session_id'));
     session.say(prompt);
-    // A client that cancels the request does not want the work either.
+    // A client that cancels the request also cancels its work.
     const onAbort = () => void session.cancel();
     if (args['background'] === true) return told(session.standing);
     waiting.signal.addEventListener('abort', onAbort, { once: true });
@@ -117,7 +117,7 @@ async function opened({ parts, sessions }: McpToolContext, id: string | undefine
   const known = id === undefined ? undefined : sessions.get(id);
   if (known !== undefined) return known;
   if (id !== undefined && !(await parts.isKept(id))) throw unknown(id);
-  // Two requests may have looked at the same time.
+  // Two requests may have checked at the same time.
   const session =
     (id === undefined ? undefined : sessions.get(id)) ?? new McpSession(parts.host, id, parts.report);
   sessions.set(session.id, session);
@@ -144,7 +144,7 @@ async function listed({ parts, sessions }: McpToolContext): Promise<CallToolResu
   return { content: [{ type: 'text', text: JSON.stringify(list) }], structuredContent: list };
 }
 
-/** The answer as text for the model of the client, and all of it as data. */
+/** Returns the state as text for the client's model, and completely as data. */
 function told(standing: McpRunState): CallToolResult {
   const { text: answer, approvals, ...rest } = standing;
   const facts = JSON.stringify(approvals === undefined ? rest : { ...rest, approvals });

@@ -8,7 +8,7 @@ import { oneLine } from '../terminal/escape.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { failureOf } from '../view/failure.ts';
 
-/** A call that waits for a decision, in the form of the protocol. */
+/** A call that waits for a decision, in the protocol's format. */
 export interface WaitingCall {
   readonly approval_id: string;
   readonly tool: string;
@@ -17,12 +17,12 @@ export interface WaitingCall {
   readonly diff?: string;
 }
 
-/** Where a session stands. */
+/** The state of a session. */
 export interface McpRunState {
   readonly session_id: string;
-  /** `running`, `waiting` for decisions, `idle` before anything was said here, or how the last run ended. */
+  /** `running`, `waiting` for decisions, `idle` before the first prompt here, or how the last run ended. */
   readonly status: string;
-  /** The last answer. */
+  /** The last response. */
   readonly text?: string;
   /** Why the last run did not complete. */
   readonly problem?: string;
@@ -32,15 +32,15 @@ export interface McpRunState {
 
 /** Options for waiting. */
 export interface WaitOptions {
-  /** Ends the waiting, not the run. */
+  /** Ends the wait but not the run. */
   readonly signal: AbortSignal;
-  /** Receives progress meanwhile. */
+  /** Receives progress in the meantime. */
   readonly tell: (words: string) => void;
-  /** Maximum milliseconds. Default: until the run ends or waits for a decision. */
+  /** Maximum wait in milliseconds. Default: until the run ends or waits for a decision. */
   readonly ms?: number;
 }
 
-/** One conversation of a client. Messages go to the harness, and events come back. */
+/** One conversation with a client. It sends prompts to the harness and collects its events. */
 export class McpSession {
   readonly #host: LocalHost;
   readonly #harness: Harness;
@@ -94,7 +94,7 @@ export class McpSession {
     });
   }
 
-  /** Resolves when the run has ended, needs a decision, or the time is over. */
+  /** Resolves when the run has ended, waits for a decision, or the time is over. */
   async settled({ signal, tell, ms }: WaitOptions): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#approvals.size > 0 || signal.aborted) return;
@@ -112,13 +112,13 @@ export class McpSession {
     clearTimeout(timer);
   }
 
-  /** @throws UsageError for an approval that nothing waits for. */
+  /** @throws UsageError for an approval id that no call waits for. */
   decide(approvalId: string, answer: ApprovalDecision): void {
     if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
       throw UsageError.coded(
         'no_approval',
         `No call waits for approval ${JSON.stringify(approvalId)}.`,
-        'List the waiting ones: cobbler_status',
+        'List the waiting calls: cobbler_status',
       );
     this.#approvals.delete(approvalId);
   }
@@ -173,7 +173,7 @@ function waitingCall(request: ApprovalRequestedEvent): WaitingCall {
 
 const maxCharacters = 200;
 
-/** An event as one line for a waiting client; undefined for most events. */
+/** Returns an event as one line for a waiting client; undefined for most events. */
 function progressWords(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'tool_started':

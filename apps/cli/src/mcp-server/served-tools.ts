@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const sessionId = { type: 'string', description: 'From the result of cobbler_run.' } as const;
 
-/** The tools for clients of the protocol. Their effects on the world are those of Cobbler's own tools. */
+/** The tools for clients of the protocol. Cobbler's own tools determine their effects. */
 export const servedTools: Tool[] = [
   {
     name: 'cobbler_run',
@@ -11,7 +11,7 @@ export const servedTools: Tool[] = [
       'Runs a task with the Cobbler agent, in its directory and with its own tools (files, search, commands), until it is done. ' +
       'Returns the response, the session_id to continue with, and the status. Status "waiting" means that the calls ' +
       'listed in approvals need approval: show them to the user and decide with cobbler_approve. With background true it ' +
-      'returns at once; read the progress with cobbler_status.',
+      'returns immediately; read the progress with cobbler_status.',
     inputSchema: {
       type: 'object',
       properties: {

@@ -15,7 +15,7 @@ import type { RunDisplay } from '../view/run-view.ts';
 import { RunView } from '../view/run-view.ts';
 import { ToolCallList } from '../view/tool-calls.ts';
 
-/** The outputs and options of a run's view. */
+/** The outputs and view of a run. */
 export interface RunOutput {
   readonly view: RunDisplay;
   readonly terminal: Terminal;
@@ -31,13 +31,13 @@ export interface StagePlan {
   readonly verbose: boolean;
   readonly model: string;
   readonly tools: readonly Tool[];
-  /** Facts that stand above a run. */
+  /** Facts to show above a run. */
   readonly header: readonly string[];
   /** Dialog for approvals. Absent: no user can be asked. */
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
 }
 
-/** Sets up whatever shows a run, and begins with its header. */
+/** Creates the view of a run and prints its header. */
 export function setStage(plan: StagePlan, io: Io): RunOutput {
   const screen = screenFor(io.stderr, io.env);
   const style = styleFor(screen);
@@ -71,8 +71,9 @@ function headerLines(facts: readonly string[], style: Style, screen: Screen): st
 }
 
 /**
- * Shows a run to a program: one event per line, the stored ones as they are stored, before them `started`, and last
- * `finished`, which has no `seq` where it could not be stored. With `deltas` also the live events, which have none.
+ * Prints a run for a program, one event per line: first `started`, then the stored events as they are stored, last
+ * `finished`, which has no `seq` if it could not be stored. With `deltas`, it also prints the live events, which have
+ * no `seq`.
  */
 export class JsonView implements RunDisplay {
   readonly #out: Output;

@@ -1,16 +1,16 @@
 import type { RawOptions } from '../config/run-flags.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The action on a cassette: record, replay, or record again from its prompt. */
+/** The action on a cassette: record, replay, or record its prompt again. */
 export interface ReelFlags {
   readonly mode: 'record' | 'replay' | 'refresh';
   readonly path: string;
 }
 
-/** Options that say what a run may do. */
+/** Options that set what a run may do. */
 export const permissionOptions: readonly string[] = ['ask', 'edits', 'yes', 'readOnly', 'allow'];
 
-/** Options that say what the task is: a cassette holds them. */
+/** Options of the task, which a cassette contains. */
 export const taskOptions: readonly string[] = [
   'model',
   'baseUrl',
@@ -33,8 +33,8 @@ export const taskOptions: readonly string[] = [
 ];
 
 /**
- * Reads --record, --replay and what goes with them; nothing for an ordinary run.
- * @throws UsageError for options that make no sense together.
+ * Reads --record, --replay and related options; undefined for a normal run.
+ * @throws UsageError for contradicting options.
  */
 export function reelFlags(raw: RawOptions): ReelFlags | undefined {
   const { record, replay, refresh, liveTools } = raw;
@@ -60,7 +60,7 @@ export function reelFlags(raw: RawOptions): ReelFlags | undefined {
   return typeof record === 'string' ? { mode: 'record', path: record } : undefined;
 }
 
-/** A cassette says what the task is; what else is said about it would be ignored or be a miss. */
+/** Rejects options of the task, which a cassette contains: they would be ignored or cause a mismatch. */
 function checkTask(raw: RawOptions, allowed: readonly string[]): void {
   const given = taskOptions.find((name) => isGiven(name, raw[name]) && !allowed.includes(name));
   if (given === undefined) return;

@@ -21,18 +21,18 @@ type PromptParts = readonly UserPart[];
 
 /** Recording or replay of a run; most runs have neither. */
 export interface RecordReplay {
-  /** The options of the run: those given, and on a replay those of the cassette. */
+  /** The options of the run: the given ones, or those of the cassette in a replay. */
   readonly options: RawOptions;
   /** The prompt of the cassette, unless another one is given. */
   readonly prompt?: PromptParts;
   /** Absent: nothing is recorded or replayed. */
   readonly tape?: Recording;
   readonly isReplay: boolean;
-  /** For the header of the run. */
+  /** Lines for the header of the run. */
   readonly note: readonly string[];
-  /** The environment of the run: the current one, or that of the recording. */
+  /** Returns a fact about the environment: the current one, or the recorded one in a replay. */
   fact<Value>(name: string, make: () => Value): Value;
-  /** Where long output is offloaded. A replay leaves nothing behind. */
+  /** Returns the place for offloaded output. A replay stores nothing. */
   blobs(make: () => Blobs): Blobs;
   /** Provider options besides its configuration. */
   link(values: FileConfig): Partial<FactoryConfig>;
@@ -40,7 +40,7 @@ export interface RecordReplay {
   close(ended: Ended): number;
 }
 
-/** A run that is over, and what was asked for. */
+/** A run that has ended, and its options. */
 export interface Ended {
   readonly result: RunResult;
   readonly exitCode: number;
@@ -48,7 +48,7 @@ export interface Ended {
   readonly settings: Settings;
 }
 
-/** A placeholder key: a replay sends nothing. */
+/** A placeholder key, because a replay sends nothing. */
 const noKey = 'a-replay-needs-no-key';
 
 /**
@@ -86,7 +86,7 @@ export async function openRecordReplay(
   const asked = words.length > 0 ? undefined : tape.fact<PromptParts | undefined>('prompt', () => undefined);
   const prompt = asked === undefined ? {} : { prompt: asked };
   const recorded = tape.fact<RawOptions | undefined>('options', () => undefined);
-  // It is written last.
+  // The options are written last.
   if (recorded === undefined)
     throw new UsageError(
       `${path} is incomplete: it ends before its run did.`,
@@ -96,7 +96,7 @@ export async function openRecordReplay(
     const options = { ...given, ...withoutTrust(recorded) };
     return recording({ options, note: [`recording ${name} again`], ...prompt }, await begin(), io);
   }
-  // A --yes that was given is about live tools; what the run may do is what it might then.
+  // A given --yes applies to live tools only; the permissions are the recorded ones.
   const options = { ...given, yes: undefined, ...recorded };
   return replaying({ options, note: [`replaying ${name}`], ...prompt }, tape, io);
 }
@@ -105,7 +105,7 @@ function turn(): Promise<void> {
   return new Promise((next) => void setImmediate(next));
 }
 
-/** Neither permissions nor the address that a key is sent to are taken from a file. */
+/** Removes permissions and the address that receives the key, because a file must not set them. */
 function withoutTrust({ baseUrl: _, ...recorded }: RawOptions): RawOptions {
   const task = Object.entries(recorded).filter(([name]) => !permissionOptions.includes(name));
   return Object.fromEntries(task);
@@ -125,12 +125,12 @@ function plainRun(options: RawOptions): RecordReplay {
 
 type Taken = Pick<RecordReplay, 'options' | 'prompt' | 'note'>;
 
-/** A cassette that is being made. */
+/** A cassette that is being recorded. */
 interface OpenRecording {
   readonly tape: Recording;
   readonly path: string;
   readonly lines: readonly string[];
-  /** In the place of one that is there already. */
+  /** True to replace an existing cassette. */
   readonly anew: boolean;
 }
 
@@ -179,7 +179,7 @@ function replaying(taken: Taken, tape: Player, io: Io): RecordReplay {
         return exitCode;
       } catch (error) {
         const { message } = AgentError.from(error);
-        // The run's own failure has said so already.
+        // The run's own failure has already reported it.
         if (result.error?.code !== 'replay_miss') io.stderr.write(`cobbler: ${visible(message)}\n`);
         return 1;
       }
@@ -187,7 +187,7 @@ function replaying(taken: Taken, tape: Player, io: Io): RecordReplay {
   };
 }
 
-/** The model's settings are facts: another configuration must not change what a cassette replays. */
+/** Returns the model's settings as facts, so that another configuration does not change a replay. */
 function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
   const settings = tape.fact<AgentConfig>('model settings', () => ({
     maxTokens: values.maxTokens ?? 0,
@@ -195,12 +195,12 @@ function linkOf(tape: Recording, values: FileConfig): Partial<FactoryConfig> {
     requestTimeout: values.requestTimeout ?? 600_000,
     retryFor: values.retryFor ?? 300_000,
   }));
-  // Older cassettes do not name it: at that time there were three retries.
+  // Older cassettes do not contain it; at that time there were three retries.
   const link = { retryFor: 0, ...settings, runtime: tape.runtime, transport: tape.transport };
   return link;
 }
 
-/** The settings of the task, with the resolved model and address. */
+/** Returns the settings of the task, with the resolved model and address. */
 function recordedOptions(options: RawOptions, { provider, model, baseURL }: Settings): RawOptions {
   const given = Object.entries(options).filter(([name]) => taskOptions.includes(name) && name !== 'attach');
   const address = new URL(baseURL?.value ?? providerEntry(provider.value).address);
@@ -227,7 +227,7 @@ function openCassette(path: string, open: (text: string) => Player): Player {
   }
 }
 
-/** Keys that are configured, and whatever else in the environment is called a secret. */
+/** Returns the configured keys, and every environment variable whose name marks it as a secret. */
 async function secretsOf(env: Environment): Promise<string[]> {
   const { values } = await loadConfig({ env });
   const named = Object.entries(env).filter(([name]) => /(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name));

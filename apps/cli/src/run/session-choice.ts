@@ -9,20 +9,21 @@ import { visible } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The session of a run, settled before it begins. */
+/** The session of a run. */
 export interface ChosenSession {
   readonly sessions: CliSessions;
   readonly id: string;
-  /** Where it stands; absent for a new one. */
+  /** The status of the session; absent for a new one. */
   readonly status?: SessionStatus;
-  /** The settings of its start; absent for a new one. */
+  /** The settings from its start; absent for a new one. */
   readonly note?: SessionMetadata;
 }
 
 /**
- * Opens the store and finds the session to continue, or creates an id for a new one. Undefined if no session is
- * stored, or the store cannot be used: then one line says why, and the run continues without it.
- * @throws UsageError when a named session cannot continue.
+ * Opens the store and finds the session to continue, or creates an id for a new one. Returns undefined if no session
+ * is stored, or if the store cannot be used. In that case it prints one line with the reason, and the run continues
+ * without a session.
+ * @throws UsageError if a named session cannot continue.
  */
 export async function chooseSession(
   flags: RunFlags,
@@ -68,7 +69,10 @@ async function oldSession(
   return { sessions, id, status: info.status, ...note };
 }
 
-/** The settings of the session's start, unless the command line sets others. An address applies only with its model. */
+/**
+ * Adds the settings from the session's start, unless the command line sets others. A stored address applies only with
+ * its model.
+ */
 export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined): RunFlags {
   if (note === undefined) return flags;
   const { folder, model, baseURL, api } = note;
@@ -82,12 +86,12 @@ export function flagsWithNote(flags: RunFlags, note: SessionMetadata | undefined
   };
 }
 
-/** @throws UsageError when a session without a prompt has already ended. */
+/** @throws UsageError if a session without a prompt has already ended. */
 export function checkGoesOn({ id, status }: ChosenSession): void {
   if (status !== 'complete' && status !== 'refusal' && status !== 'max_tokens') return;
   const name = shortId(id);
   throw new UsageError(
-    `Session ${name} has ended (${status.replace('_', ' ')}): there is nothing left to continue.`,
+    `Session ${name} has ended (${status.replace('_', ' ')}), so there is nothing to continue.`,
     `Add a prompt: cobbler resume ${name} "..."`,
   );
 }

@@ -28,32 +28,32 @@ import { Ledger } from '../view/ledger.ts';
 import type { RunOutput } from './output.ts';
 import { setStage } from './output.ts';
 
-/** Where the events of a run are kept. */
+/** The session of a run and its store. */
 export interface TaskSession {
   readonly id: string;
   readonly store: SessionStore;
-  /** Continue where the session stopped; otherwise send the prompt. */
+  /** True to continue where the session stopped; false to send the prompt. */
   readonly resumes: boolean;
 }
 
-/** A run with everything settled: what `run` and `demo` have in common. */
+/** The complete settings of a run, shared by `run` and `demo`. */
 export interface Task {
   readonly agent: Agent;
   readonly tools: readonly Tool[];
   readonly system: readonly string[];
   readonly prompt: readonly UserPart[];
-  /** Absent: nothing is kept. */
+  /** If absent, the run is not stored. */
   readonly session?: TaskSession;
   readonly permission: Permission;
-  /** The keyboard of the user who can be asked. It is closed when the run ends. */
+  /** The keyboard of the user who decides approvals. It is closed when the run ends. */
   readonly keyboard?: Keyboard;
-  /** Decides approvals. Default: the user at the keyboard. */
+  /** True if a user can decide approvals. Default: true with a keyboard. */
   readonly attended?: boolean;
   /** Records or replays the run. */
   readonly tape?: Recording;
   readonly limits: Limits & { readonly turns: number };
   readonly pricing: Pricing;
-  /** Run under a money limit although the model's price is unknown. Default false. */
+  /** True to run with a cost limit although the price of the model is unknown. Default: false. */
   readonly allowUnpriced?: boolean;
   /** Compaction and offloading. Default: none. */
   readonly context?: ContextPolicy;
@@ -61,7 +61,7 @@ export interface Task {
   readonly verbose: boolean;
   /** The header of a run: model, directory, permissions. */
   readonly header: readonly string[];
-  /** Where commands run, as the person calls it. */
+  /** The working directory of commands, for display. */
   readonly folder: string;
   readonly failure: Omit<FailureContext, 'verbose'>;
 }
@@ -72,7 +72,7 @@ export interface Performed {
   readonly exitCode: number;
 }
 
-/** Performs a task: shows it, asks, takes Ctrl-C, sums it up. */
+/** Performs a task: shows it, asks for approvals, handles Ctrl-C and prints the summary. */
 export async function performTask(task: Task, io: Io): Promise<Performed> {
   let control: RecordingControl | undefined;
   const reading = task.context?.offload?.tool;
@@ -101,7 +101,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
     agent: task.agent,
     system: task.system,
     limits: task.limits,
-    // No other process continues it, so data that no second request reads is not stored.
+    // No other process continues such a run, so data that no second request reads is not cached.
     request: { cache: task.limits.turns > 1 && task.tools.length > 0 },
     ...defined({ allowUnpriced: task.allowUnpriced, context: task.context, store }),
     ...taped(task),
@@ -109,7 +109,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   const asked = session?.resumes === true ? await askedBefore(session, stage) : [];
   const run = start(executor, task, (event) => {
     stage.view.event(event);
-    // From here on a decision is accepted.
+    // Decisions are accepted after this event.
     if (event.type === 'resumed') for (const request of asked) stage.view.event(request);
   });
   control = task.tape?.control(run) ?? run;
@@ -125,7 +125,7 @@ export async function performTask(task: Task, io: Io): Promise<Performed> {
   return { result, exitCode: exitCodeOf(result, task.permission.unasked.length > 0) };
 }
 
-/** Waiting approvals of a session whose process ended during the question: no event will ask them again. */
+/** Shows waiting approvals of a session whose process ended during the question; no event asks for them again. */
 async function askedBefore({ id, store }: TaskSession, stage: RunOutput): Promise<readonly AskedEvent[]> {
   const ledger = new Ledger();
   for (const event of await store.read(id)) {
@@ -141,7 +141,7 @@ function start(executor: Executor, { session, prompt }: Task, onEvent: (event: R
   return executor.run(prompt, { onEvent, sessionId: session.id });
 }
 
-/** All external input of the run, through the recording if there is one. */
+/** Passes all external input of the run through the recording, if there is one. */
 function taped({ tape, keyboard, attended = keyboard !== undefined, tools, pricing, permission }: Task) {
   const { gate } = permission;
   if (tape === undefined) return { attended, tools, pricing, gate };
@@ -149,13 +149,14 @@ function taped({ tape, keyboard, attended = keyboard !== undefined, tools, prici
     attended,
     tools: tape.tools(tools),
     pricing: tape.pricing(pricing),
-    // Rules alone decide the same each time, and note what they could not ask; a person's word is on the tape.
+    // Rules alone decide the same each time, and record the calls they could not ask about; a user's decisions are
+    // recorded.
     gate: attended ? tape.gate(gate) : gate,
     runtime: tape.runtime,
   };
 }
 
-/** Waits for the run to end, while keys, signals and a reader that leaves may end it sooner. */
+/** Waits for the run to end. Keys, signals and a closed pipe can end it sooner. */
 async function watched(
   run: Run,
   control: RecordingControl,
@@ -200,13 +201,13 @@ const exitCodes = {
   cancelled: 130,
 } as const;
 
-/** The parts of a run that decide the exit code. */
+/** The properties of a run that determine the exit code. */
 interface RunEnding {
   readonly status: RunStatus;
   readonly error?: { readonly kind: ErrorKind };
 }
 
-/** The exit code of a run. `unasked`: a call was denied because no user could be asked. */
+/** Returns the exit code of a run. `unasked`: a call was denied because no user could be asked. */
 export function exitCodeOf(ending: RunEnding, unasked: boolean): number {
   switch (ending.status) {
     case 'complete':

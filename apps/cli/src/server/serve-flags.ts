@@ -7,22 +7,22 @@ import { defaultPort } from './server-home.ts';
 
 /** The options of `cobbler serve`. */
 export interface ServeFlags {
-  /** Model, folder, tools, permissions and limits of every session. */
+  /** Model, directory, tools, permissions and limits of every session. */
   readonly work: RunFlags;
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
   readonly rotatesToken: boolean;
-  /** A file, or the address of a PostgreSQL database. */
+  /** A file path or the URL of a PostgreSQL database. */
   readonly store?: string;
-  /** The runner that lets runs survive the process. Absent: this process runs them. */
+  /** The runner with which runs survive the process. If absent, this process executes them. */
   readonly runner?: 'restate';
   readonly restate: RestateFlags;
-  /** Absent: chosen by the output. */
+  /** If absent, the output determines the level. */
   readonly level?: Level;
 }
 
-/** Where the engine is, and where it finds this process. */
+/** The addresses of the engine and of this process for the engine. */
 export interface RestateFlags {
   readonly ingress?: readonly string[];
   readonly admin?: readonly string[];
@@ -37,7 +37,7 @@ const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
 /**
  * Reads the options of `cobbler serve`.
- * @throws UsageError for a value that cannot be meant.
+ * @throws UsageError for an invalid value.
  */
 export function readServeFlags(raw: Readonly<Record<string, unknown>>): ServeFlags {
   const level = levelOf(raw['logLevel']);
@@ -93,7 +93,7 @@ const restateOptions = {
   restateAddress: '--restate-address',
 };
 
-/** Options that would silently do nothing, or have runs wait for a process that never comes back. */
+/** Rejects options that would silently have no effect, or let runs wait for a process that never returns. */
 function checkRestate(
   raw: Readonly<Record<string, unknown>>,
   runner: 'restate' | undefined,

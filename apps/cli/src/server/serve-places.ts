@@ -10,14 +10,14 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { ownVersion } from '../terminal/version.ts';
 import type { RestateFlags, ServeFlags } from './serve-flags.ts';
 
-/** Where a server's sessions are kept, and where their runs are done when that is not here. */
+/** The store of a server's sessions, and the runner if another process executes the runs. */
 export interface ServePlaces {
   readonly store: SessionStore;
-  /** In words for people, without a password. */
+  /** The name for display, without a password. */
   readonly name: string;
   /**
-   * Makes the place where runs are done, if that is elsewhere.
-   * @throws UsageError when it cannot be reached.
+   * Creates the runner if runs are executed elsewhere.
+   * @throws UsageError if it cannot be reached.
    */
   open(settings: (sessionId: string) => SessionSettings): Promise<Elsewhere | undefined>;
   close(): Promise<void>;
@@ -27,12 +27,12 @@ export interface ServePlaces {
 const defaultIngress = 'http://127.0.0.1:8080';
 const defaultAdmin = 'http://127.0.0.1:9070';
 
-/** Time limit for Restate to accept calls once its admin API responds, in milliseconds. */
+/** Time limit for Restate to accept calls after its admin API responds, in milliseconds. */
 const ingressMs = 5000;
 
 /**
- * The places that the options of `cobbler serve` name. What a place needs is loaded when it is chosen.
- * @throws UsageError for a runner without a store that others can reach, and for a database that cannot be reached.
+ * Opens the places that the options of `cobbler serve` name, and loads only their modules.
+ * @throws UsageError for a runner without a shared store, and for a database that cannot be reached.
  */
 export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io): Promise<ServePlaces> {
   const url = databaseUrl(flags.store);
@@ -48,7 +48,7 @@ export async function servePlaces(flags: ServeFlags, defaultFile: string, io: Io
   return { store, name: file, open: async () => undefined, close: () => store.close() };
 }
 
-/** Nothing for a file. */
+/** Returns the URL of a database; undefined for a file. */
 function databaseUrl(store: string | undefined): URL | undefined {
   const [, protocol] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? '') ?? [];
   if (store === undefined || protocol === undefined) return undefined;
@@ -115,7 +115,7 @@ async function restateEngine(
     host,
     port,
     reusePort: address === undefined,
-    // Only the same version continues unfinished runs: another version may execute other steps.
+    // Only the same version continues unfinished runs, because another version may execute different steps.
     version: ownVersion(),
     ...defined({ address }),
   });
@@ -130,7 +130,10 @@ async function reached<Value>(work: Promise<Value>, advice: string): Promise<Val
   }
 }
 
-/** Without this a wrong address would be noticed at the first prompt. @throws UsageError when none of them answers. */
+/**
+ * Checks the addresses now, because otherwise a wrong one would fail only at the first prompt.
+ * @throws UsageError if none of them responds.
+ */
 async function checkIngress(urls: readonly string[]): Promise<void> {
   const deadline = performance.now() + ingressMs;
   do {

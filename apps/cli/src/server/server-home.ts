@@ -4,19 +4,22 @@ import { cobblerHome } from '@cobbler/agent/node';
 import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** The port of a server that was given none. */
+/** The default port of a server. */
 export const defaultPort = 4370;
 
-/** Where a server keeps what outlives it. */
+/** The files of a server. */
 export interface ServerHome {
-  /** Its sessions. */
+  /** The session file. */
   readonly store: string;
   readonly tokens: string;
-  /** Says where the server is while it runs. */
+  /** Contains the address of the server while it is running. */
   readonly running: string;
 }
 
-/** @throws UsageError when there is no home directory. */
+/**
+ * Returns the file paths of a server.
+ * @throws UsageError if there is no home directory.
+ */
 export function serverHome(env: Environment): ServerHome {
   const home = cobblerHome(env);
   if (home === undefined) {
@@ -29,13 +32,13 @@ export function serverHome(env: Environment): ServerHome {
   };
 }
 
-/** A server that runs, or ran when its process died. */
+/** A server that is running, or was running when its process died. */
 export interface RunningServer {
   readonly pid: number;
   readonly url: string;
 }
 
-/** Notes where the server is. Returns what takes the note back. */
+/** Records the address of the server. Returns a function that removes the record. */
 export function noteRunning(path: string, server: RunningServer): () => void {
   writeFileSync(path, `${JSON.stringify(server)}\n`, { mode: 0o600 });
   return () => {
@@ -43,7 +46,7 @@ export function noteRunning(path: string, server: RunningServer): () => void {
   };
 }
 
-/** The server that was noted last, if its process is alive. */
+/** Returns the last recorded server, if its process is alive. */
 export function readRunning(path: string): RunningServer | undefined {
   try {
     const { pid, url } = JSON.parse(readFileSync(path, 'utf8')) as Partial<RunningServer>;

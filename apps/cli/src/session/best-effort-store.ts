@@ -4,15 +4,15 @@ import type { State } from '@cobbler/agent/events';
 import type { Origin, Writer } from '@cobbler/agent/store';
 
 /**
- * A store for a person who waits for an answer: what it cannot keep it remembers until it can, so that a disk that is
- * full does not take the answer away. A refusal stays one: a session in use elsewhere is not written to.
+ * A store that keeps events in memory when they cannot be written, and writes them later, so that a full disk does
+ * not prevent a response. Rejections remain rejections: a session in use elsewhere is not written to.
  */
 export class ForgivingStore implements Store {
   readonly #inner: Store;
   readonly #onTrouble: (error: AgentError) => void;
   /** Events that could not be written, by session, in order. */
   readonly #backlog = new Map<string, Event[]>();
-  /** Sessions that could not even be claimed: all of them is in the backlog. */
+  /** Sessions that could not even be claimed: all their events are in the backlog. */
   readonly #unclaimed = new Set<string>();
   #hasTold = false;
 
@@ -48,7 +48,7 @@ export class ForgivingStore implements Store {
       this.#trouble(thrown, this.#backlog.has(sessionId));
     }
     const later = this.#backlog.get(sessionId) ?? [];
-    // What came in while this failed stands after it, unless it failed first.
+    // Events that arrived while this write failed come after it, unless theirs failed first.
     const place = later.findIndex(({ seq }) => seq > (all[0]?.seq ?? 0));
     later.splice(place === -1 ? later.length : place, 0, ...all);
     this.#backlog.set(sessionId, later);
@@ -74,7 +74,11 @@ export class ForgivingStore implements Store {
       this.#inner.keepSnapshot?.(sessionId, state, writer);
   }
 
-  /** @throws what says that this session is not ours to write. A gap is only our own if something is missing. */
+  /**
+   * Reports a failure once.
+   * @throws the error if it says that another writer owns the session. A sequence gap is our own only if events are
+   * missing.
+   */
   #trouble(thrown: unknown, isBehind = false): void {
     const error = AgentError.from(thrown);
     const { code = '' } = error;

@@ -8,8 +8,8 @@ import type { CliSessions } from './session-home.ts';
 const maxNamed = 6;
 
 /**
- * The session with this id, or the only one whose id begins so.
- * @throws UsageError when there is none, or more than one.
+ * Returns the session with this id, or the only one whose id has this prefix.
+ * @throws UsageError if there is none, or more than one.
  */
 export async function findSession(store: SessionStore, given: string): Promise<SessionInfo> {
   const exact = await infoOf(store, given);
@@ -37,7 +37,7 @@ export async function findSession(store: SessionStore, given: string): Promise<S
   );
 }
 
-/** Something that cannot be an id has no session. */
+/** Returns the session with an id; undefined for an invalid id. */
 async function infoOf(store: SessionStore, id: string): Promise<SessionInfo | undefined> {
   try {
     return await store.info(id);
@@ -47,7 +47,7 @@ async function infoOf(store: SessionStore, id: string): Promise<SessionInfo | un
   }
 }
 
-/** Sessions that work in a folder, or all of them, last changed first. */
+/** Yields the sessions of a directory, or all sessions, last changed first. */
 export async function* sessionsIn(
   { store, notes }: CliSessions,
   folder: string | undefined,
@@ -63,8 +63,8 @@ export async function* sessionsIn(
 }
 
 /**
- * The session of this folder that changed last.
- * @throws UsageError when there is none.
+ * Returns the session of this directory that changed last.
+ * @throws UsageError if there is none.
  */
 export async function newestIn(sessions: CliSessions, folder: string): Promise<SessionInfo> {
   for await (const info of sessionsIn(sessions, folder)) return info;
@@ -74,7 +74,7 @@ export async function newestIn(sessions: CliSessions, folder: string): Promise<S
   );
 }
 
-/** As much of an id as people are shown. */
+/** Returns the part of an id that is displayed. */
 export function shortId(sessionId: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(sessionId) ? sessionId.slice(0, 8) : sessionId;
 }

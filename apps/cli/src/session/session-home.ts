@@ -6,17 +6,17 @@ import type { Environment } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { SessionNotes } from './session-metadata.ts';
 
-/** The sessions of the command line, opened. */
+/** The open session store of the command line. */
 export interface CliSessions {
   readonly store: SessionStore;
   readonly notes: SessionNotes;
-  /** The file that holds them. */
+  /** The file that contains the sessions. */
   readonly file: string;
 }
 
 /**
- * The folder to keep things in; nothing where there is none. A home that is named is made, one that only follows from
- * the system's settings has to be there: a service without one is not to grow one.
+ * Returns the directory for stored data; undefined if there is none. A home directory set with COBBLER_HOME is
+ * created; the default one must have an existing parent, so that a service without a home directory does not get one.
  */
 export function homeToKeep(env: Environment): string | undefined {
   const home = cobblerHome(env);
@@ -24,21 +24,21 @@ export function homeToKeep(env: Environment): string | undefined {
   return env['COBBLER_HOME'] || existsSync(dirname(home)) ? home : undefined;
 }
 
-/** The file that sessions are kept in; nothing where nothing is kept. */
+/** Returns the session file; undefined if nothing is stored. */
 export function sessionFile(env: Environment): string | undefined {
   const home = homeToKeep(env);
   return home && join(home, 'sessions.db');
 }
 
-/** The file that what is typed in chats is kept in; nothing where sessions are not kept either. */
+/** Returns the file with the input history of chats; undefined if sessions are not stored either. */
 export function historyFile(env: Environment): string | undefined {
   const file = sessionFile(env);
   return file && join(dirname(file), 'chat-history.jsonl');
 }
 
 /**
- * Opens the store. SQLite is loaded here and not before.
- * @throws AgentError with one of the codes of `sqliteStore`, UsageError where there is no home.
+ * Opens the store. SQLite is loaded only here.
+ * @throws AgentError with one of the codes of `sqliteStore`, UsageError without a home directory.
  */
 export async function openSessions(env: Environment): Promise<CliSessions> {
   const file = sessionFile(env);

@@ -5,7 +5,7 @@ import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { shortId } from './find-session.ts';
 
-/** A session with its directory as the user calls it; absent if it was not recorded. */
+/** A session with its directory for display; absent if it was not recorded. */
 export interface ListedSession {
   readonly info: SessionInfo;
   readonly folder?: string;
@@ -13,7 +13,10 @@ export interface ListedSession {
 
 const titleLeast = 16;
 
-/** Sessions as a table: id, status, age, cost, title and folder; what does not fit goes from the right. */
+/**
+ * Returns sessions as a table: id, status, age, cost, title and directory. Columns that do not fit are dropped from
+ * the right.
+ */
 export function sessionTable(
   rows: readonly ListedSession[],
   now: number,
@@ -49,7 +52,7 @@ export function sessionTable(
   });
 }
 
-/** All about one session, a fact per line. */
+/** Returns all facts about a session, one per line. */
 export function sessionFacts({ info, folder }: ListedSession, now: number, style: Style): string[] {
   const facts: (readonly [name: string, text: string])[] = [
     ['title', oneLine(info.title)],
@@ -75,7 +78,7 @@ export function sessionFacts({ info, folder }: ListedSession, now: number, style
   return [`${style.bold('session')}  ${info.id}`, ...shown.map(([name, text]) => `${name.padEnd(9)}${text}`)];
 }
 
-/** The age in one unit: `now`, `5 m`, `2 h`, `3 d`. */
+/** Returns the age in one unit: `now`, `5 m`, `2 h`, `3 d`. */
 export function ageOf(time: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(time)) / 60_000);
   if (!(minutes >= 1)) return 'now';

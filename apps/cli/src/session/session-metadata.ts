@@ -4,16 +4,16 @@ import { join } from 'node:path';
 /** The settings that a session continues with by default: its directory and its model. */
 export interface SessionMetadata {
   readonly folder: string;
-  /** As `-m` takes it: `claude:claude-sonnet-5-5`. */
+  /** In the form that `-m` accepts: `claude:claude-sonnet-5-5`. */
   readonly model?: string;
-  /** Given on the command line, for a model that is somewhere else. */
+  /** Set on the command line for a model on another server. */
   readonly baseURL?: string;
   readonly api?: string;
 }
 
 /**
- * One small file per session beside the store, which knows nothing of folders. A session without one, or with one that
- * cannot be read, is a session all the same.
+ * One small file per session next to the store, which does not record directories. A session whose file is missing or
+ * unreadable is still valid.
  */
 export class SessionNotes {
   readonly #folder: string;
@@ -28,7 +28,7 @@ export class SessionNotes {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       writeFileSync(this.#path(sessionId), `${JSON.stringify(note)}\n`, { mode: 0o600 });
     } catch {
-      // The disk may be full; the store says so in words.
+      // The disk may be full; the store reports it.
     }
   }
 
@@ -45,7 +45,7 @@ export class SessionNotes {
     rmSync(this.#path(sessionId), { force: true });
   }
 
-  /** An id may hold a colon, which not every file system takes. */
+  /** Returns the file path. An id can contain a colon, which not every file system allows. */
   #path(sessionId: string): string {
     return join(this.#folder, `${encodeURIComponent(sessionId)}.json`);
   }

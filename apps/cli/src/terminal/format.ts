@@ -1,11 +1,11 @@
-/** A time span for people: `3 ms`, `0.3 s`, `12.4 s`, `2 m 05 s`. */
+/** Formats a duration: `3 ms`, `0.3 s`, `12.4 s`, `2 m 05 s`. */
 export function formatMs(ms: number): string {
   if (ms < 99.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   return formatSeconds(ms);
 }
 
-/** A time span that is still running: whole seconds, so that it does not flicker. */
+/** Formats a running duration in whole seconds, so that it does not flicker. */
 export function formatSeconds(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -18,7 +18,7 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A count for people: `310`, `9.1k`, `12k`, `1M`. */
+/** Formats a count: `310`, `9.1k`, `12k`, `1M`. */
 export function formatCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 9950) return `${(count / 1000).toFixed(1).replace(/\.0$/, '')}k`;
@@ -26,13 +26,13 @@ export function formatCount(count: number): string {
   return `${(count / 1_000_000).toFixed(1).replace(/\.0$/, '')}M`;
 }
 
-/** An amount of US dollars: `$0.012`, `$1.50`; what is too small to show is `<$0.001`. */
+/** Formats an amount in US dollars: `$0.012`, `$1.50`; `<$0.001` if it is too small to show. */
 export function formatUsd(usd: number): string {
   if (usd > 0 && usd < 0.0005) return '<$0.001';
   return `$${usd.toFixed(usd !== 0 && usd < 0.9995 ? 3 : 2)}`;
 }
 
-/** `1 turn`, `2 turns`. */
+/** Returns a count with its noun: `1 turn`, `2 turns`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -51,12 +51,12 @@ export function parseDuration(text: string): number | undefined {
   return positive(total);
 }
 
-/** Reads a time span that may be none: `10m`, `never`. */
+/** Reads a duration or `never`: `10m`, `never`. */
 export function parseSpan(text: string): number | undefined {
   return /^(never|0)$/.test(text.trim()) ? 0 : parseDuration(text);
 }
 
-/** Reads a whole number above zero; `k` and `M` at its end count. */
+/** Reads a whole number above zero, with an optional `k` or `M` at its end. */
 export function parseCount(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text.trim());
   if (match === null) return undefined;
@@ -64,7 +64,7 @@ export function parseCount(text: string): number | undefined {
   return Number.isInteger(count) ? positive(count) : undefined;
 }
 
-/** Reads what {@link parseCount} reads, and `never` or 0 as 0. */
+/** Reads the same numbers as {@link parseCount}, and `never` or 0 as 0. */
 export function parseBound(text: string): number | undefined {
   return /^(never|0)$/.test(text.trim()) ? 0 : parseCount(text);
 }

@@ -1,33 +1,33 @@
 import type { Environment } from '@cobbler/agent';
 
 export type { Environment } from '@cobbler/agent';
-/** A place to write to. */
+/** An output stream. */
 export interface Output {
   /** True if the output is a terminal. */
   readonly tty: boolean;
-  /** Width in cells, when the terminal tells it. */
+  /** Width in cells, if the terminal reports it. */
   columns(): number | undefined;
   write(text: string): void;
-  /** Calls back when the terminal's size changes. Returns a function that stops it. */
+  /** Calls the listener when the terminal's size changes. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
 }
 
-/** Where a prompt or an attachment may be piped in. */
+/** Standard input, which can contain a piped prompt or attachment. */
 export interface Input {
   readonly tty: boolean;
-  /** Everything up to the end. A standard input that is closed counts as empty. */
+  /** Reads everything up to the end. A closed standard input counts as empty. */
   read(): Promise<Uint8Array>;
 }
 
-/** Time for people: how long something takes, and when to look again. */
+/** A clock for durations and timers of the interface. */
 export interface Clock {
-  /** Milliseconds that never go back. */
+  /** Returns milliseconds that never decrease. */
   now(): number;
-  /** Calls `fire` once. Returns a function that takes it back. */
+  /** Calls `fire` once. Returns a function that cancels it. */
   after(ms: number, fire: () => void): () => void;
 }
 
-/** A key as an approval understands it. */
+/** A key that an approval accepts. */
 export type Key =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'enter' | 'backspace' | 'escape' | 'interrupt' | 'suspend' | 'other' };
@@ -50,27 +50,27 @@ export interface RawKeyboard {
   close(): void;
 }
 
-/** Everything a command has of the world besides files and the network. */
+/** A command's access to its environment, except for files and the network. */
 export interface Io {
   readonly args: readonly string[];
   readonly env: Environment;
-  /** The folder the command was started in. Throws UsageError when it is gone. */
+  /** Returns the directory in which the command was started. Throws UsageError if it no longer exists. */
   cwd(): string;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly clock: Clock;
-  /** The keyboard for questions; undefined without a terminal. */
+  /** Returns the keyboard for questions; undefined without a terminal. */
   openKeyboard(): Keyboard | undefined;
-  /** The same keyboard, unread; nothing without a terminal. */
+  /** Returns the same keyboard without decoding keys; undefined without a terminal. */
   openRawKeyboard(): RawKeyboard | undefined;
   /**
-   * Calls back when the process is asked to end. Returns a function that removes the listener; without a listener the
-   * process ends at once.
+   * Calls the listener when a signal asks the process to end. Returns a function that removes the listener. Without a
+   * listener, the process ends immediately.
    */
   onInterrupt(listener: () => void): () => void;
-  /** Calls back when standard output is closed. Returns a function that removes the listener. */
+  /** Calls the listener when standard output is closed. Returns a function that removes the listener. */
   onBrokenPipe(listener: () => void): () => void;
-  /** Ends the process now, also during a run. */
+  /** Ends the process immediately, even during a run. */
   exit(code: number): never;
 }

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import type { Key, Keyboard, RawKeyboard } from './io.ts';
 
-/** Reads what one chunk of raw terminal input means. An escape sequence is one key, whatever its length. */
+/** Decodes a chunk of raw terminal input. An escape sequence is one key, regardless of its length. */
 export function keysOf(chunk: string): Key[] {
   if (chunk === '\x1b') return [{ type: 'escape' }];
   if (chunk.startsWith('\x1b')) return [{ type: 'other' }];
@@ -26,8 +26,8 @@ function keyOf(character: string): Key {
 
 /**
  * Reads a terminal key by key: standard input, or the terminal device if input is piped. Keys pressed while no
- * listener is set are dropped, so that no key from before a question answers it. Ctrl-Z suspends the process as usual;
- * until it continues, the terminal is restored.
+ * listener is set are dropped, so that no earlier key decides a question. Ctrl-Z suspends the process as usual; until
+ * it continues, the terminal is restored.
  */
 export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undefined {
   const input = openTerminalInput(stdin);
@@ -47,10 +47,12 @@ export function openTerminalKeyboard(stdin: NodeJS.ReadStream): Keyboard | undef
   };
 }
 
-/** A process that still runs after this time was not suspended, in milliseconds. */
+/** A process that is still running after this time was not suspended, in milliseconds. */
 const notStoppedMs = 100;
 
-/** Makes a terminal raw and reads it. It becomes raw again whenever the process continues after a suspension. */
+/**
+ * Sets a terminal to raw mode and reads it. Raw mode is set again whenever the process continues after a suspension.
+ */
 export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undefined {
   const terminal = stdin.isTTY ? stdin : openTerminal();
   if (terminal === undefined) return undefined;
@@ -61,7 +63,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
     if (!terminal.destroyed) terminal.setRawMode(raw);
   };
   const onData = (chunk: string) => heard(chunk);
-  // A terminal that goes away, as when its window is closed, also sends a signal, which ends the run.
+  // A closed terminal window also sends a signal, which ends the run.
   const onError = () => undefined;
   const restore = () => setRaw(false);
   const resume = () => {
@@ -84,7 +86,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
     suspend(listener) {
       onResume = listener;
       suspend(setRaw);
-      // Without a shell to continue it, the system does not suspend a process at all.
+      // Without a shell to continue it, the system does not suspend the process.
       setTimeout(resume, notStoppedMs).unref();
     },
     close() {
@@ -99,7 +101,7 @@ export function openTerminalInput(stdin: NodeJS.ReadStream): RawKeyboard | undef
   };
 }
 
-/** Does what the terminal does unless it is raw: it suspends the whole group, pipes included. */
+/** Suspends the whole process group, pipes included, as a terminal does when it is not in raw mode. */
 function suspend(setRaw: (raw: boolean) => void): void {
   setRaw(false);
   process.kill(0, 'SIGTSTP');

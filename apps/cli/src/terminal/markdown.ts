@@ -12,7 +12,7 @@ interface Inline {
 
 const noInline: Readonly<Inline> = { bold: false, italic: false, code: false };
 
-/** Blanks and the word after them. Lines of Chinese and Japanese may be broken between any two characters. */
+/** Spaces and the word after them. Lines of Chinese and Japanese can be broken between any two characters. */
 const nextWord =
   /^([ \t]*)([\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]|[^ \t\n\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]+)/;
 
@@ -20,13 +20,13 @@ function isIdeograph(word: string): boolean {
   return /^[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]$/.test(word);
 }
 
-/** The longest sign that a line can begin with: six `#`, or a number of three digits with its dot. */
+/** The longest marker at the start of a line: six `#`, or a number of three digits with its dot. */
 const maxSignLength = 6;
 
 /**
- * Styles Markdown while it streams in. What is given out is never taken back: words as soon as they are
- * whole, lines of code as soon as they are whole, a table once it is over. Lines are broken at blanks to fit
- * the terminal, code never. Without colours the Markdown signs stay, since they then carry the meaning.
+ * Styles Markdown while it streams in. Output is never taken back: words and code lines are returned once they are
+ * complete, tables once they have ended. Lines are broken at spaces to fit the terminal, but code is not. Without
+ * colors the Markdown markers remain, because they then carry the meaning.
  *
  * The text must be free of control characters (see `visible`).
  */
@@ -41,9 +41,9 @@ export class MarkdownStream {
   #inline: Inline = { ...noInline };
   /** Cells used on the current line of the terminal. */
   #column = 0;
-  /** Blanks in front of a broken line, so that it stays under its list item. */
+  /** Spaces in front of a continued line, so that it stays under its list item. */
   #indent = 0;
-  /** A blank line came in: it is shown once something follows, and only one of several. */
+  /** True after a blank line. It is output when something follows, and only once for several. */
   #gap = false;
 
   constructor(style: Style, columns: () => number) {
@@ -51,7 +51,7 @@ export class MarkdownStream {
     this.#columns = columns;
   }
 
-  /** Takes more text and returns what can be shown now. */
+  /** Adds text and returns the output that is complete. */
   push(text: string): string {
     this.#held += text;
     let shown = '';
@@ -62,7 +62,7 @@ export class MarkdownStream {
     }
   }
 
-  /** Ends the block: returns the rest, ending in a newline unless nothing was ever shown on the line. */
+  /** Ends the block and returns the rest, which ends in a newline unless nothing was ever shown on the line. */
   end(): string {
     let shown = '';
     if (this.#held !== '' || this.#block !== 'unknown') shown = this.push('\n');
@@ -72,7 +72,7 @@ export class MarkdownStream {
     return shown;
   }
 
-  /** The next piece that is whole; nothing when more has to come in first. */
+  /** Returns the next complete piece of output; undefined if more input is needed. */
   #next(): string | undefined {
     if (this.#block === 'unknown') return this.#begin();
     if (this.#block === 'code' || this.#block === 'table' || this.#block === 'heading')
@@ -80,7 +80,7 @@ export class MarkdownStream {
     return this.#word();
   }
 
-  /** Finds out what kind of line begins here, which takes its first word. */
+  /** Determines the kind of line that begins here from its first word. */
   #begin(): string | undefined {
     const newline = this.#held.indexOf('\n');
     if (this.#fence !== undefined) return newline === -1 ? undefined : this.#become('code');
@@ -100,7 +100,7 @@ export class MarkdownStream {
     return before + this.#beginText(blanks, word);
   }
 
-  /** A first word that is not over: once it is longer than any sign, it can only be text. */
+  /** Handles an incomplete first word: once it is longer than any marker, it can only be text. */
   #beginLong(): string | undefined {
     const [, blanks = '', word = ''] = /^(\s*)(\S*)$/.exec(this.#held) ?? [];
     if (word.length <= maxSignLength || /^(\||```|~~~)/.test(word)) return undefined;
@@ -118,7 +118,10 @@ export class MarkdownStream {
     return this.#wholeLine() ?? '';
   }
 
-  /** An item of a list or a quote keeps its sign; what is broken off it is indented under its text. */
+  /**
+   * Starts a line of text. A list item or quote keeps its marker, and its continued lines are indented under its
+   * text.
+   */
   #beginText(blanks: string, word: string): string {
     this.#block = 'text';
     const indent = blanks.replaceAll('\t', '    ');
@@ -158,7 +161,7 @@ export class MarkdownStream {
     return this.#style.color ? '' : `${line}\n`;
   }
 
-  /** One word with the blanks before it, or the end of the line. */
+  /** Returns one word with the spaces before it, or the end of the line. */
   #word(): string | undefined {
     const end = /^[ \t]*\n/.exec(this.#held);
     if (end !== null) {
@@ -167,7 +170,7 @@ export class MarkdownStream {
     }
     const [, blanks = '', word = ''] = nextWord.exec(this.#held) ?? [];
     if (word === '') return undefined;
-    // The last cell stays free: a full line leaves the cursor where terminals do not agree.
+    // Leave the last cell free, because terminals differ in where a full line leaves the cursor.
     const room = Math.max(4, this.#columns() - 1 - this.#indent);
     const fitting = widthOf(word) > room ? head(word, room) : word;
     const isWhole =
@@ -204,7 +207,7 @@ export class MarkdownStream {
     return this.#takeGap() + renderTable(rows, this.#style, this.#columns());
   }
 
-  /** Applies emphasis and code signs, which may span words but not lines. */
+  /** Applies emphasis and code markers, which may span words but not lines. */
   #styled(word: string): { plain: string; styled: string } {
     if (!this.#style.color) return { plain: word, styled: word };
     let plain = '';
@@ -229,7 +232,7 @@ export class MarkdownStream {
       inline.bold = !inline.bold;
       return true;
     }
-    // A lone sign inside a word is part of it, as in snake_case or 2*3.
+    // A single marker inside a word is part of it, as in snake_case or 2*3.
     if (token !== '*' && token !== '_') return false;
     const isLast = !/[\p{L}\p{N}]/u.test(word.slice(word.lastIndexOf(token)));
     if (inline.italic ? !isLast : !atStart) return false;
@@ -245,7 +248,7 @@ export class MarkdownStream {
   }
 }
 
-/** The lines of a Markdown table with aligned columns; as they are when they would not fit the terminal. */
+/** Returns the lines of a Markdown table with aligned columns, or unchanged if they would not fit the terminal. */
 function renderTable(lines: readonly string[], style: Style, columns: number): string {
   const asGiven = lines.map((line) => `${line}\n`).join('');
   const rows = lines.map(cellsOf);

@@ -3,7 +3,7 @@ import type { Input, Io, Output } from './io.ts';
 import { openTerminalInput, openTerminalKeyboard } from './keyboard.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The real process as {@link Io}. Call it once: it listens for signals and broken pipes. */
+/** Returns the real process as {@link Io}. Call it only once: it listens for signals and broken pipes. */
 export function processIo(): Io {
   const interrupts = new Set<() => void>();
   const brokenPipes = new Set<() => void>();
@@ -12,7 +12,7 @@ export function processIo(): Io {
     if (brokenPipes.size === 0) process.exit(0);
     for (const listener of brokenPipes) listener();
   });
-  // Standard error is closed; the work and its result still count.
+  // Standard error is closed, but the run and its result still count.
   process.stderr.on('error', () => undefined);
   return {
     args: process.argv.slice(2),
@@ -70,7 +70,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   };
 }
 
-/** `process.stdin` is touched only when something is read: making it takes time, and holds a terminal. */
+/** `process.stdin` is accessed only when something is read: creating it takes time and keeps the terminal open. */
 const stdin: Input = {
   tty: isatty(0),
   async read() {
@@ -78,7 +78,7 @@ const stdin: Input = {
     try {
       for await (const chunk of process.stdin) chunks.push(chunk);
     } catch (error) {
-      // A descriptor that was never opened, or a folder in its place, holds nothing to read.
+      // A descriptor that was never opened, or is a directory, contains nothing to read.
       if (!isUnreadable(error)) throw error;
     }
     return Buffer.concat(chunks);

@@ -7,7 +7,7 @@ export interface Screen {
   readonly color: boolean;
   /** True if symbols beyond ASCII can be shown. */
   readonly unicode: boolean;
-  /** True if a line can be erased and drawn again. */
+  /** True if a line can be erased and redrawn. */
   readonly redraw: boolean;
   columns(): number;
 }
@@ -16,7 +16,8 @@ const minColumns = 20;
 const defaultColumns = 80;
 
 /**
- * The capabilities of an output, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS, LANG).
+ * Returns the capabilities of an output, from the terminal and the environment (NO_COLOR, FORCE_COLOR, TERM, COLUMNS,
+ * LANG).
  */
 export function screenFor(output: Output, env: Environment, platform: string = process.platform): Screen {
   const dumb = env['TERM'] === 'dumb';
@@ -41,7 +42,10 @@ function columnsFrom(env: Environment): number | undefined {
   return Number.isInteger(columns) && columns > 0 ? columns : undefined;
 }
 
-/** POSIX: the first of these that is set and not empty decides; none at all is the C locale. */
+/**
+ * True for a UTF-8 locale. As in POSIX, the first of these variables that is set and not empty decides; without any,
+ * it is the C locale.
+ */
 function isUtf8(env: Environment): boolean {
   return /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '');
 }

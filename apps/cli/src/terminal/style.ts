@@ -1,11 +1,11 @@
-/** Signs that carry a state even without colours. */
+/** Symbols that show a state even without colors. */
 export interface Marks {
   readonly ok: string;
   readonly failed: string;
   readonly ask: string;
   readonly stopped: string;
   readonly dash: string;
-  /** Stands between facts on one line. */
+  /** Separates facts on one line. */
   readonly dot: string;
   readonly ellipsis: string;
   readonly bullet: string;
@@ -40,7 +40,7 @@ const asciiMarks: Marks = {
   spinner: ['|', '/', '-', '\\'],
 };
 
-/** Without a terminal words replace the symbols: a log has no use for them. */
+/** Without a terminal, words replace the symbols, which are of no use in a log. */
 const noMarks = { ok: '', failed: '', ask: '', stopped: '' } as const;
 
 type Paint = (text: string) => string;
@@ -65,7 +65,7 @@ export interface StyledScreen {
   readonly tty: boolean;
 }
 
-/** Makes the style for a terminal, or for none. */
+/** Returns the style for a terminal, or for other output. */
 export function styleFor(screen: StyledScreen): Style {
   const marks = screen.unicode ? unicodeMarks : asciiMarks;
   const paint = (open: number, close: number): Paint =>

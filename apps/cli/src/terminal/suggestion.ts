@@ -1,4 +1,4 @@
-/** The candidate nearest to a mistyped word, when one is near enough to be meant. */
+/** Returns the candidate nearest to a mistyped word, if one is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = (word.length <= 2 ? 0 : word.length <= 5 ? 1 : 2) + 1;
@@ -12,13 +12,15 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** ` Did you mean X?`, or nothing. */
+/** Returns ` Did you mean X?`, or an empty string. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const found = nearest(word, candidates);
   return found === undefined ? '' : ` Did you mean ${found}?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/**
+ * Returns the number of insertions, deletions, replacements and swaps of neighbors that turn one word into the other.
+ */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -3,7 +3,9 @@ import type { Output } from './io.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './text-width.ts';
 
-/** Tells the terminal to show what is between the two at once, so that a redrawn footer does not flicker. */
+/**
+ * Tells the terminal to display the output between the two in one step, so that a redrawn footer does not flicker.
+ */
 const synchronised = { begin: '\x1b[?2026h', end: '\x1b[?2026l' } as const;
 
 /**
@@ -16,18 +18,18 @@ export class Terminal {
   readonly #out: Output;
   readonly #err: Output;
   readonly #screen: Screen;
-  /** Cells used on the last line of the page; above zero while a line of text is not over. */
+  /** Cells used on the last line of the page; above zero while a line of text is incomplete. */
   #column = 0;
   #footer: readonly string[] = [];
 
-  /** `screen` is that of `err`, where all but the answer goes. */
+  /** `screen` describes `err`, which receives everything except the response. */
   constructor(out: Output, err: Output, screen: Screen) {
     this.#out = out;
     this.#err = err;
     this.#screen = screen;
   }
 
-  /** Adds to the answer. The text may end in the middle of a line. */
+  /** Adds text to the response. The text may end in the middle of a line. */
   text(text: string): void {
     if (text === '') return;
     this.#above(() => {
@@ -38,7 +40,7 @@ export class Terminal {
     });
   }
 
-  /** Adds whole lines to the report. */
+  /** Adds complete lines to the report. */
   lines(lines: readonly string[]): void {
     if (lines.length === 0) return;
     this.#above(() => {
@@ -47,7 +49,7 @@ export class Terminal {
     });
   }
 
-  /** Replaces the footer. Without lines there is none. Does nothing where lines cannot be drawn again. */
+  /** Replaces the footer; an empty list removes it. Does nothing if lines cannot be redrawn. */
   footer(lines: readonly string[]): void {
     if (!this.#screen.redraw || sameLines(lines, this.#footer)) return;
     const drawn = `${this.#erasing()}${this.#drawing(lines)}`;
@@ -55,7 +57,7 @@ export class Terminal {
     this.#err.write(synchronised.begin + drawn + synchronised.end);
   }
 
-  /** Takes the footer away and ends an open line: what comes next is not ours. */
+  /** Removes the footer and ends an open line, because the next output is not ours. */
   close(): void {
     if (this.#footer.length > 0) this.#err.write(this.#erasing());
     this.#footer = [];
@@ -78,7 +80,9 @@ export class Terminal {
     this.#column = 0;
   }
 
-  /** The footer stands below an open line, and the cursor comes back to where that line ends. */
+  /**
+   * Returns the output that draws the footer below an open line and moves the cursor back to the end of that line.
+   */
   #drawing(lines: readonly string[]): string {
     if (lines.length === 0) return '';
     return (this.#column > 0 ? '\n' : '') + lines.join('\n');
@@ -87,7 +91,7 @@ export class Terminal {
   #erasing(): string {
     if (this.#footer.length === 0) return '';
     const columns = this.#screen.columns();
-    // A terminal that became narrower has broken the footer's lines, each into this many.
+    // In a terminal that became narrower, each line of the footer takes this many rows.
     const rows = this.#footer.reduce((sum, line) => sum + rowsOf(line, columns), 0);
     const clear = `\r\x1b[K${'\x1b[1A\x1b[K'.repeat(rows - 1)}`;
     if (this.#column === 0) return clear;

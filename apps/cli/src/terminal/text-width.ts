@@ -1,6 +1,6 @@
 let made: Intl.Segmenter | undefined;
 
-/** Made at the first text that needs it: it loads the tables of Unicode, which takes as long as a whole module. */
+/** Created for the first text that needs it: it loads Unicode tables, which takes as long as loading a module. */
 function segmenter(): Intl.Segmenter {
   made ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return made;
@@ -13,10 +13,10 @@ const wide =
 /** Characters that take no cell of their own: combining marks and format characters. */
 const empty = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
-/** Texts of which each code unit is a character of one cell: ASCII, Latin letters, and the marks of a report. */
+/** Strings in which each code unit is a character of one cell: ASCII, Latin letters, and the symbols of a report. */
 const plain = /^[\x20-\x7e\xa1-\xac\xae-\u024f\u2013-\u2026\u25a0\u2713\u2717\u2800-\u28ff]*$/;
 
-/** The number of terminal cells of a text. The text must not contain escape sequences or line breaks. */
+/** Returns the number of terminal cells of a string without escape sequences and line breaks. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -29,7 +29,7 @@ function widthOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** A text cut to at most `width` cells; what was cut is marked by `ellipsis`. */
+/** Returns a string cut to at most `width` cells; `ellipsis` marks a cut. */
 export function clip(text: string, width: number, ellipsis: string): string {
   if (widthOf(text) <= width) return text;
   const room = width - widthOf(ellipsis);
@@ -37,7 +37,7 @@ export function clip(text: string, width: number, ellipsis: string): string {
   return head(text, room) + ellipsis;
 }
 
-/** As much of a text as fits into `width` cells. */
+/** Returns the longest prefix of a string that fits into `width` cells. */
 export function head(text: string, width: number): string {
   let used = 0;
   let end = 0;
@@ -49,12 +49,12 @@ export function head(text: string, width: number): string {
   return text.slice(0, end);
 }
 
-/** A text filled up with blanks to `width` cells. */
+/** Pads a string with spaces to `width` cells. */
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Joins pieces by `separator` into as few lines of at most `width` cells as possible. */
+/** Joins strings with `separator` into as few lines of at most `width` cells as possible. */
 export function flow(pieces: readonly string[], separator: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -70,7 +70,7 @@ export function flow(pieces: readonly string[], separator: string, width: number
   return lines;
 }
 
-/** Breaks a text at blanks into lines of at most `width` cells; a longer word stays whole. */
+/** Breaks a string at spaces into lines of at most `width` cells; longer words are not broken. */
 export function wrap(text: string, width: number): string[] {
   return flow(
     text.split(' ').filter((word) => word !== ''),

@@ -1,10 +1,10 @@
 /**
- * The command line, a file it names or the configuration cannot be used: exit code 2. The message says what
- * is wrong, the advice what to do, one line each.
+ * An invalid command line, file or configuration: exit code 2. The message describes the problem, and each line of
+ * the advice a solution.
  */
 export class UsageError extends Error {
   readonly advice: readonly string[];
-  /** `usage`, or the word for a cause that other errors have, too. */
+  /** `usage`, or a code that other errors share. */
   readonly code: string = 'usage';
 
   constructor(message: string, ...advice: readonly string[]) {
@@ -12,7 +12,7 @@ export class UsageError extends Error {
     this.name = 'UsageError';
     this.advice = advice;
   }
-  /** With the code of a cause that other errors have, too. */
+  /** Creates an error with a code that other errors share. */
   static coded(code: string, message: string, ...advice: readonly string[]): UsageError {
     return Object.assign(new UsageError(message, ...advice), { code });
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { packageRoot } from '../package-root.ts';
 
-/** The version of this program. The file stands beside the folder of the sources, and of what is built of them. */
+/** Returns the version of this program. Its file is next to the directory of the sources or the build. */
 export function ownVersion(): string {
   const manifest: { version?: string } = JSON.parse(
     readFileSync(new URL('package.json', packageRoot), 'utf8'),

@@ -6,7 +6,7 @@ import { formatMs, formatSeconds } from '../terminal/format.ts';
 import type { Activity } from './footer.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
-/** The activity of a run: updated by its events, read by its views. */
+/** The activity of a run: updated by events, read by views. */
 export class RunActivity {
   readonly #model: string;
   readonly #calls: ToolCallList;
@@ -27,7 +27,7 @@ export class RunActivity {
     this.#since = now();
   }
 
-  /** The call book must have seen the event before. */
+  /** Updates the activity. The call list must have processed the event first. */
   event(event: RunEvent): void {
     switch (event.type) {
       case 'status':
@@ -106,7 +106,7 @@ export class RunActivity {
 
 type RetryEvent = Extract<RunEvent, { type: 'retry' }>;
 
-/** The text after a failure: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
+/** Describes a failed attempt: `529 overloaded, retry 4 in 12 s, gives up in 3 m 40 s`. */
 export function retryWords(
   { error, attempt, leftMs }: RetryEvent,
   waitMs: number,
@@ -123,7 +123,7 @@ const kindWords: Partial<Record<ErrorData['kind'], string>> = {
   agent: 'service error',
 };
 
-/** Why a request is made again, in two words: `529 overloaded`. */
+/** Returns the reason for a retry in two words: `529 overloaded`. */
 function retryReason(error: ErrorData): string {
   const word = error.status === 529 ? 'overloaded' : (kindWords[error.kind] ?? oneLine(error.kind));
   return error.status === undefined ? word : `${error.status} ${word}`;

@@ -11,26 +11,26 @@ import { clip, flow, widthOf } from '../terminal/text-width.ts';
 import { moreLines, pieces, wholeDiffLines } from './diff-lines.ts';
 import { askLine } from './tool-report.ts';
 
-/** The callbacks of an approval. */
+/** Callbacks of the approval dialog. */
 export interface ApprovalPorts {
   readonly style: Style;
   columns(): number;
-  /** Where the folder of the run is, for commands. */
+  /** The directory of the run, for commands. */
   readonly folder: string;
   /** Adds lines to the report. */
   show(lines: readonly string[]): void;
   answer(approvalId: string, answer: ApprovalDecision): void;
-  /** Allows what a rule names from now on. */
+  /** Adds an allow rule. */
   allowAlways(rule: string): void;
-  /** The rules to choose from, the narrowest first. Default: the exact call, for this run. */
+  /** Returns the rules to choose from, the narrowest first. Default: the exact call, for this run. */
   offers?(call: RuledCall): readonly RuleOffer[];
-  /** The question, or the text being typed, has changed. */
+  /** Called when the question, or the text being typed, has changed. */
   changed(): void;
 }
 
 /** A rule that the user can always allow. */
 export interface RuleOffer {
-  /** The key that takes it. */
+  /** The key that selects it. */
   readonly key: string;
   readonly rule: string;
   /** The meaning of the key. */
@@ -38,28 +38,28 @@ export interface RuleOffer {
 }
 
 /**
- * A call of up to this many lines is shown completely; of a longer one this many at a time, until the user has seen
- * all.
+ * A call of up to this many lines is shown completely; a longer one this many lines at a time, until the user has
+ * seen all of it.
  */
 const wholeMost = 32;
 const firstLines = 16;
 
-/** Lines that one key shows: terminals keep about as many that have scrolled away. */
+/** Maximum number of lines per key press; terminals keep about as many in their scrollback. */
 const pageLines = 1000;
 
 /**
- * Asks a user about calls, one after the other. The question stays on the screen; the keys are in the footer, which
- * {@link ApprovalDialog.footer} returns. A call can be allowed only after all of it was shown.
+ * Asks a user about calls, one at a time. The question remains on the screen; {@link ApprovalDialog.footer} returns
+ * the footer with the keys. A call can be allowed only after all of it was shown.
  */
 export class ApprovalDialog {
   readonly #ports: ApprovalPorts;
   readonly #waiting: ApprovalRequestedEvent[] = [];
   readonly #always = new Set<string>();
-  /** The first line of the call that has not been shown; absent when all have. */
+  /** The first line of the call that has not been shown; undefined when all have. */
   #next: number | undefined;
-  /** All of the call that is asked about now. */
+  /** All lines of the current call. */
   #lines: readonly string[] = [];
-  /** The reason being typed; absent while keys decide. */
+  /** The reason being typed; undefined while keys decide. */
   #reason: string | undefined;
 
   constructor(ports: ApprovalPorts) {
@@ -71,18 +71,18 @@ export class ApprovalDialog {
     return this.#waiting.length > 0;
   }
 
-  /** Asks about a call, after those that wait already. */
+  /** Asks about a call after those that are already waiting. */
   ask(request: ApprovalRequestedEvent): void {
     this.#waiting.push(request);
     if (this.#waiting.length === 1) this.#present();
   }
 
-  /** True if a reason is being typed: then every key belongs to it. */
+  /** True if a reason is being typed, so that every key belongs to it. */
   get isTyping(): boolean {
     return this.#reason !== undefined;
   }
 
-  /** Another user has decided a call. */
+  /** Removes the question about a call that another user has decided. */
   withdraw(approvalId: string): void {
     const place = this.#waiting.findIndex((request) => request.approvalId === approvalId);
     if (place === -1) return;
@@ -92,13 +92,13 @@ export class ApprovalDialog {
     this.#present();
   }
 
-  /** Forgets all questions: the run is over or is being stopped. */
+  /** Removes all questions, because the run has ended or is being stopped. */
   close(): void {
     this.#waiting.length = 0;
     this.#reason = undefined;
   }
 
-  /** The footer while a question is open. */
+  /** Returns the footer while a question is open. */
   footer(): string[] {
     const [request] = this.#waiting;
     if (request === undefined) return [];
@@ -107,7 +107,7 @@ export class ApprovalDialog {
     if (this.#reason !== undefined) {
       const hint = `${style.marks.dot} Enter denies, Esc goes back`;
       const typed = `deny because: ${this.#reason}`;
-      // The end of a long reason stays visible, because the cursor is there.
+      // Keep the end of a long reason visible, because the cursor is there.
       const tail = typed.length > width - 32 ? typed.slice(Math.max(0, typed.length - (width - 32))) : typed;
       return [`    ${clip(`${tail}_ ${hint}`, width, style.marks.ellipsis)}`];
     }
@@ -120,7 +120,7 @@ export class ApprovalDialog {
     return flow(words, '   ', width).map((line) => `    ${clip(line, width, style.marks.ellipsis)}`);
   }
 
-  /** Takes a key. Keys that mean nothing here do nothing: there is no default. */
+  /** Processes a key. Keys without a meaning have no effect: there is no default. */
   key(key: Key): void {
     const [request] = this.#waiting;
     if (request === undefined) return;
@@ -182,7 +182,7 @@ export class ApprovalDialog {
         this.#lines = this.#linesOf(request);
         const isLong = this.#lines.length > wholeMost;
         this.#show(0, isLong ? firstLines : wholeMost, this.#question(request));
-        // A person who wants all of it wants to read it in one piece.
+        // A user who wants to see all of it wants to read it in one piece.
         this.#next = isLong ? 0 : undefined;
         return;
       }
@@ -209,7 +209,7 @@ export class ApprovalDialog {
     return [askLine(call, view), `      ${style.dim(oneLine(summary))}`, ...why];
   }
 
-  /** Shows some of the lines of a call, and how many are left. */
+  /** Shows some lines of a call, and how many remain. */
   #show(from: number, most: number, before: readonly string[] = []): void {
     const lines = this.#lines;
     const end = from + most;
@@ -219,7 +219,9 @@ export class ApprovalDialog {
     this.#next = left > 0 ? end : undefined;
   }
 
-  /** All of a call that its question does not show: its diff, and what is in neither. */
+  /**
+   * Returns everything about a call that its question does not show: its diff, and the arguments outside the diff.
+   */
   #linesOf(request: ApprovalRequestedEvent): string[] {
     const { style } = this.#ports;
     const width = this.#ports.columns() - 7;
@@ -234,13 +236,13 @@ export class ApprovalDialog {
   }
 }
 
-/** The text of the question: the subject, or all arguments of a tool without one. */
+/** Returns the text of the question: the subject, or all arguments of a tool without one. */
 function subjectOf(request: ApprovalRequestedEvent): string {
   if (request.subject !== undefined && request.subject !== '') return request.subject;
   return isInQuestion(request) ? JSON.stringify(request.arguments) : '';
 }
 
-/** Longest arguments that the question itself shows, in characters. */
+/** Maximum length of the arguments that the question itself shows, in characters. */
 const questionMost = 200;
 
 function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent): boolean {
@@ -248,7 +250,7 @@ function isInQuestion({ subject = '', arguments: given }: ApprovalRequestedEvent
   return subject === '' && json.length <= questionMost && shownAsItIs(json) !== '';
 }
 
-/** The text, if the question shows it character by character; else nothing. */
+/** Returns the text if the question shows every character of it; otherwise undefined. */
 function shownAsItIs(text: string): string {
   return visibleText(text) === text && oneLine(text) === text ? text : '';
 }

@@ -11,16 +11,16 @@ import { failureOf } from './failure.ts';
 import { summaryLines } from './summary.ts';
 import type { ToolCallList } from './tool-calls.ts';
 
-/** Where a run is kept. */
+/** The stored session of a run. */
 export interface KeptSession {
   readonly id: string;
-  /** Number of its events that could not be written. */
+  /** Number of events that could not be written. */
   readonly missing: number;
   /** The name of the command. */
   readonly name: string;
 }
 
-/** A run that is over, and what was asked of it. */
+/** A run that has ended, and its settings. */
 export interface Finished {
   readonly result: Pick<RunResult, 'status' | 'limit' | 'error' | 'metrics'>;
   readonly task: {
@@ -36,11 +36,11 @@ export interface Finished {
     readonly permission: { readonly unasked: readonly GateCall[] };
   };
   readonly calls: Pick<ToolCallList, 'changes'>;
-  /** Absent: nothing was kept. */
+  /** If absent, the run was not stored. */
   readonly session?: KeptSession;
 }
 
-/** The label below an incomplete response. */
+/** Returns the label below an incomplete response. */
 export function markOf(status: RunStatus): string | undefined {
   return marks[status];
 }
@@ -56,7 +56,10 @@ const marks: Readonly<Record<RunStatus, string | undefined>> = {
   failed: 'cut off',
 };
 
-/** The end of every run: the summary; what failed and how to fix it; what was denied and how to allow it. */
+/**
+ * Returns the end of every run: the summary, the failures and their fixes, and denied calls with the options that
+ * allow them.
+ */
 export function closingLines(finished: Finished, style: Style, columns: number): string[] {
   const { result, task, calls } = finished;
   const isJson = task.form === 'json' || task.form === 'json-deltas';
@@ -79,7 +82,7 @@ export function closingLines(finished: Finished, style: Style, columns: number):
   ];
 }
 
-/** The command to continue. A run that did nothing because its session is busy has already said so. */
+/** Returns the command to continue. A run that did nothing because its session is busy has already reported it. */
 function sessionLines({ session, result }: Finished, style: Style, columns: number): string[] {
   if (session === undefined || ['in_use', 'no_session'].includes(result.error?.code ?? '')) return [];
   const { missing, name } = session;
@@ -96,13 +99,13 @@ function sessionLines({ session, result }: Finished, style: Style, columns: numb
 /** Outcomes that continue without another prompt. */
 const goesOnAlone: ReadonlySet<RunStatus> = new Set(['limit', 'timeout', 'cancelled', 'failed', 'waiting']);
 
-/** A sentence may be broken anywhere; an option to copy may not. */
+/** Breaks a line into columns, but never within an option that the user may copy. */
 function inColumns(line: string, columns: number): string[] {
   if (line.startsWith('--')) return [`    ${line}`];
   return wrap(line, columns - 3).map((part) => `  ${part}`);
 }
 
-/** Notices besides the summary; undefined if all went well. */
+/** Returns notices in addition to the summary; empty if there is nothing to report. */
 function troubleLines({ result, task }: Finished): string[] {
   const lines: string[] = [];
   if (result.status === 'failed' && result.error !== undefined) {

@@ -6,7 +6,7 @@ import { clip, head, widthOf } from '../terminal/text-width.ts';
 /** One line of a unified diff. */
 export interface DiffLine {
   readonly sign: '+' | '-' | ' ';
-  /** Its number in the new file, or in the old one for a line that goes. */
+  /** The line number in the new file, or in the old one for a removed line. */
   readonly number: number;
   readonly text: string;
 }
@@ -17,7 +17,7 @@ export interface DiffSize {
   readonly removed: number;
 }
 
-/** Reads the hunks of a unified diff of one file; `undefined` stands between hunks. */
+/** Parses the hunks of a unified diff of one file; `undefined` separates hunks. */
 export function parseDiff(diff: string): (DiffLine | undefined)[] {
   const lines: (DiffLine | undefined)[] = [];
   let old: number | undefined;
@@ -50,8 +50,8 @@ export function diffSize(diff: string): DiffSize {
 }
 
 /**
- * A diff as lines for a person: numbers, signs and text, cut to the width. With `most`, what lies beyond is
- * counted instead of shown.
+ * Formats a diff as lines with numbers, signs and text, cut to the width. With `most`, further lines are counted
+ * instead of shown.
  */
 export function diffLines(diff: string, style: Style, columns: number, most?: number): string[] {
   const lines = parseDiff(diff);
@@ -62,7 +62,7 @@ export function diffLines(diff: string, style: Style, columns: number, most?: nu
   return left === 0 ? rendered : [...rendered, style.dim(moreLines(left))];
 }
 
-/** A diff as lines for a person who decides about it: nothing is cut and every character can be seen. */
+/** Formats a diff for a user who decides about it: nothing is cut, and every character is visible. */
 export function wholeDiffLines(diff: string, style: Style, columns: number): string[] {
   const lines = parseDiff(visibleText(diff));
   const digits = Math.max(1, ...lines.slice(-1).map((line) => String(line?.number ?? '').length));
@@ -75,12 +75,12 @@ export function wholeDiffLines(diff: string, style: Style, columns: number): str
   });
 }
 
-/** Number of hidden lines. */
+/** Returns the notice with the number of hidden lines. */
 export function moreLines(count: number): string {
   return `+ ${count} line${count === 1 ? '' : 's'}`;
 }
 
-/** A changed line is never cut, because the change may be at its end; a context line may be. */
+/** Formats a line. A changed line is never cut, because the change may be at its end; a context line may be cut. */
 function renderLine(line: DiffLine | undefined, digits: number, style: Style, columns: number): string[] {
   if (line === undefined) return [style.dim(`${' '.repeat(digits)} ${style.marks.ellipsis}`)];
   const text = visible(line.text).replaceAll('\t', '    ');
@@ -95,10 +95,10 @@ function renderLine(line: DiffLine | undefined, digits: number, style: Style, co
   });
 }
 
-/** A text in pieces of at most `width` cells. */
+/** Splits a string into parts of at most `width` cells. */
 export function pieces(text: string, width: number): string[] {
   const found: string[] = [];
-  // Of a long line no more is measured at a time than a piece may hold.
+  // Of a long line, measure only as much as one part can hold.
   const most = width * 4;
   let at = 0;
   while (text.length - at > most || widthOf(text.slice(at)) > width) {

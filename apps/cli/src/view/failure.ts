@@ -4,18 +4,18 @@ import { formatMs } from '../terminal/format.ts';
 
 /** The context of the failed request, besides its error. */
 export interface FailureContext {
-  /** Where requests went. */
+  /** The host that received the requests. */
   readonly host: string;
   readonly model: string;
   readonly provider: string;
-  /** Such as `ANTHROPIC_API_KEY`; absent when no key was sent. */
+  /** For example `ANTHROPIC_API_KEY`; absent if no key was sent. */
   readonly keySource?: string;
   readonly verbose: boolean;
   /** The name of the command, if it can explain the code. */
   readonly name?: string;
 }
 
-/** A failure for a person: what happened, and what to do. */
+/** A failure for display: what happened and what to do. */
 export interface Failure {
   readonly what: string;
   readonly advice: readonly string[];
@@ -23,7 +23,7 @@ export interface Failure {
 
 const maxShown = 400;
 
-/** Puts an error into words. No body of an answer, no stack; the request id only when asked for. */
+/** Describes an error without response bodies and stack traces. The request id is included only on request. */
 export function failureOf(error: AgentError, context: FailureContext): Failure {
   if (error.code === 'replay_miss') return missOf(error);
   const { what, advice } = byKind(error, context);
@@ -71,7 +71,7 @@ function byKind(error: AgentError, context: FailureContext): Failure {
   }
 }
 
-/** A replay that is not the recording. Its message is made for a terminal: where they differ, line by line. */
+/** Describes a replay mismatch. Its message is formatted for a terminal and shows the difference line by line. */
 function missOf(error: AgentError): Failure {
   const [what = '', ...where] = error.message.split('\n').map(oneLine);
   return {
@@ -80,7 +80,7 @@ function missOf(error: AgentError): Failure {
   };
 }
 
-/** Programs that work instead of a model have keys of their own. */
+/** Login advice for backends, which have their own keys. */
 const logins: Readonly<Record<string, string>> = {
   'claude-code': 'Log in with: claude /login   or: export ANTHROPIC_API_KEY=...',
   codex: 'Log in with: codex login   or: export OPENAI_API_KEY=...',
@@ -117,7 +117,7 @@ function place(error: AgentError, context: FailureContext): string {
   return error.status === undefined ? context.host : `${error.status} from ${context.host}`;
 }
 
-/** The error's own words, short and harmless. A service that answers with a page or with JSON is not quoted. */
+/** Returns the error's own message, short and escaped. A response that is a page or JSON is not quoted. */
 function told(error: AgentError): string {
   const text = oneLine(error.message);
   const prose = /^\s*[[{<]/.test(text) ? `the service returned an unexpected response.` : text;

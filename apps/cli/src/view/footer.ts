@@ -3,21 +3,21 @@ import { formatCount, formatSeconds, formatUsd } from '../terminal/format.ts';
 import type { Style } from '../terminal/style.ts';
 import { clip } from '../terminal/text-width.ts';
 
-/** The activity, for the line that is redrawn. */
+/** The activity for the line that is redrawn. */
 export interface Activity {
-  /** Such as `waiting for claude-sonnet-5-5`. */
+  /** For example `waiting for claude-sonnet-5-5`. */
   readonly what: string;
   /** Duration of this activity. */
   readonly elapsedMs: number;
-  /** Tokens used so far, in and out. */
+  /** Tokens used so far, input and output together. */
   readonly tokens: number;
-  /** Absent when a price is unknown. */
+  /** Cost in US dollars; absent if a price is unknown. */
   readonly usd?: number;
-  /** Such as `Ctrl-C stops`. */
+  /** For example `Ctrl-C stops`. */
   readonly hint?: string;
 }
 
-/** The footer: a spinner and the facts that fit. A narrow terminal hides the hint first. */
+/** Returns the footer: a spinner and the facts that fit. A narrow terminal hides the hint first. */
 export function footerLine(activity: Activity, frame: number, style: Style, columns: number): string {
   const { marks } = style;
   const spinner = marks.spinner[frame % marks.spinner.length] ?? '';

@@ -13,17 +13,20 @@ import { plainReport, terminalReport } from './tool-report.ts';
 
 /** Display options for the history of a session. */
 export interface PastView extends ReportView {
-  /** A terminal breaks lines and shows marks; a file does not. */
+  /** True for a terminal, with broken lines and symbols; false for a file. */
   readonly tty: boolean;
 }
 
-/** Lines that one event brought to the screen. */
+/** The screen lines of one event. */
 interface Entry {
   readonly seq: number;
   readonly lines: readonly string[];
 }
 
-/** The history as it was on the screen, in the order of the events; a blank line precedes messages and responses. */
+/**
+ * Returns the history as it was on the screen, in the order of the events. A blank line precedes messages and
+ * responses.
+ */
 export function pastLines(events: Iterable<Event>, calls: ToolCallList, view: PastView): string[] {
   const { items, queued } = itemsOf(events);
   const entries = [...items, ...queued].flatMap((item) => entriesOf(item, calls, view));
@@ -75,10 +78,10 @@ function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
   }
 }
 
-/** A notice of the runtime to the model, in words for users. */
+/** A notice of the runtime to the model, worded for users. */
 export const noticeWords = 'the model repeats the same calls: Cobbler asked it to try something else';
 
-/** A user message, with a prefix; attachments are only named. */
+/** Returns a user message as lines with a prefix; attachments are only named. */
 export function promptLines(content: readonly UserPart[], { style }: Pick<PastView, 'style'>): string[] {
   const text = promptWords(content);
   const [first = '', ...rest] = visible(text).split('\n');
@@ -88,7 +91,7 @@ export function promptLines(content: readonly UserPart[], { style }: Pick<PastVi
   ];
 }
 
-/** A user message as text; attachments are only named. */
+/** Returns a user message as text; attachments are only named. */
 export function promptWords(content: readonly UserPart[]): string {
   return content.map(wordsOf).join('\n').trim();
 }

@@ -4,27 +4,27 @@ import type { ToolResultEvent } from '@cobbler/agent/events';
 import { addUsd, ignore, spendingOf } from '@cobbler/agent/events';
 import { promptWords } from './history-lines.ts';
 
-/** One answer of the model, as it was paid for. */
+/** The usage and cost of one model response. */
 export interface PaidResponse {
   readonly usage: Usage;
   readonly wasted: Usage;
   readonly usd?: number;
 }
 
-/** A file that a run changed, in a unified diff. */
+/** A file that a run changed, as a unified diff. */
 export interface FileChange {
   readonly path: string;
   readonly diff: string;
 }
 
-/** A call that a person was asked about. */
+/** A call that a user was asked about. */
 export type AskedEvent = Extract<Event, { type: 'approval_requested' }>;
 
 /** The events of one prompt. */
 export interface PromptRecord {
-  /** More than one if it was stopped and continued. */
+  /** More than one if the run was stopped and continued. */
   readonly runIds: Set<string>;
-  /** The event of the prompt. */
+  /** The `seq` of the prompt's event. */
   readonly seq: number;
   readonly prompt: string;
   readonly changes: FileChange[];
@@ -33,23 +33,23 @@ export interface PromptRecord {
 
 /** The state of a chat's conversation, computed from its events: for `/cost`, `/diff`, `/undo` and the status line. */
 export class Ledger {
-  /** The answers that this conversation paid for; those that a fork has copied are not among them. */
+  /** The responses that this conversation paid for, without those that a fork has copied. */
   readonly turns: PaidResponse[] = [];
   readonly runs: PromptRecord[] = [];
-  /** Calls that wait for a person. */
+  /** Calls that wait for a user. */
   readonly asked: Map<string, AskedEvent> = new Map();
   model: string | undefined;
   lastAnswer = '';
   lastResult: ToolResultEvent | undefined;
-  /** Tokens of the conversation as the model counted them last. */
+  /** Tokens of the conversation, as last counted by the model. */
   contextTokens = 0;
-  /** All that was paid for, summaries included. */
+  /** Total usage, including summaries. */
   usage: Usage = noUsage;
   /** Usage of requests without a response: failed attempts, and cancelled responses. */
   wasted: Usage = noUsage;
-  /** US dollars; nothing when a price is unknown. */
+  /** US dollars; undefined if a price is unknown. */
   usd: number | undefined = 0;
-  /** The last event. */
+  /** The `seq` of the last event. */
   seq = 0;
   compactions = 0;
 
@@ -84,7 +84,7 @@ export class Ledger {
     }
   }
 
-  /** Takes over what was paid for in a conversation that this one takes the place of. */
+  /** Takes over the costs of a conversation that this one replaces. */
   carry({ turns, usage, wasted, usd }: Pick<Ledger, 'turns' | 'usage' | 'wasted' | 'usd'>): void {
     this.turns.unshift(...turns);
     this.#add({ usage, wasted, usd });

@@ -17,19 +17,19 @@ import { plainReport, terminalReport } from './tool-report.ts';
 /** Shows a run in progress. */
 export interface RunDisplay {
   event(event: RunEvent): void;
-  /** A stop was requested: shows it at once. */
+  /** Shows immediately that a stop was requested. */
   stopping(): void;
-  /** A key was pressed. */
+  /** Processes a key press. */
   key(key: Key): void;
-  /** The run has ended. `mark`, such as `cancelled`, is the label below a response that was cut off. */
+  /** Ends the view. `mark`, such as `cancelled`, is the label below a response that was cut off. */
   end(mark: string | undefined): void;
 }
 
-/** Where a run is shown: a page that grows, and a footer below it. */
+/** The place where a run is shown: a page that grows, with a footer below it. */
 export interface Page {
-  /** Adds to the answer. The text may end in the middle of a line. */
+  /** Adds text to the response. The text may end in the middle of a line. */
   text(text: string): void;
-  /** Adds whole lines to the report. */
+  /** Adds complete lines to the report. */
   lines(lines: readonly string[]): void;
   /** Replaces the footer. */
   footer(lines: readonly string[]): void;
@@ -41,9 +41,9 @@ export interface Page {
 export interface RunViewParts {
   readonly io: Io;
   readonly terminal: Page;
-  /** The capabilities of standard output, which gets the response. */
+  /** The capabilities of standard output, which receives the response. */
   readonly answer: { readonly screen: Screen; readonly style: Style };
-  /** The capabilities of standard error, which gets everything else. */
+  /** The capabilities of standard error, which receives everything else. */
   readonly report: { readonly screen: Screen; readonly style: Style };
   readonly calls: ToolCallList;
   readonly model: string;
@@ -51,19 +51,21 @@ export interface RunViewParts {
   readonly approvals?: Pick<ApprovalPorts, 'folder' | 'answer' | 'allowAlways'>;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** The footer stays during output: the input is below it. Default false. */
+  /** True to keep the footer during output, because the input is below it. Default: false. */
   readonly steady?: boolean;
 }
 
-/** The footer comes after this much silence, and is drawn again this often. */
+/** Time without output before the footer appears, and between its updates, in milliseconds. */
 const footerAfterMs = 300;
 const frameMs = 120;
-/** Without a terminal a line comes after this much silence. */
+/** Time without output before a status line is printed if there is no terminal, in milliseconds. */
 const wordAfterMs = 10_000;
 
 type Last = 'nothing' | 'text' | 'calls';
 
-/** Shows a run to a person: the answer as it streams, a line per call, a footer while nothing else moves. */
+/**
+ * Shows a run to a user: the response as it streams, a line per call, and a footer while there is no other output.
+ */
 export class RunView implements RunDisplay {
   readonly #parts: RunViewParts;
   readonly #activity: RunActivity;
@@ -177,7 +179,10 @@ export class RunView implements RunDisplay {
     });
   }
 
-  /** True if the response is streamed: not in a pipe, where only the last one counts, and not in quiet mode. */
+  /**
+   * True if the response is streamed. It is not in a pipe, where only the last response counts, and not in quiet
+   * mode.
+   */
   get #streams(): boolean {
     return this.#parts.answer.screen.tty && !this.#parts.quiet;
   }
@@ -204,7 +209,7 @@ export class RunView implements RunDisplay {
     this.#parts.terminal.text(rest);
   }
 
-  /** The text of the failed attempt is void, but stays: finished lines never change. */
+  /** Handles a retry. The text of the failed attempt is void but remains, because finished lines never change. */
   #retry(event: Extract<RunEvent, { type: 'retry' }>): void {
     const { report, quiet } = this.#parts;
     const wasShown = this.#streams && this.#partial.trim() !== '';
@@ -224,7 +229,7 @@ export class RunView implements RunDisplay {
     if (!isFinal && !this.#streams && text.trim() !== '') this.#say(text);
   }
 
-  /** Text between calls is not the response: it goes to the report. */
+  /** Prints text between calls to the report, because it is not the response. */
   #say(text: string): void {
     const { quiet, report } = this.#parts;
     if (quiet) return;
@@ -260,7 +265,7 @@ export class RunView implements RunDisplay {
     this.#draw();
   }
 
-  /** Money that need not have been spent: of interest to who looks closely. */
+  /** Reports an avoidable cost in verbose mode. */
   #cacheBreak({ layer, block, tokens }: Extract<RunEvent, { type: 'cache_break' }>): void {
     const { verbose, quiet, report } = this.#parts;
     if (!verbose || quiet) return;
@@ -268,7 +273,10 @@ export class RunView implements RunDisplay {
     this.#lines([report.style.dim(words)]);
   }
 
-  /** The model no longer knows the details of older messages: that may explain its next actions. */
+  /**
+   * Reports a compaction: the model no longer knows the details of older messages, which may explain its next
+   * actions.
+   */
   #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;
@@ -286,7 +294,7 @@ export class RunView implements RunDisplay {
     this.#parts.terminal.lines(lines);
   }
 
-  /** Something is about to be written: the footer gives way, and what differs stands apart. */
+  /** Prepares for output: removes the footer, and separates different kinds of output. */
   #begin(what: Last): void {
     const { terminal, report, quiet } = this.#parts;
     this.#lastOutput = this.#parts.io.clock.now();
@@ -309,13 +317,13 @@ export class RunView implements RunDisplay {
     const isMoving = io.clock.now() - this.#lastOutput < footerAfterMs;
     if (quiet || (isMoving && steady !== true)) return terminal.footer([]);
     const { current } = this.#activity;
-    // While the answer moves, the spinner only keeps time with the seconds beside it.
+    // While the response streams, the spinner advances only with the displayed seconds.
     this.#frame = isMoving ? Math.floor(current.elapsedMs / 1000) : this.#frame + 1;
     const { style, screen } = report;
     terminal.footer([footerLine(current, this.#frame, style, screen.columns())]);
   }
 
-  /** Without a terminal: says now and then what is being waited for. */
+  /** Prints at intervals what the run is waiting for, if there is no terminal. */
   #sayWord(): void {
     const { what, elapsedMs } = this.#activity.current;
     this.#lines([`${visible(what)} ${formatMs(elapsedMs).replace(/\.\d/, '')}`]);

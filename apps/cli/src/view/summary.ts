@@ -10,18 +10,18 @@ export interface RunSummary {
   readonly limit?: LimitName;
   readonly error?: ErrorData;
   readonly metrics: ExecutionMetrics;
-  /** Limits of this run as the person gave them, to be named when one was reached. */
+  /** Limits of this run as the user set them, for naming the one that was reached. */
   readonly given: {
     readonly turns: number;
     readonly tokens?: number;
     readonly usd?: number;
     readonly ms?: number;
   };
-  /** Files that were changed, by path. */
+  /** Changed files, by path. */
   readonly changes: ReadonlyMap<string, { readonly added: number; readonly removed: number }>;
 }
 
-/** The summary: status, work done, time, tokens and money; then which files were changed. */
+/** Returns the summary: status, work done, time, tokens and cost, then the changed files. */
 export function summaryLines(end: RunSummary, style: Style, columns: number): string[] {
   const { metrics } = end;
   const facts = [

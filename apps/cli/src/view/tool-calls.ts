@@ -6,8 +6,8 @@ import { diffSize } from './diff-lines.ts';
 import type { ToolReport } from './tool-report.ts';
 
 /**
- * Collects what separate events say about a call until it ends and can be reported: the response has its arguments,
- * the tool gives its subject, and a question may already have shown its diff.
+ * Collects the data about a call from several events until it ends and can be reported: the response contains its
+ * arguments, the tool returns its subject, and a question may already have shown its diff.
  */
 export class ToolCallList {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -20,17 +20,17 @@ export class ToolCallList {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** Lines added and removed by path, all changes of the run together. */
+  /** Lines added and removed by path, for all changes of the run. */
   get changes(): ReadonlyMap<string, DiffSize> {
     return this.#changes;
   }
 
-  /** Active calls in the order of starting: name and subject of each. */
+  /** Active calls in the order in which they started: name and subject of each. */
   get running(): readonly string[] {
     return [...this.#running.values()];
   }
 
-  /** A new answer: its calls are the ones that follow. */
+  /** Processes a new response, whose calls follow. */
   answered(event: Pick<AssistantEvent, 'content'>): void {
     this.#calls = event.content.filter((part) => part.type === 'tool_call');
   }
@@ -42,7 +42,7 @@ export class ToolCallList {
     this.#running.set(keyOf(event), `${event.toolName} ${subject}`.trim());
   }
 
-  /** The diff of this call was shown with a question. */
+  /** Records that a question has shown the diff of this call. */
   diffShown(place: CallPosition): void {
     this.#diffsShown.add(keyOf(place));
   }
@@ -66,7 +66,10 @@ export class ToolCallList {
     };
   }
 
-  /** A tool that fails on unexpected arguments has no subject; its result explains the rest. */
+  /**
+   * Returns the subject of a call. A tool that fails on unexpected arguments has no subject; its result explains the
+   * failure.
+   */
   #subject(toolName: string, args: Record<string, unknown>): string {
     try {
       return this.#tools.get(toolName)?.subject?.(args) ?? '';
@@ -91,7 +94,7 @@ function outcomeOf(event: ToolResultEvent): ToolReport['outcome'] {
   return event.notRun ? 'not_run' : 'failed';
 }
 
-/** A file as one word of text. */
+/** Returns a label of one word for a file. */
 export function fileLabel({ name, mediaType }: FilePart): string {
   return `[${name ?? mediaType}]`;
 }

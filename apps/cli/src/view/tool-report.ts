@@ -4,25 +4,25 @@ import type { Style } from '../terminal/style.ts';
 import { clip, padEnd, widthOf } from '../terminal/text-width.ts';
 import { diffLines, moreLines } from './diff-lines.ts';
 
-/** A finished call, as shown to a user. */
+/** A finished call for display. */
 export interface ToolReport {
   readonly toolName: string;
-  /** The one argument that matters. */
+  /** The most important argument. */
   readonly subject: string;
   readonly outcome: 'ok' | 'failed' | 'denied' | 'not_run';
   readonly summary?: string;
   readonly durationMs: number;
-  /** The result for the model. */
+  /** The result sent to the model. */
   readonly text: string;
   /** The diff of its change, if not shown before. */
   readonly diff?: string;
-  /** All arguments, for those who want to see everything. */
+  /** All arguments, for verbose output. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** True if the end of its output is of interest. */
+  /** True if the end of its output is worth showing. */
   readonly printed: boolean;
 }
 
-/** Length and place of a report. */
+/** Format options of a report. */
 export interface ReportView {
   readonly style: Style;
   readonly columns: number;
@@ -30,19 +30,19 @@ export interface ReportView {
 }
 
 const nameWidth = 12;
-/** Wider than this a line is hard to read across. */
+/** Maximum line width; wider lines are hard to read. */
 const maxColumns = 100;
 const tailLines = 5;
 const reasonLines = 5;
 const diffMost = 24;
 const detailIndent = '      ';
 
-/** A finished call on a terminal: one line, then what is worth showing of its outcome. */
+/** Formats a finished call for a terminal: one line, then the interesting part of its result. */
 export function terminalReport(report: ToolReport, view: ReportView): string[] {
   return [...headLines(report, view), ...indented(details(report, view))];
 }
 
-/** A finished call without a terminal: plain words, because a log has no use for symbols or columns. */
+/** Formats a finished call without a terminal, in words, because symbols and columns are of no use in a log. */
 export function plainReport(report: ToolReport, view: ReportView): string[] {
   const outcome = isGood(report) ? 'ok' : report.outcome === 'ok' ? 'failed' : report.outcome;
   const facts = [
@@ -57,7 +57,7 @@ export function plainReport(report: ToolReport, view: ReportView): string[] {
   return [head, ...details(report, { ...view, columns: 200 }).map((line) => `  ${line}`)];
 }
 
-/** The line of a call: symbol, name, subject, and its result on the right. */
+/** Returns the line of a call: symbol, name and subject, with the result on the right. */
 function headLines(report: ToolReport, { style, columns }: ReportView): string[] {
   const { marks } = style;
   const good = isGood(report);
@@ -78,7 +78,10 @@ function headLines(report: ToolReport, { style, columns }: ReportView): string[]
   return [`${left.text}${padEnd(subject, Math.max(8, room))}  ${painted}`];
 }
 
-/** A command that ran and failed is a result for the model, but no success for who looks on. */
+/**
+ * True if a call succeeded for the user. A command that failed is a normal result for the model, but not for the
+ * user.
+ */
 function isGood({ outcome, summary }: ToolReport): boolean {
   return outcome === 'ok' && !/^exit [1-9]/.test(summary ?? '');
 }
@@ -93,7 +96,7 @@ function callLine(
   return { text: `  ${painted} ${style.bold(name)} `, width: 2 + mark.length + 1 + widthOf(name) + 1 };
 }
 
-/** The line of a call that needs a decision. */
+/** Returns the line of a call that needs a decision. */
 export function askLine(
   call: Pick<ToolReport, 'toolName' | 'subject' | 'summary'>,
   { style, columns }: ReportView,
@@ -103,7 +106,7 @@ export function askLine(
   const summary = oneLine(call.summary ?? '');
   const room = Math.min(columns, maxColumns) - 1 - left.width - widthOf(summary) - 2;
   const subject = oneLine(call.subject);
-  // What is approved is shown whole, however long: nothing may hide behind a cut.
+  // A call that needs approval is shown completely, however long it is: nothing may hide behind a cut.
   return `${left.text}${padEnd(subject, room)}  ${summary}`.trimEnd();
 }
 
@@ -137,9 +140,8 @@ function tail(lines: readonly string[], cut: (line: string) => string, style: St
 const emptyCount = /^(#|ℹ) (suites|cancelled|skipped|todo) 0$|^(#|ℹ) duration_ms /;
 
 /**
- * Output without blank lines and without what runtimes print below an error for programmers: the frames of
- * the stack and the fields of the error object; and without counts of nothing. Those would otherwise be all
- * that a short tail shows.
+ * Removes blank lines, and what runtimes print below an error for programmers: stack frames and the fields of the
+ * error object. Also removes counts of zero. Otherwise these lines would fill a short excerpt.
  */
 export function tellingLines(lines: readonly string[]): string[] {
   const kept: string[] = [];
@@ -157,7 +159,7 @@ export function tellingLines(lines: readonly string[]): string[] {
   return kept;
 }
 
-/** The text for the model as lines, without a first line that only repeats the summary. */
+/** Returns the text for the model as lines, without a first line that only repeats the summary. */
 function textLines(text: string, { summary }: Pick<ToolReport, 'summary'>): string[] {
   const lines = visible(text).trimEnd().split('\n');
   if (summary !== undefined && lines[0] === `[${summary}]`) lines.shift();
