@@ -30,47 +30,47 @@ import type { Level, LineSink } from './telemetry/logger.ts';
 import { Logger } from './telemetry/logger.ts';
 import { Meters } from './telemetry/meters.ts';
 
-/** Options of a server. Only these decide what a session may do; no request can. */
+/** Options of a server. Only they determine what a session may do; no request can. */
 export interface ServerOptions {
   readonly store: SessionStore;
-  /** Settings of a session. Called when it is opened. */
+  /** Returns the settings of a session. Called when it is opened. */
   readonly settings: (sessionId: string) => SessionSettings;
-  /** The runner that lets runs survive this process. Default: runs execute here, and continue at its next start. */
+  /** The runner with which runs survive this process. Default: runs execute here, and continue at the next start. */
   readonly elsewhere?: Elsewhere;
   readonly tokens: TokenStore;
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Default 0: any free one. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Names by which the server may be called besides those of this machine, such as that of a proxy. */
+  /** Allowed host names in addition to those of this machine, such as that of a proxy. */
   readonly allowedHosts?: readonly string[];
   readonly limits?: Partial<ServerLimits>;
-  /** At start, continue every run that was cut off. Default true. */
+  /** True to continue every interrupted run at start. Default: true. */
   readonly resumes?: boolean;
-  /** Takes the lines of the log. Default: none. */
+  /** Receives the lines of the log. Default: none. */
   readonly log?: LineSink;
   readonly level?: Level;
   /** The public properties of a server. */
   readonly version?: string;
 }
 
-/** A server that listens. */
+/** A running server. */
 export interface CobblerServer {
-  /** Such as `http://127.0.0.1:4317`. */
+  /** For example `http://127.0.0.1:4317`. */
   readonly url: string;
   readonly http: Server;
-  /** Takes no more prompts, lets runs end within the time for it, and frees everything. */
+  /** Rejects new prompts, lets runs end within the time limit, and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Asks for the settings of no session. */
+/** The session id for requesting settings that belong to no session. */
 const nobody = 'cobbler';
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
  * Starts a server.
- * @throws AgentError `invalid`: code `port_in_use`, or `listen` for an address that cannot be listened on.
+ * @throws AgentError `invalid`: code `port_in_use`, or `listen` for an invalid address.
  */
 export async function startServer(options: ServerOptions): Promise<CobblerServer> {
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
@@ -175,7 +175,7 @@ function servicesOf(options: ServerOptions, limits: ServerLimits, journal: Logge
   };
 }
 
-/** Every route: the API, its description, and routes outside the API: OpenAI's routes, the page. */
+/** Returns all routes: the API, its description, and the routes outside the API, which are OpenAI's and the page. */
 export function allRoutes(services: Services, version: string): Route[] {
   const routes = [
     ...sessionRoutes(services),
@@ -215,7 +215,7 @@ export function allRoutes(services: Services, version: string): Route[] {
   return [...all, ...responsesRoutes(services), ...pageRoutes()];
 }
 
-/** Looks again and again for what other processes wrote; one look at a time. Gives what stops it. */
+/** Checks at intervals for events of other processes, one check at a time. Returns a function that stops it. */
 function lookAround(desk: SessionService, everyMs: number): () => void {
   let isLooking = false;
   const look = async () => {

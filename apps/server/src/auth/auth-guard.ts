@@ -7,7 +7,7 @@ import { allows } from '../requests/scope.ts';
 import type { TokenInfo, TokenStore } from './token-store.ts';
 import { endOf } from './token-store.ts';
 
-/** Headers that say who asks and what for: a proxy could read the first and this server the last, or the reverse. */
+/** Headers that must be unique: a proxy could read the first value and this server the last, or the reverse. */
 const single: ReadonlySet<string> = new Set([
   ...['host', 'authorization', 'cookie', 'origin', pageHeader],
   ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding'],
@@ -22,14 +22,14 @@ export class AuthGuard {
   readonly #cookies: Cookies;
   readonly #hosts: ReadonlySet<string>;
 
-  /** @param hosts names by which the server may be called besides those of this machine. */
+  /** @param hosts allowed host names in addition to those of this machine. */
   constructor(tokens: TokenStore, cookies: Cookies, hosts: readonly string[]) {
     this.#tokens = tokens;
     this.#cookies = cookies;
     this.#hosts = new Set([...loopback, ...hosts.map((host) => host.toLowerCase())]);
   }
 
-  /** @throws Problem 400 for a request with two values where one counts */
+  /** @throws Problem 400 if a header that must be unique occurs twice */
   checkHeaders({ rawHeaders }: IncomingMessage): void {
     const seen = new Set<string>();
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -44,8 +44,8 @@ export class AuthGuard {
   }
 
   /**
-   * A page of another site must not reach us: neither under a name that was pointed at this machine, nor by a
-   * request that it makes itself.
+   * Rejects requests from pages of other sites, whether they use a host name that points to this machine or send a
+   * cross-origin request.
    * @throws Problem 403
    */
   checkOrigin({ headers }: IncomingMessage): void {
@@ -57,15 +57,15 @@ export class AuthGuard {
     if (origin === undefined) return;
     const from = hostOf(origin);
     const sameHost = from !== undefined && origin.toLowerCase().endsWith(`//${headers.host?.toLowerCase()}`);
-    // Behind a proxy the port may differ; the owner of the server allowed the name.
+    // Behind a proxy the port may differ, but the owner of the server has allowed the name.
     if (sameHost || (from !== undefined && this.#hosts.has(from) && !loopback.has(from))) return;
     throw new Problem(403, 'origin', 'Requests from pages of other sites are rejected.');
   }
 
   /**
-   * Whose token a request carries.
-   * @param byCookie whether the cookie of a page does as well
-   * @throws Problem 401 without a valid one, 403 for one without this scope.
+   * Returns the token of a request.
+   * @param byCookie true if the cookie of a page is also accepted
+   * @throws Problem 401 without a valid token, 403 if the token lacks this scope
    */
   identify({ headers }: IncomingMessage, scope: Scope, byCookie: boolean): TokenInfo {
     const secret = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -87,7 +87,7 @@ export class AuthGuard {
     return info;
   }
 
-  /** The token that a cookie stands for, which ends with the cookie at the latest. */
+  /** Returns the token that a cookie stands for. It expires with the cookie at the latest. */
   #byCookie(headers: IncomingHttpHeaders): TokenInfo | undefined {
     const cookie = this.#cookies.read(headers.cookie, headers[pageHeader]?.toString());
     const info = this.#tokens.list().find(({ id }) => id === cookie?.tokenId);
@@ -97,7 +97,7 @@ export class AuthGuard {
   }
 }
 
-/** The host name of an address, in lower case and without brackets. */
+/** Returns the host name of an address, in lower case and without brackets. */
 function hostOf(address: string): string | undefined {
   const url = URL.parse(address);
   if (url === null || url.username !== '' || url.password !== '' || url.hostname === '') return undefined;

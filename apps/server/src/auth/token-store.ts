@@ -7,26 +7,26 @@ import { z } from 'zod';
 import type { Scope } from '../requests/scope.ts';
 import { scopes } from '../requests/scope.ts';
 
-/** A token without what makes it valid. */
+/** A token without its secret. */
 export interface TokenInfo {
   readonly id: string;
-  /** Its purpose, in the words of its creator. */
+  /** A description by its creator. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** ISO 8601. */
+  /** Creation time in ISO 8601. */
   readonly createdAt: string;
-  /** ISO 8601. Absent: valid until it is deleted. */
+  /** Expiry time in ISO 8601. If absent, the token is valid until it is deleted. */
   readonly expiresAt?: string;
 }
 
-/** A token whose secret is shown this once. */
+/** A new token with its secret, which is shown only once. */
 export interface NewToken extends TokenInfo {
   readonly token: string;
 }
 
-/** Where tokens are kept between starts. */
+/** The storage of tokens between starts. */
 export interface TokenFile {
-  /** The content, or nothing when there is none yet. */
+  /** Returns the content; undefined if there is none yet. */
   read(): string | undefined;
   write(text: string): void;
 }
@@ -40,9 +40,11 @@ const stored = z.strictObject({
       scopes: z.array(z.enum(scopes)),
       createdAt: z.iso.datetime(),
       expiresAt: z.iso.datetime().optional(),
-      /** SHA-256 of the secret, hexadecimal. */
+      /** SHA-256 of the secret in hexadecimal. */
       hash: z.string(),
-      /** The secret itself: only for the owner's own token, which the command line reads to reach its server. */
+      /**
+       * The secret itself, stored only for the owner token, which the command line reads to connect to its server.
+       */
       token: z.string().optional(),
     }),
   ),
@@ -50,20 +52,20 @@ const stored = z.strictObject({
 
 type StoredToken = z.infer<typeof stored>['tokens'][number];
 
-/** The name of the token that belongs to the owner of the server. */
+/** The name of the owner token. */
 const ownName = 'owner';
 
-/** The tokens of a server. Secrets are compared by their hash. */
+/** The tokens of a server. Secrets are compared by hash. */
 export class TokenStore {
   readonly #file: TokenFile | undefined;
-  /** The clock by which tokens end: milliseconds since 1970. */
+  /** The clock for expiry: milliseconds since 1970. */
   readonly now: () => number;
   readonly #byHash = new Map<string, StoredToken>();
   readonly #listeners = new Set<(id: string) => void>();
 
   /**
-   * @param file Default: tokens live as long as the process.
-   * @throws AgentError `invalid`, code `tokens`, for a file that is not one of tokens.
+   * @param file Default: tokens exist only as long as the process.
+   * @throws AgentError `invalid`, code `tokens`, if the file is not a valid token file.
    */
   constructor(file?: TokenFile, now: () => number = Date.now) {
     this.#file = file;
@@ -71,13 +73,13 @@ export class TokenStore {
     for (const token of readStored(file?.read())) this.#byHash.set(token.hash, token);
   }
 
-  /** The owner token, which has every scope; created when it does not exist. */
+  /** Returns the owner token, which has every scope; creates it if it does not exist. */
   own(): string {
     const known = this.#living().find(({ name, token }) => name === ownName && token !== undefined);
     return known?.token ?? this.#add({ name: ownName, scopes: ['admin'] }, true).token;
   }
 
-  /** A new owner token; the old one expires after `graceMs`, so that its users can switch. */
+  /** Creates a new owner token. The old one expires after `graceMs`, so that its users can switch. */
   rotate(graceMs: number = 0): string {
     const before = this.#living().filter(({ name }) => name === ownName);
     const { token } = this.#add({ name: ownName, scopes: ['admin'] }, true);
@@ -89,12 +91,12 @@ export class TokenStore {
     return token;
   }
 
-  /** Makes a token with these scopes. */
+  /** Creates a token with these scopes. */
   add(wanted: { name: string; scopes: readonly Scope[]; expiresInMs?: number }): NewToken {
     return this.#add(wanted, false);
   }
 
-  /** The token of a secret, if it is valid now. */
+  /** Returns the token of a secret if it is valid now. */
   find(secret: string): TokenInfo | undefined {
     const token = this.#byHash.get(hashOf(secret));
     return token !== undefined && this.#lives(token) ? infoOf(token) : undefined;
@@ -105,7 +107,7 @@ export class TokenStore {
     return this.#living().some((token) => token.id === id);
   }
 
-  /** The key that signs the cookies of a token while it is valid: as secret as the token file. */
+  /** Returns the key that signs the cookies of a token while it is valid. It is as secret as the token file. */
   cookieKey(id: string): string | undefined {
     return this.#living().find((token) => token.id === id)?.hash;
   }
@@ -114,7 +116,7 @@ export class TokenStore {
     return this.#living().map(infoOf);
   }
 
-  /** Ends a token. False when there is none of this id. */
+  /** Deletes a token. Returns false if there is no token with this id. */
   remove(id: string): boolean {
     const token = [...this.#byHash.values()].find((one) => one.id === id);
     if (token === undefined) return false;
@@ -124,7 +126,7 @@ export class TokenStore {
     return true;
   }
 
-  /** Calls back with the id of each token that is ended. */
+  /** Calls the listener with the id of each deleted token. */
   onRemove(listener: (id: string) => void): void {
     this.#listeners.add(listener);
   }
@@ -161,13 +163,13 @@ export class TokenStore {
   }
 }
 
-/** Tokens in a file that only its owner may read. */
+/** Returns a token file that only its owner can read. */
 export function tokenFile(path: string): TokenFile {
   return {
     read() {
       try {
         const text = readFileSync(path, 'utf8');
-        // One that was made readable by others is closed again; what they read by then is not undone.
+        // Removes access that other users have to an existing file. They may already have read it.
         chmodSync(path, 0o600);
         return text;
       } catch (error) {
@@ -195,15 +197,15 @@ function readStored(text: string | undefined): readonly StoredToken[] {
   try {
     data = JSON.parse(text);
   } catch {
-    throw unusable('the token file is not JSON. Move it away; the server then creates a new one');
+    throw unusable('the token file is not JSON. Move it elsewhere; the server then creates a new one');
   }
   const read = stored.safeParse(data);
   if (!read.success)
-    throw unusable('the token file is damaged. Move it away; the server then creates a new one');
+    throw unusable('the token file is damaged. Move it elsewhere; the server then creates a new one');
   return read.data.tokens;
 }
 
-/** When a token ends, in milliseconds since 1970. */
+/** Returns the expiry time of a token in milliseconds since 1970. */
 export function endOf({ expiresAt }: { readonly expiresAt?: string | undefined }): number {
   return expiresAt === undefined ? Infinity : Date.parse(expiresAt);
 }

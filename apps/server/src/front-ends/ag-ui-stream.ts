@@ -4,25 +4,25 @@ import { assertNever, defined, fileKind } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
 
-/** One event of AG-UI. */
+/** An AG-UI event. */
 export type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The version of AG-UI that is spoken. */
+/** The supported version of AG-UI. */
 const protocolVersion = '1.0';
 
-/** The run's ids, as the client names them. */
+/** The client's ids of a run. */
 export interface AgUiRun {
   readonly threadId: string;
   readonly runId: string;
 }
 
 /**
- * Converts chunks to AG-UI 1.0 events. A chunk `void` has no event: the protocol cannot undo, so the caller sends a
- * snapshot of the log.
+ * Converts chunks to AG-UI 1.0 events. A chunk `void` has no event: the protocol cannot undo output, so the caller
+ * sends a snapshot of the log.
  */
 export class AgUiStream {
   readonly #run: AgUiRun;
-  /** The message that calls of this answer belong to. */
+  /** The message that contains the calls of this response. */
   #message = '';
   readonly #asked = new Map<string, Readonly<Record<string, unknown>>>();
   #told: 'part' | 'question' | 'end' = 'part';
@@ -35,7 +35,7 @@ export class AgUiStream {
     return { type: 'RUN_STARTED', ...this.#run, protocolVersion };
   }
 
-  /** The last events of the response. */
+  /** Returns the last events of the response. */
   last(): AgUiEvent[] {
     if (this.#told === 'end') return [];
     if (this.#told === 'question') return [this.#interrupted()];
@@ -46,7 +46,7 @@ export class AgUiStream {
   hear(piece: ResponseChunk): AgUiEvent[] {
     switch (piece.type) {
       case 'said':
-        // What begins a run the client has already.
+        // Skip the prompt of the run, because the client already has it.
         return piece.isSteer ? userMessage(piece.id, piece.content) : [];
       case 'answer':
         this.#message = piece.id;
@@ -113,7 +113,10 @@ export class AgUiStream {
   }
 }
 
-/** The id under which a front end is asked: it names what is asked exactly, so an answer to it is about nothing else. */
+/**
+ * Returns an approval request under an id that identifies exactly this call, so that a decision cannot apply to
+ * another.
+ */
 function interrupt(toolCallId: string, request: ApprovalRequestedEvent): Record<string, unknown> {
   const { approvalId, hash, toolName, expiresAt, subject, summary, diff } = request;
   return {
@@ -173,17 +176,21 @@ function result(
   return { type: 'TOOL_CALL_RESULT', ...told, ...(isError && { metadata: { isError } }) };
 }
 
-/** The log has no event for the result of such a call: its id derives from the call, in every stream. */
+/**
+ * Returns the result of such a call. The log has no event for it, so its id derives from the call and is the same in
+ * every stream.
+ */
 function leftCall({ id, why }: Extract<ResponseChunk, { type: 'left' }>): AgUiEvent {
   return result(`${id}-left`, id, [{ type: 'text', text: why }], true);
 }
 
-/** A message as a front end of AG-UI keeps it. */
+/** A message as an AG-UI client stores it. */
 type AgUiMessage = Record<string, unknown> & { readonly id: string; readonly role?: unknown };
 
 /**
- * The messages of a log, as a client has them that received every event. A client keeps the position of known messages
- * and appends the rest, and replaces reasoning only by other reasoning: so it is emptied first.
+ * Returns the messages of a log as stored by a client that received every event. A client keeps the position of known
+ * messages and appends the others, and replaces reasoning only with other reasoning, so the snapshot is preceded by
+ * an empty one.
  */
 export function agUiSnapshot(events: readonly Event[]): AgUiEvent[] {
   const messages = new Map<string, AgUiMessage>();

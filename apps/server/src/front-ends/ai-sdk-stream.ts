@@ -3,28 +3,28 @@ import type { RunEnd } from '@cobbler/agent/events';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 
-/** One chunk of the AI SDK's UI message stream. */
+/** A chunk of the AI SDK's UI message stream. */
 export type UiChunk = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** The last chunks of an AI SDK stream. */
 export const uiStreamEnd = 'data: [DONE]\n\n';
 
-/** Pieces as chunks of the AI SDK's UI message stream, version 1. */
+/** Converts chunks to the AI SDK's UI message stream, version 1. */
 export class AiSdkStream {
-  /** True if a step is open, and true if it is empty because its content was withdrawn. */
+  /** The current step: none, open, or open but empty because its content was withdrawn. */
   #step: 'none' | 'open' | 'empty' = 'none';
   /** The state at the end of the stream: a question, the end of the run, or neither yet. */
   #told: 'part' | 'question' | 'end' = 'part';
 
-  /** Continues a message of which the client has the beginning. */
+  /** Continues a message whose start the client already has. */
   goOn(exchangeId: string): UiChunk {
     this.#step = 'open';
     return start(exchangeId);
   }
 
   /**
-   * The last chunks of the response. A client posts a decision again while it has no outcome, so a response without
-   * the outcome must fail.
+   * Returns the last chunks of the response. A client sends a decision again until it has an outcome, so a response
+   * without the outcome must fail.
    */
   last(): UiChunk[] {
     if (this.#told === 'end') return [];
@@ -82,7 +82,7 @@ export class AiSdkStream {
 
 const cutOff = 'The response was cut off before the run ended. Reload the page to see how the run continues.';
 
-/** A call that needs no person: the client continues only when every call of the step is decided or done. */
+/** Marks a call that needs no decision: the client continues only when every call of the step is decided or done. */
 function automatic(toolCallId: string): UiChunk[] {
   const approvalId = `${toolCallId}-auto`;
   return [
@@ -91,7 +91,7 @@ function automatic(toolCallId: string): UiChunk[] {
   ];
 }
 
-/** The id of a message is made of the event that it answers: it is the same however often it is streamed. */
+/** Starts a message. Its id derives from the event that it responds to, so it is the same in every stream. */
 function start(exchangeId: string): UiChunk {
   return { type: 'start', messageId: `${exchangeId}-answer` };
 }
@@ -110,7 +110,7 @@ function callChunks(
   if (piece.type === 'asked') {
     const { approvalId, hash, subject, summary, diff, expiresAt } = piece.request;
     const approvalDescriptor = { subject, summary, diff, expiresAt };
-    // The client keeps the signature and sends it back with its answer: what was shown is what it allows.
+    // The client returns the signature with its decision, so the decision applies to exactly the call that was shown.
     const request = { approvalId, toolCallId: piece.id, approvalDescriptor, signature: hash };
     return [{ type: 'tool-approval-request', ...request }];
   }

@@ -4,7 +4,7 @@ import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
 /** The kinds of text that a model writes. */
 export type TextKind = 'text' | 'reasoning';
 
-/** A call as a front end gets it: under an id of ours, because the provider's may repeat. */
+/** A call under our own id, because the provider's id may repeat. */
 export interface ToldCall {
   readonly id: string;
   readonly toolName: string;
@@ -19,12 +19,12 @@ export type ResponseChunk =
       readonly content: readonly UserPart[];
       readonly isSteer: boolean;
     }
-  /** An answer of the model begins; what follows belongs to it until the next one. */
+  /** A response of the model starts; the following chunks belong to it until the next one. */
   | { readonly type: 'answer'; readonly id: string }
   | { readonly type: 'open' | 'close'; readonly kind: TextKind; readonly id: string }
   | { readonly type: 'more'; readonly kind: TextKind; readonly id: string; readonly text: string }
   | { readonly type: 'call'; readonly answer: string; readonly call: ToldCall }
-  /** Withdraws everything streamed of this response. */
+  /** Withdraws everything streamed so far of this response. */
   | { readonly type: 'void' }
   | { readonly type: 'asked'; readonly id: string; readonly request: ApprovalRequestedEvent }
   | {
@@ -42,6 +42,6 @@ export type ResponseChunk =
     }
   /** A call that will not get a result. */
   | { readonly type: 'left'; readonly id: string; readonly why: string }
-  /** Only decisions of a person are missing; the calls named here run after them without a question of their own. */
+  /** Only decisions of a user are missing. The calls named here run after them without a question of their own. */
   | { readonly type: 'waits'; readonly unasked: readonly string[] }
   | { readonly type: 'ended'; readonly event: RunEnd };

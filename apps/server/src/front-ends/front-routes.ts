@@ -28,7 +28,10 @@ const unknown = { text: 'There is no such session.' };
 const busy = { text: 'A run is active, or the message or decision was already received.' };
 const full = { text: 'Too many event streams.' };
 
-/** Routes for front ends of other projects. Each receives the events of our runs in its own protocol. */
+/**
+ * Returns the routes for front ends of other projects. Each of them receives the events of our runs in its own
+ * protocol.
+ */
 export function frontRoutes(services: Services): Route[] {
   const { desk, streams } = services;
   return [
@@ -92,13 +95,13 @@ export function frontRoutes(services: Services): Route[] {
   ];
 }
 
-/** A run that a front end reads. */
+/** A run that a front end follows. */
 export interface FollowedRun {
   readonly accepted: Accepted;
   readonly events: AsyncIterable<RunEvent>;
 }
 
-/** Begins the run that a front end asks for, or finds the one that it began before. */
+/** Starts the run that a front end requests, or finds the one that it started before. */
 export async function beginFront(
   services: Services,
   session: LiveSession,
@@ -127,21 +130,21 @@ export async function beginFront(
   }
 }
 
-/** The events of a started run: as they occur, or from the store if it has ended. */
+/** Returns the events of a started run: as they occur, or from the store if it has ended. */
 function eventsSince({ store }: Services, { id, run }: LiveSession, from: Accepted): AsyncIterable<RunEvent> {
   if (run?.id === from.runId) return readingOf(run);
   return storedRun((after, limit) => store.read(id, after, limit), from);
 }
 
 /**
- * The events of a run, read from the start of the iteration. An earlier reader would start with a partial response
- * that the log contains by then. It is not the run itself, because awaiting that returns its result.
+ * Reads the events of a run, from the start of the iteration. An earlier reader would start with a partial response
+ * that the log already contains by then. The run itself is not returned, because awaiting it would return its result.
  */
 function readingOf(run: Run): AsyncIterable<RunEvent> {
   return { [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() };
 }
 
-/** The rest of the active or waiting run, if there is one. */
+/** Returns the rest of the active or waiting run; undefined if there is none. */
 async function underWay(
   { store }: Services,
   { id, run }: LiveSession,
@@ -167,7 +170,10 @@ async function* storedRun(
   }
 }
 
-/** The events from the last thing that was said before an event, up to that. Long logs are not read as a whole. */
+/**
+ * Returns the events from the last user message before an event up to that event, without reading a long log
+ * completely.
+ */
 async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   const events: Event[] = [];
   for (let end = before - 1; end > 0; end -= pageLength) {
@@ -180,9 +186,9 @@ async function exchangeBefore(read: ReadLog, before: number): Promise<Event[]> {
   return [];
 }
 
-/** The first chunks of a stream. */
+/** The start of a stream. */
 interface ChatStart {
-  /** The first event that the client has not. Absent: it has nothing of the message. */
+  /** The first event that the client does not have. If absent, the client has nothing of the message. */
   readonly from?: number;
   /** True if the client has the start of the message. */
   readonly goesOn: boolean;
@@ -199,10 +205,10 @@ async function openChat(
   const exchange = new MessageExchange();
   const chat = new AiSdkStream();
   const from = start.from ?? ((await store.info(id))?.events ?? 0) + 1;
-  // What was said just now begins a message of its own.
+  // A new prompt starts a new message.
   const isNew = start.from !== undefined && !start.goesOn;
   const past = isNew ? [] : await exchangeBefore((after, limit) => store.read(id, after, limit), from);
-  // Runs of this message that waited: their end is not the end of the stream.
+  // Runs of this message that ended as waiting: their end is not the end of the stream.
   const pieces = past
     .flatMap((event) => exchange.hear(event))
     .filter(({ type }) => type !== 'ended' && type !== 'waits');
@@ -218,7 +224,7 @@ async function openChat(
   follow(stream, events, from, write).catch(cut(stream, journal));
 }
 
-/** Streams a run as events of AG-UI. */
+/** Streams a run as AG-UI events. */
 async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown>): Promise<void> {
   const { desk, store, streams, journal } = services;
   const { threadId, runId } = call.body;
@@ -229,7 +235,7 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   const read: ReadLog = (after, limit) => store.read(threadId, after, limit);
   const before = (await store.info(threadId))?.events ?? 0;
   const { accepted, events } = await agUiRun(services, session, call, request);
-  // A run that started earlier is streamed from a snapshot: the client may have any part of it.
+  // A run that started earlier is streamed from a snapshot, because the client may have any part of it.
   const isAgain = accepted === undefined || accepted.seq <= before;
   const from = isAgain ? ((await store.info(threadId))?.events ?? 0) + 1 : accepted.seq;
   const exchange = new MessageExchange();
@@ -253,7 +259,7 @@ async function openAgUi(services: Services, call: RouteRequest<AgUiBody, unknown
   follow(stream, events, from, write).catch(cut(stream, journal));
 }
 
-/** The run that a client asks for: the active one with this id, whatever its input, or a new one. */
+/** Returns the requested run: the active one with this id, whatever its input, or a new one. */
 async function agUiRun(
   services: Services,
   session: LiveSession,
@@ -278,14 +284,17 @@ async function wholeLog(read: ReadLog): Promise<Event[]> {
   return events;
 }
 
-/** The bytes written for one event. */
+/** The bytes of one event. */
 interface EncodedEvent {
   readonly text: string;
-  /** Only a person's decision is missing: a client that is to make it acts when its response has ended. */
+  /** True if the stream ends here because a user must decide: the client acts only after its response has ended. */
   readonly isOver: boolean;
 }
 
-/** Writes the events of a run until it ends, waits or the client disconnects. Earlier events were already written. */
+/**
+ * Writes the events of a run until it ends, waits or the client disconnects. Earlier events have already been
+ * written.
+ */
 async function follow(
   stream: EventStream,
   events: AsyncIterable<RunEvent>,

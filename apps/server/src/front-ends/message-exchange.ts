@@ -5,7 +5,7 @@ import { defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { AnswerBlocks } from './response-blocks.ts';
 
-/** A call of the last answer, as long as it may get a result. */
+/** A call of the last response that may still get a result. */
 interface StreamedCall {
   readonly id: string;
   isStarted: boolean;
@@ -15,23 +15,25 @@ interface StreamedCall {
 }
 
 /**
- * A user message and its response, up to the next message: events in, chunks out. Every id derives from the log alone,
- * so that all readers of the same events get the same ids. Events before the first message belong to an earlier
- * exchange and are skipped.
+ * A user message and its response, up to the next message: converts events to chunks. Every id derives from the log
+ * alone, so that all readers of the same events get the same ids. Events before the first message belong to an
+ * earlier exchange and are skipped.
  */
 export class MessageExchange {
   #id = '';
   #answers = 0;
   #calls: StreamedCall[] = [];
   #blocks: AnswerBlocks | undefined;
-  /** Steering messages that wait for their position: the fold puts nothing between a response and its tool results. */
+  /**
+   * Steering messages that wait for their position: the fold inserts nothing between a response and its tool results.
+   */
   #steering: ResponseChunk[] = [];
   /** True if the last response is final so far, so that a steering message follows it directly. */
   #isAnswered = false;
   /** True if the current response was received from its start. */
   #hears = false;
 
-  /** The event in which it was said; empty before that. */
+  /** The id of the event with the user message; empty before that. */
   get id(): string {
     return this.#id;
   }
@@ -94,7 +96,7 @@ export class MessageExchange {
     return [...begun, ...tell(blocks)];
   }
 
-  /** The blocks of the current response, and the chunks of a response with this start. */
+  /** Returns the blocks of the current response, and the chunks that start a response. */
   #begun(): [ResponseChunk[], AnswerBlocks] {
     if (this.#blocks !== undefined) return [[], this.#blocks];
     const left = this.#left();
@@ -117,7 +119,7 @@ export class MessageExchange {
     return this.#isAnswered ? [...pieces, ...this.#steered()] : pieces;
   }
 
-  /** The text of a response that ended too early stays; its calls do not. */
+  /** Keeps the text of an incomplete response and discards its calls. */
   #endEarly(partial: AssistantEvent['content']): ResponseChunk[] {
     const voided = this.#blocks?.fits(partial) === false ? this.#void() : [];
     const [begun, blocks] = this.#begun();
@@ -143,7 +145,7 @@ export class MessageExchange {
     return [...voided, ...rest, { type: 'ended', event }];
   }
 
-  /** The chunks that follow all others when a user must decide; none if no question is open. */
+  /** Returns the chunks that follow all others when a user must decide; none if no question is open. */
   waits(): ResponseChunk[] {
     const open = this.#calls.filter(({ isDone }) => !isDone);
     if (!open.some(({ approvalId, isDecided }) => approvalId !== undefined && isDecided !== true)) return [];
@@ -183,7 +185,7 @@ export class MessageExchange {
     return this.#calls.every(({ isDone }) => isDone) ? [result, ...this.#steered()] : [result];
   }
 
-  /** The steering message gets its position here. */
+  /** Inserts the steering messages at this position. */
   #steered(): ResponseChunk[] {
     const steered = this.#steering;
     this.#steering = [];
@@ -191,7 +193,7 @@ export class MessageExchange {
     return steered;
   }
 
-  /** Closes calls that will not get a result: the conversation continued without them. */
+  /** Closes calls that will not get a result, because the conversation continued without them. */
   #left(): ResponseChunk[] {
     const left = this.#calls.filter(({ isDone }) => !isDone);
     const told = left.map((call): ResponseChunk => {

@@ -7,9 +7,9 @@ import { id, content as saidSchema } from '../routes/schemas.ts';
 import type { NamedReceivedDecision } from '../sessions/approval-service.ts';
 import type { PromptContent } from '../sessions/live-session.ts';
 
-/** The request of a front end: a message, or approval decisions. */
+/** A front end's request: a message or approval decisions. */
 export interface FrontRequest {
-  /** The client's id of what is said. */
+  /** The client's id of the message. */
   readonly key?: string;
   readonly content?: PromptContent;
   readonly answers: readonly NamedReceivedDecision[];
@@ -17,7 +17,7 @@ export interface FrontRequest {
 
 const messages = z.array(z.record(z.string(), z.unknown())).max(100_000);
 
-/** The body that `useChat` posts. Only its last message counts. */
+/** The body that `useChat` sends. Only its last message is used. */
 export interface ChatBody {
   readonly trigger?: string | undefined;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
@@ -33,7 +33,7 @@ export const chatBody: z.ZodType<ChatBody> = z
     description: 'Fields of the AI SDK. Fields not listed here are ignored.',
   });
 
-/** The body that an AG-UI client posts. Only the last of its messages counts. */
+/** The body that an AG-UI client sends. Only the last of its messages is used. */
 export interface AgUiBody {
   readonly threadId: string;
   readonly runId: string;
@@ -89,7 +89,10 @@ const uiAnswer = z.object({
 });
 const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts: z.array(z.unknown()) });
 
-/** The message or decisions in the last message of a chat.⏎@throws Problem 400 */
+/**
+ * Returns the message or decisions in the last message of a chat.
+ * @throws Problem 400
+ */
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
     const detail = 'The log cannot be undone: fork the session before the message and send it again there.';
@@ -102,7 +105,7 @@ export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   }
   const answers = last.parts.flatMap((part) => {
     const answer = uiAnswer.safeParse(part);
-    // What needs no person was never asked: the mark only lets the client continue.
+    // An automatic decision was never requested; the mark only lets the client continue.
     return answer.success && answer.data.approval.isAutomatic !== true ? [answer.data.approval] : [];
   });
   if (answers.length === 0) {
@@ -144,7 +147,7 @@ const agUiPart = z.union([
 const agUiUser = z.object({ content: z.union([z.string(), z.array(agUiPart)]) });
 
 /**
- * The message or decisions of an AG-UI input: undefined if its last message is not from the user.
+ * Returns the message or decisions of an AG-UI input; undefined if its last message is not from the user.
  * @throws Problem 400
  */
 export function agUiRequest({ messages, resume = [], runId: key }: AgUiBody): FrontRequest {

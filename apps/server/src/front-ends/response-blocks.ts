@@ -1,25 +1,25 @@
 import type { AssistantPart } from '@cobbler/agent';
 import type { ResponseChunk, TextKind, ToldCall } from './chunk.ts';
 
-/** A block of a response that was streamed, in part or whole. */
+/** A block of a response that was streamed partly or completely. */
 interface StreamedBlock {
   readonly kind: TextKind | 'call';
   readonly id: string;
-  /** Its place in the provider's stream. */
+  /** Its index in the provider's stream. */
   readonly index: number;
-  /** Its text; of a call, all that makes it. */
+  /** Its text; for a call, a string of all its fields. */
   text: string;
   isOpen: boolean;
 }
 
 type VisiblePart = Exclude<AssistantPart, { type: 'opaque' }>;
 
-/** The blocks of one answer: told while they come, and completed by what was committed. */
+/** The blocks of one response: streamed as they arrive, and completed from the committed response. */
 export class AnswerBlocks {
   readonly #answer: string;
   readonly #told: StreamedBlock[] = [];
 
-  /** @param answer its id, from which those of its blocks and calls are made. */
+  /** @param answer id of the response, from which the ids of its blocks and calls derive. */
   constructor(answer: string) {
     this.#answer = answer;
   }
@@ -41,7 +41,7 @@ export class AnswerBlocks {
     if (last?.isOpen !== true || last.index !== index) {
       return text === '' ? [] : [...this.close(), ...this.#open(kind, index, text), ...this.close()];
     }
-    // Another text than was streamed: what is committed decides.
+    // The committed text differs from the streamed text, and takes precedence.
     if (!text.startsWith(last.text)) return [];
     return [...rest(last, text), ...this.close()];
   }
@@ -60,7 +60,7 @@ export class AnswerBlocks {
     return [...closed, { type: 'call', answer: this.#answer, call }];
   }
 
-  /** Ends the block that is open. */
+  /** Ends the open block. */
   close(): ResponseChunk[] {
     const last = this.#told.at(-1);
     if (last === undefined || last.kind === 'call' || !last.isOpen) return [];
@@ -68,7 +68,7 @@ export class AnswerBlocks {
     return [{ type: 'close', kind: last.kind, id: last.id }];
   }
 
-  /** True if everything streamed is the start of this. */
+  /** True if everything streamed so far is the start of this content. */
   fits(content: readonly AssistantPart[]): boolean {
     const parts = visible(content);
     return this.#told.every(({ kind, text, isOpen }, place) => {
@@ -78,7 +78,7 @@ export class AnswerBlocks {
     });
   }
 
-  /** Tells what is missing of an answer that fits. */
+  /** Returns the chunks that complete a response whose streamed part fits. */
   commit(content: readonly AssistantPart[]): ResponseChunk[] {
     return visible(content).flatMap((part, place) => {
       const told = this.#told[place];

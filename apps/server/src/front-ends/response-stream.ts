@@ -5,7 +5,7 @@ import type { ResponseChunk } from './chunk.ts';
 
 type ChunkFields = Record<string, unknown>;
 
-/** A text that the model wrote, as an item of a response. */
+/** A text of the model, as an item of a response. */
 interface TextItem {
   readonly id: string;
   readonly piece: string;
@@ -13,7 +13,7 @@ interface TextItem {
   text: string;
 }
 
-/** The fields of a response with any outcome. */
+/** The fields of a response, whatever its outcome. */
 export interface ResponseHead {
   readonly id: string;
   readonly model: string;
@@ -24,11 +24,11 @@ export interface ResponseHead {
   readonly createdAt: number;
 }
 
-/** Pieces as events of OpenAI's Responses API, and the response that they make. Text only. */
+/** Converts chunks to events of OpenAI's Responses API, and to the resulting response. Text only. */
 export class ResponseStream {
   readonly #head: ResponseHead;
   #items: TextItem[] = [];
-  /** Items of the current response: dropped if it is withdrawn. */
+  /** Items of the current response; discarded if it is withdrawn. */
   #current: TextItem[] = [];
   #sequence = 0;
   #index = 0;
@@ -38,7 +38,7 @@ export class ResponseStream {
     this.#head = head;
   }
 
-  /** The first events of a stream. */
+  /** Returns the first events of a stream. */
   start(): ChunkFields[] {
     return [
       this.#event('response.created', { response: this.response }),
@@ -77,7 +77,7 @@ export class ResponseStream {
     }
   }
 
-  /** The response as far as it has come. */
+  /** Returns the response so far. */
   get response(): ChunkFields {
     const { id, model, sessionId, runId, previous, createdAt } = this.#head;
     const ended = this.#ended;
@@ -108,7 +108,7 @@ export class ResponseStream {
   }
 
   #open(id: string): ChunkFields[] {
-    // A repeated response has the ids of the withdrawn one, which no client would accept.
+    // A restarted response would reuse the ids of the withdrawn one, which no client accepts.
     const item = { id: `msg_${this.#index}_${id}`, piece: id, index: this.#index, text: '' };
     this.#index += 1;
     this.#items.push(item);
@@ -154,7 +154,7 @@ export class ResponseStream {
   }
 }
 
-/** An event in the format of the stream. */
+/** Converts an event to the format of the stream. */
 export function responseFrame(event: ChunkFields): string {
   return `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
 }

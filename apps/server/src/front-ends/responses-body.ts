@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Problem } from '../requests/problem.ts';
 
-/** An item of an input, unchecked. */
+/** An unvalidated item of an input. */
 interface InputItem {
   readonly type?: string | undefined;
   readonly role?: string | undefined;
@@ -38,8 +38,8 @@ export const responsesBody: z.ZodType<ResponsesBody> = z
   .meta({ id: 'ResponsesRequest' });
 
 /**
- * The prompt of a request.
- * @throws Problem 400 for unsupported fields: ignoring them silently would mislead the client.
+ * Returns the prompt of a request.
+ * @throws Problem 400 for unsupported fields: ignoring them would mislead the client.
  */
 export function saidIn(body: ResponsesBody): string {
   refuseOthers(body);
@@ -49,7 +49,7 @@ export function saidIn(body: ResponsesBody): string {
   return text;
 }
 
-/** Where a response stands: the run that begins with this event of a session. */
+/** The location of a response: the run that starts with this event of a session. */
 export interface ResponseLocation {
   readonly sessionId: string;
   readonly seq: number;
@@ -59,13 +59,13 @@ export function responseId({ sessionId, seq }: ResponseLocation): string {
   return `resp_${seq}_${sessionId}`;
 }
 
-/** Reads the id of a response; that of a session stands for its last response. */
+/** Parses the id of a response; a session id stands for its last response. */
 export function parseResponseId(id: string): Partial<ResponseLocation> & Pick<ResponseLocation, 'sessionId'> {
   const [, seq, sessionId] = /^resp_(\d{1,15})_(.+)$/.exec(id) ?? [];
   return seq === undefined || sessionId === undefined ? { sessionId: id } : { sessionId, seq: Number(seq) };
 }
 
-/** Members that ask for something, and when they do not. */
+/** Unsupported fields, each with a check for values that have no effect. */
 const unserved: Readonly<Record<string, (value: unknown) => boolean>> = {
   instructions: (value) => value === '',
   tools: isEmpty,

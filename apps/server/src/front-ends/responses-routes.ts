@@ -17,8 +17,9 @@ import type { ResponsesBody } from './responses-body.ts';
 import { parseResponseId, responseId, responsesBody, saidIn } from './responses-body.ts';
 
 /**
- * OpenAI's Responses API over our sessions, for clients that speak nothing else: the model is the agent, a response is
- * a run, `previous_response_id` names the session. No part of our API and not versioned with it.
+ * Returns the routes of OpenAI's Responses API over our sessions, for clients that support no other API: the model is
+ * the agent, a response is a run, `previous_response_id` names the session. They are not part of our API and not
+ * versioned with it.
  */
 export function responsesRoutes(services: Services): Route[] {
   return [
@@ -84,7 +85,7 @@ async function respond(
   return { status: 200, json: response.response };
 }
 
-/** Streams a response. A client that leaves changes nothing about the run. */
+/** Streams a response. The run continues if the client disconnects. */
 function openStream(
   { streams, journal }: Services,
   call: RouteRequest<unknown, unknown>,
@@ -110,13 +111,13 @@ function openStream(
   return undefined;
 }
 
-/** Converts a run to response events. */
+/** Converts the events of a run to response events. */
 async function* piecesOf({ events }: FollowedRun): AsyncGenerator<readonly ResponseChunk[]> {
   const exchange = new MessageExchange();
   for await (const event of events) yield exchange.hear(event);
 }
 
-/** The session to continue, a copy of it up to that response if it has continued since, or a new one. */
+/** Returns the session to continue, a copy of it up to that response if it has continued since, or a new one. */
 async function sessionFor(
   { desk, store }: Services,
   previous: string | undefined,
@@ -136,7 +137,7 @@ async function sessionFor(
   return next === undefined ? session : await desk.session(await session.fork(next - 1));
 }
 
-/** The event in which something was said next. */
+/** Returns the `seq` of the next user message. */
 async function saidAfter(read: ReadLog, seq: number): Promise<number | undefined> {
   for await (const page of logPages(read, seq)) {
     const said = page.find((event) => event.type === 'user' && event.steer !== true);
@@ -150,7 +151,10 @@ function unknownResponse(id: string): Problem {
   return new Problem(404, 'response_not_found', detail, { extra: { param: 'previous_response_id' } });
 }
 
-/** A key that cannot be a run id is ignored: other requests of the client do not rely on it. */
+/**
+ * Returns the key of a request. A key that cannot be a run id is ignored, because other requests of the client do not
+ * depend on it.
+ */
 function keyOf({ request }: RouteRequest<unknown, unknown>): string | undefined {
   const key = runKey.safeParse(request.headers['idempotency-key']);
   return key.success ? key.data : undefined;
@@ -163,7 +167,7 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** A problem in the words of OpenAI. */
+/** Converts a problem to OpenAI's error format. */
 function openAiProblem({ status, code, message, headers, extra }: Problem, requestId: string): RouteResponse {
   const type = errorTypes[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   const param = typeof extra['param'] === 'string' ? extra['param'] : null;

@@ -12,7 +12,7 @@ import type { Meters } from '../telemetry/meters.ts';
 import type { Match, Route, RouteResponse } from './route.ts';
 import { Router } from './route.ts';
 
-/** Handles requests. */
+/** Options of the HTTP listener. */
 export interface FrontOptions {
   readonly routes: readonly Route[];
   readonly doorkeeper: AuthGuard;
@@ -29,8 +29,8 @@ const security = {
 };
 
 /**
- * The HTTP side of the server: bounds on what a connection may do, one place where every request is checked
- * and every failure becomes a problem document.
+ * Creates the HTTP side of the server. It limits what a connection may do, checks every request in one place, and
+ * converts every failure to a problem document.
  */
 export function createFront(options: FrontOptions): Server {
   const { limits, meters } = options;
@@ -51,7 +51,7 @@ export function createFront(options: FrontOptions): Server {
     meters.count('cobbler_http_refused_total', 'Requests that were not HTTP or arrived too slowly.');
     refuse(error, socket);
   });
-  // Nothing is spoken here but HTTP: a tunnel or another protocol is hung up on.
+  // Only HTTP is supported: close the connection of a tunnel or another protocol.
   server.on('connect', (_request, socket) => socket.destroy());
   server.on('upgrade', (_request, socket) => socket.destroy());
   return server;
@@ -87,7 +87,7 @@ async function serve(
   journal.note('debug', 'request', { ...facts, ms: Math.round(seconds * 1000) });
 }
 
-/** A connection that breaks is over; its `close` says so. */
+/** Does nothing: a broken connection emits `close`. */
 function ignore(): void {}
 
 function pathOf({ url = '/' }: IncomingMessage): URL {
@@ -177,7 +177,7 @@ function problemReply(problem: Problem, requestId: string): RouteResponse {
   };
 }
 
-/** The client's own id when it is one that a log can take as it is. */
+/** Returns the client's request id if it is safe to log, otherwise a new one. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
@@ -188,7 +188,7 @@ const refusals: Readonly<Record<string, readonly [status: number, code: string, 
   HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The headers are too large.'],
 };
 
-/** Answers what is not HTTP, or never became a request, and hangs up. */
+/** Responds to data that is not HTTP or an incomplete request, and closes the connection. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const [status, code, detail] = refusals[error.code ?? ''] ?? [

@@ -10,7 +10,7 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .1rem 1
 :root { color-scheme: light dark; } .scope { opacity: .7; font-weight: normal; }
 `;
 
-/** The description of the API, to be read by people. */
+/** Returns the API documentation as HTML. */
 export function docsPage(routes: readonly Route[], document: Record<string, unknown>): RouteResponse {
   const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> };
   const parts = routes.map((route) => {
@@ -18,7 +18,7 @@ export function docsPage(routes: readonly Route[], document: Record<string, unkn
     return section(route, described);
   });
   const intro = `<h1>Cobbler API</h1>
-<p>The same as OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>. Each request needs
+<p>Also available as OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>. Each request needs
 <code>Authorization: Bearer TOKEN</code>. Errors are <code>application/problem+json</code> with a <code>code</code>.</p>`;
   return page('Cobbler API', intro + parts.join('\n') + schemasOf(document));
 }

@@ -7,59 +7,59 @@ import type { Scope } from '../requests/scope.ts';
 
 /** A validated request for a handler. */
 export interface RouteRequest<Body = unknown, Query = unknown> {
-  /** Variables of the path; ids hold nothing that could be taken amiss. */
+  /** Variables of the path; ids contain only harmless characters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
   readonly requestId: string;
-  /** Whose token it is; absent on open routes. */
+  /** The token of the request; absent on public routes. */
   readonly token?: TokenInfo;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** An answer; without one the handler has taken the response over. */
+/** A response. Without one, the handler writes the response itself. */
 export interface RouteResponse {
   readonly status: number;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent unchanged; its type is in `headers`. */
+  /** Sent unchanged; `headers` contains its type. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A possible response of a route, for its description. */
+/** A description of a possible response of a route. */
 export interface AnswerText {
   readonly text: string;
   readonly schema?: z.ZodType;
-  /** Default `application/json`. */
+  /** Default: `application/json`. */
   readonly type?: string;
 }
 
-/** One operation of the API: its description and its work. */
+/** An operation of the API: its description and its handler. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With variables in braces: `/v1/sessions/{sessionId}`. */
+  /** The path with variables in braces: `/v1/sessions/{sessionId}`. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
-  /** The required scope. Absent: public. */
+  /** The required scope. If absent, the route is public. */
   readonly scope?: Scope;
-  /** Needs the token itself: the cookie of a page does not count. */
+  /** True if the token itself is required and the cookie of a page is not accepted. */
   readonly tokenOnly?: boolean;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** True if the body is optional. */
   readonly bodyOptional?: boolean;
-  /** Request headers with a meaning of their own. */
+  /** Request headers with a specific meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answers: Readonly<Record<number, AnswerText>>;
-  /** The format of its problems, if it uses another protocol. Default: RFC 9457. */
+  /** Converts its problems, if it uses another protocol. Default: RFC 9457. */
   readonly problem?: (problem: Problem, requestId: string) => RouteResponse;
   readonly handle: (call: RouteRequest) => RouteResponse | undefined | Promise<RouteResponse | undefined>;
 }
 
-/** A route whose handler knows the types of its body and query. */
+/** Creates a route whose handler has typed body and query. */
 export function route<
   Body extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
@@ -83,7 +83,7 @@ export function route<
   return definition as unknown as Route;
 }
 
-/** A route found for a request. */
+/** The route for a request. */
 export interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export class Router {
     this.#routes = routes.map((one) => ({ pattern: patternOf(one.path), route: one }));
   }
 
-  /** The route, or the methods that the path knows: none at all for a path that is not there. */
+  /** Returns the route, or the methods of the path: an empty list for an unknown path. */
   find(method: string, path: string): Match | readonly string[] {
     const methods: string[] = [];
     const meant = plain(path);
@@ -113,7 +113,10 @@ export class Router {
   }
 }
 
-/** Ids of sessions, approvals and tokens: nothing that a path or a header could take amiss. */
+/**
+ * Pattern for ids of sessions, approvals and tokens, which contain only characters that are safe in paths and
+ * headers.
+ */
 export const idPattern: string = sessionIdPattern;
 
 function patternOf(path: string): RegExp {
@@ -121,7 +124,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** The path as its sender means it: what may stand as it is may be written in hexadecimal too. */
+/** Normalizes a path: unreserved characters may also be percent-encoded. */
 function plain(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(/%(?:3A|40|2E|2D|5F)/gi, (code) =>

@@ -1,35 +1,38 @@
 import { createHmac, hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The cookie that a page gets for its token: it stands for the token for a while and says nothing about it. */
+/** The cookie of a page. It stands for a token for a limited time and does not contain it. */
 export const cookieName = 'cobbler';
 
 /** The request header in which a page sends the key of its cookie. */
 export const pageHeader = 'cobbler-page';
 
-/** A cookie and its key. A browser sends cookies to every port of a host; the key stays with the page's own origin. */
+/**
+ * A cookie and its key. A browser sends cookies to every port of a host, but the key stays with the page's own
+ * origin.
+ */
 export interface NewCookie {
   readonly value: string;
   readonly key: string;
 }
 
-/** The token of a valid cookie with its key. */
+/** The token of a valid cookie and its key. */
 export interface ReadCookie {
   readonly tokenId: string;
-  /** When it ends, in milliseconds since 1970. */
+  /** Expiry time in milliseconds since 1970. */
   readonly until: number;
 }
 
 /**
- * Creates and reads cookies. They expire with their token or by time, and survive a restart of the server: an open
- * page continues.
+ * Creates and reads cookies. They expire after a fixed time or with their token. They survive a restart of the
+ * server, so that an open page continues to work.
  */
 export class Cookies {
   readonly #keyOf: (tokenId: string) => string | undefined;
   readonly #now: () => number;
-  /** Validity, in milliseconds. */
+  /** Validity period in milliseconds. */
   readonly lifetimeMs: number;
 
-  /** @param keyOf what the cookies of a token are signed with; nothing for a token that is not valid. */
+  /** @param keyOf returns the key that signs the cookies of a token; undefined for an invalid token. */
   constructor(
     keyOf: (tokenId: string) => string | undefined,
     now: () => number,
@@ -40,14 +43,14 @@ export class Cookies {
     this.#now = now;
   }
 
-  /** A cookie that stands for a token, for clients that send this key with it. */
+  /** Creates a cookie for a token; clients must send its key with it. */
   issue(tokenId: string): NewCookie {
     const key = randomBytes(32).toString('base64url');
     const body = `${tokenId}.${this.#now() + this.lifetimeMs}.${hashOf(key)}`;
     return { value: `${body}.${signed(body, this.#keyOf(tokenId) ?? '')}`, key };
   }
 
-  /** The token of a `Cookie` header sent with this key. Undefined without both. */
+  /** Returns the token of a `Cookie` header sent with this key; undefined if either is missing or invalid. */
   read(header: string | undefined, key: string | undefined): ReadCookie | undefined {
     if (key === undefined) return undefined;
     for (const pair of (header ?? '').split(';')) {

@@ -1,31 +1,31 @@
 /** Limits and timeouts of a server. All are configurable; none is infinite. */
 export interface ServerLimits {
-  /** Sessions held in memory at a time: those that run or are watched, and those used last. */
+  /** Maximum number of sessions in memory: those that run or are watched, and those used last. */
   readonly sessions: number;
-  /** Streams of events at a time. */
+  /** Maximum number of event streams. */
   readonly clients: number;
-  /** Connections at a time, streams included. */
+  /** Maximum number of connections, streams included. */
   readonly connections: number;
-  /** Bytes that may wait for one reader of events; then it is dropped. */
+  /** Maximum number of bytes buffered for one client; a client that exceeds it is disconnected. */
   readonly bufferBytes: number;
-  /** Time limit without progress for a client that reads stored events. */
+  /** Time limit without progress for a client that reads stored events, in milliseconds. */
   readonly stallMs: number;
   readonly bodyBytes: number;
-  /** Time limit for the headers of a request. */
+  /** Time limit for the headers of a request, in milliseconds. */
   readonly headersMs: number;
-  /** Time limit for a whole request. */
+  /** Time limit for a complete request, in milliseconds. */
   readonly requestMs: number;
-  /** Time that runs may continue after a shutdown signal; then they are cancelled. */
+  /** Time that runs may continue after a shutdown signal before they are cancelled, in milliseconds. */
   readonly drainMs: number;
-  /** Between two signs of life on the versioned stream. */
+  /** Interval between heartbeats on the versioned stream, in milliseconds. */
   readonly heartbeatMs: number;
-  /** The same on the stream of `GET /events`. */
+  /** Interval between heartbeats on the stream of `GET /events`, in milliseconds. */
   readonly plainHeartbeatMs: number;
-  /** Interval at which watched sessions are checked for events of other processes. */
+  /** Interval at which watched sessions are checked for events of other processes, in milliseconds. */
   readonly othersMs: number;
-  /** For how long the answer of `GET /readyz` is used again. */
+  /** Time for which a result of `GET /readyz` is reused, in milliseconds. */
   readonly readyMs: number;
-  /** Time limit for the store to respond to `GET /readyz`. */
+  /** Time limit for the store to respond to `GET /readyz`, in milliseconds. */
   readonly probeMs: number;
 }
 

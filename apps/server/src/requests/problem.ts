@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { AgentError } from '@cobbler/agent';
 
-/** The fields of a problem besides status, code and text. */
+/** The optional fields of a problem. */
 export interface ProblemRest {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further members of the document, such as the run that is in the way. */
+  /** Additional fields of the document, such as the id of the active run. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** A rejected request, as its client sees it: no stack, no local path. */
+/** A rejected request in a form that is safe to send to the client: no stack trace, no local path. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,7 +25,7 @@ export class Problem extends Error {
   }
 }
 
-/** The document of RFC 9457. */
+/** Returns the RFC 9457 document of a problem. */
 export function problemDocument(problem: Problem, requestId: string): Record<string, unknown> {
   return {
     type: `urn:cobbler:problem:${problem.code}`,
@@ -50,7 +50,7 @@ const statuses: Readonly<Record<string, number>> = {
   store_missing: 503,
 };
 
-/** Why a run did not begin, as a problem. */
+/** Converts the reason why a run did not start to a problem. */
 export function problemOf(error: AgentError | undefined, extra: Record<string, unknown> = {}): Problem {
   const code = error?.code ?? error?.kind ?? 'internal';
   const status = statuses[code] ?? (error?.kind === 'invalid' ? 400 : 500);
@@ -60,7 +60,7 @@ export function problemOf(error: AgentError | undefined, extra: Record<string, u
   return new Problem(status, code, detail, { ...retry, extra });
 }
 
-/** Anything thrown, as a problem. What was not foreseen says nothing about itself. */
+/** Converts anything thrown to a problem. Unexpected errors reveal no details. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   if (AgentError.is(thrown) && thrown.kind === 'invalid') return problemOf(thrown);

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { Problem } from './problem.ts';
 
-/** Bytes of a rejected body that are still read, so that its sender receives the response. */
+/** Factor of the size limit up to which a rejected body is still read, so that its sender receives the response. */
 const wasteFactor = 16;
 
 /**
- * Reads the body of a request. Nothing is read as JSON that does not say so.
+ * Reads the body of a request as JSON. Other content types are rejected.
  * @throws Problem 400, 413 or 415
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
@@ -32,7 +32,10 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   }
 }
 
-/** Checks a value that came with a request. @throws Problem 400 */
+/**
+ * Validates a value from a request.
+ * @throws Problem 400
+ */
 export function checked<Value>(schema: z.ZodType<Value>, value: unknown, code: string): Value {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

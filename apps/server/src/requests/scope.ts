@@ -1,7 +1,7 @@
 /** The scopes of a token: read, run prompts, decide approvals, manage tokens and sessions. */
 export type Scope = 'read' | 'prompt' | 'approve' | 'admin';
 
-/** Every scope there is, from the least to the most powerful. */
+/** Every scope, from the least to the most powerful. */
 export const scopes: readonly Scope[] = ['read', 'prompt', 'approve', 'admin'];
 
 /** True if one of these scopes allows the given one; `admin` allows everything. */

@@ -7,12 +7,12 @@ import { positionOf } from '../streams/streams.ts';
 import { promptBody } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** The session of the routes that name none. */
+/** The session of the routes without a session id. */
 export const defaultSession = 'default';
 
 const eventStream = 'text/event-stream';
 
-/** The events of a session, as they are stored and as they come. */
+/** Returns the routes that stream the stored and the new events of a session. */
 export function eventRoutes({ desk, store, streams }: Services): Route[] {
   return [
     route({
@@ -29,7 +29,7 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
       headers: { 'Last-Event-ID': 'The id of the last event the client received. Overrides `after`.' },
       answers: {
         200: {
-          text: 'Frames with the event as JSON; the id of a stored event is its `seq`.',
+          text: 'Server-sent events, each with one event as JSON; the SSE `id` of a stored event is its `seq`.',
           type: eventStream,
         },
         404: { text: 'There is no such session.' },
@@ -48,7 +48,7 @@ export function eventRoutes({ desk, store, streams }: Services): Route[] {
   ];
 }
 
-/** The plain routes, on the session `default` (requirements S4.15 to S4.17). */
+/** Returns the plain routes of the session `default` (requirements S4.15 to S4.17). */
 export function plainRoutes({ desk, store, streams }: Services): Route[] {
   return [
     route({
@@ -58,10 +58,14 @@ export function plainRoutes({ desk, store, streams }: Services): Route[] {
       summary: 'Streams new messages and tool calls of the session `default`.',
       scope: 'read',
       headers: {
-        'Last-Event-ID': 'The id of the last frame the client received; later frames come first.',
+        'Last-Event-ID':
+          'The id of the last event the client received; the stream starts with the events after it.',
       },
       answers: {
-        200: { text: 'Frames of user, text, tool_call, tool_result, reasoning, status.', type: eventStream },
+        200: {
+          text: 'Server-sent events of the types user, text, tool_call, tool_result, reasoning and status.',
+          type: eventStream,
+        },
       },
       handle: async (call) => {
         const session = await desk.always(defaultSession);
@@ -116,7 +120,10 @@ function lastEventId({ request }: RouteRequest<unknown, unknown>): string | unde
   return header === undefined || header === '' ? undefined : String(header);
 }
 
-/** True if the session has the event that a client names: another store, or a deleted session, does not. */
+/**
+ * True if the session has the event that a client names. It does not if the store was replaced or the session
+ * deleted.
+ */
 async function isThere(seq: number, read: ReadLog): Promise<boolean> {
   return seq <= 0 || (await read(seq - 1, 1))[0]?.seq === seq;
 }

@@ -7,14 +7,14 @@ import { problemSchema } from './schemas.ts';
 
 type OpenApiNode = Record<string, unknown>;
 
-/** Answers that every operation may give besides its own. */
+/** Responses that every operation can return. */
 const always: Readonly<Record<number, string>> = {
   400: 'The request is invalid.',
   403: 'Host, Origin or scope is not allowed.',
   500: 'Internal error.',
 };
 
-/** The description of the API as OpenAPI 3.1, made from the routes themselves. */
+/** Returns the OpenAPI 3.1 description of the API, generated from the routes. */
 export function openApi(routes: readonly Route[], version: string): OpenApiNode {
   const components = new Components();
   const paths: Record<string, OpenApiNode> = {};
@@ -44,11 +44,11 @@ export function openApi(routes: readonly Route[], version: string): OpenApiNode 
   };
 }
 
-/** Schemas that have a name, each once. */
+/** Named schemas, each included once. */
 class Components {
   readonly schemas: Record<string, OpenApiNode> = {};
 
-  /** A reference to a named schema, or the schema itself. */
+  /** Returns a reference to a named schema, or the schema itself. */
   use(schema: z.ZodType, io: 'input' | 'output' = 'output'): OpenApiNode {
     const json = this.#hoisted(z.toJSONSchema(schema, { io }) as OpenApiNode);
     const name = schema.meta()?.id;
@@ -57,13 +57,13 @@ class Components {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** All schemas, and one more. */
+  /** Returns all schemas and an additional one. */
   with(name: string, schema: OpenApiNode): Record<string, OpenApiNode> {
     this.schemas[name] = this.#hoisted(schema);
     return this.schemas;
   }
 
-  /** The schema without what it defines besides, which gets a place of its own. */
+  /** Returns the schema without its definitions, which become separate components. */
   #hoisted({ $schema: _, $defs: definitions = {}, ...json }: OpenApiNode): OpenApiNode {
     for (const [name, definition] of Object.entries(definitions as Record<string, OpenApiNode>)) {
       this.schemas[name] = moved({ ...definition, id: undefined });
@@ -72,7 +72,7 @@ class Components {
   }
 }
 
-/** References point at where OpenAPI keeps schemas. */
+/** Rewrites references to the location of schemas in OpenAPI. */
 function moved(schema: OpenApiNode): OpenApiNode {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }

@@ -8,14 +8,14 @@ import { scopes } from '../requests/scope.ts';
 import { accepted, answerBody, approval, approvalList, id, tokenInfo } from './schemas.ts';
 import type { Services } from './services.ts';
 
-/** Routes for approvals and their decisions. */
+/** Returns the routes for approvals and their decisions. */
 export function approvalRoutes({ approvals }: Services): Route[] {
   return [
     route({
       method: 'GET',
       path: '/v1/approvals',
       name: 'listApprovals',
-      summary: 'Lists approvals that wait for a decision, of all sessions or of one.',
+      summary: 'Lists the approvals that wait for a decision, of all sessions or of one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
       answers: { 200: { text: 'Waiting approvals, the oldest first.', schema: approvalList } },
@@ -43,11 +43,11 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/approvals/{approvalId}',
       name: 'answerApproval',
-      summary: 'Allows or denies a call, once; the run continues.',
+      summary: 'Allows or denies a call, once. The run then continues.',
       scope: 'approve',
       body: answerBody,
       answers: {
-        202: { text: 'Decided; the run continues.', schema: accepted },
+        202: { text: 'The decision is stored and the run continues.', schema: accepted },
         404: { text: 'There is no such approval.' },
         409: { text: 'Too late (`decided`, `expired`), or the hash of another call (`other_arguments`).' },
       },
@@ -59,7 +59,7 @@ export function approvalRoutes({ approvals }: Services): Route[] {
   ];
 }
 
-/** Tokens, and the cookie that stands for one in a browser. */
+/** Returns the routes for tokens, and for the cookie that stands for one in a browser. */
 export function tokenRoutes({ tokens, cookies }: Services): Route[] {
   return [
     route({
@@ -110,7 +110,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       path: '/v1/cookie',
       name: 'exchangeToken',
       summary:
-        'Sets a cookie for the token that scripts cannot read, and returns the key to send with the cookie.',
+        'Sets a cookie for the token. Scripts cannot read the cookie. Returns the key to send with it.',
       body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
       answers: {
         200: { text: 'The cookie is set.', schema: z.object({ key: z.string() }).meta({ id: 'PageKey' }) },
@@ -129,22 +129,22 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
   ];
 }
 
-/** Routes for operators of the server. */
+/** Returns the routes for operators of the server. */
 export function operationRoutes({ meters, readiness }: Services): Route[] {
   return [
     route({
       method: 'GET',
       path: '/livez',
       name: 'live',
-      summary: 'Returns 200 while the process runs.',
-      answers: { 200: { text: 'The process runs.' } },
+      summary: 'Returns 200 while the process is running.',
+      answers: { 200: { text: 'The process is running.' } },
       handle: () => ({ status: 200, json: { status: 'ok' } }),
     }),
     route({
       method: 'GET',
       path: '/readyz',
       name: 'ready',
-      summary: 'Returns 200 while the server can accept prompts: tests a write to the store.',
+      summary: 'Returns 200 while the server can accept prompts. Tests a write to the store.',
       answers: {
         200: { text: 'The server accepts prompts.' },
         503: { text: 'The store is not writable, or the server is stopping.' },

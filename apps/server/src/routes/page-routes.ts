@@ -4,8 +4,8 @@ import { route } from '../http/route.ts';
 import { Problem } from '../requests/problem.ts';
 
 /**
- * The content security policy of the page: run its own script, call this server, show images that it contains. Text
- * becomes HTML only through its sanitizer, in browsers with trusted types.
+ * The content security policy of the page: run only its own script, call only this server, show only images that it
+ * contains. Text becomes HTML only through its sanitizer, in browsers with trusted types.
  */
 const policy: string = [
   "default-src 'none'",
@@ -20,12 +20,12 @@ const policy: string = [
   'trusted-types dompurify',
 ].join('; ');
 
-/** Its name changes with what is in it. */
+/** For files whose name changes with their content. */
 const forGood = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 let loading: Promise<PageFiles> | undefined;
 
-/** The page is loaded, or built from the sources, at the first request. */
+/** Loads the page, or builds it from the sources, on the first request. */
 async function files(): Promise<PageFiles> {
   loading ??= import('@cobbler/web/page').then(({ loadPage }) => loadPage());
   try {
@@ -53,7 +53,10 @@ function missing(): never {
   throw new Problem(404, 'no_route', 'There is no route at this address.');
 }
 
-/** The page for people. Nothing in it tells about the server or its sessions: it asks for them with a token. */
+/**
+ * Returns the routes of the web page. The page itself reveals nothing about the server or its sessions: it requests
+ * them with a token.
+ */
 export function pageRoutes(): Route[] {
   const answers = { 200: { text: 'The page.', type: 'text/html' } };
   return [
@@ -62,7 +65,7 @@ export function pageRoutes(): Route[] {
       method: 'GET',
       path: '/s/{sessionId}',
       name: 'sessionPage',
-      summary: 'The web page, at a session.',
+      summary: 'The web page, with a session open.',
       answers,
       handle: page,
     }),

@@ -2,13 +2,13 @@ import { AgentError } from '@cobbler/agent';
 
 /** Options of the readiness check. */
 export interface ReadinessOptions {
-  /** Tries a write in the store. */
+  /** Tests a write in the store. */
   readonly probe: () => Promise<void>;
-  /** For how long an answer holds, in milliseconds. */
+  /** Time for which a result is reused, in milliseconds. */
   readonly reuseMs: number;
   /** Time limit for the store, in milliseconds. */
   readonly patienceMs: number;
-  /** Called when the answer changes, with the reason when the store fails. */
+  /** Called when the result changes, with the reason if the store fails. */
   readonly onChange: (failure: AgentError | undefined) => void;
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;
@@ -24,7 +24,10 @@ export class Readiness {
     this.#options = options;
   }
 
-  /** Why prompts cannot be stored; nothing when they can. The store's own words may name paths, so they are not in it. */
+  /**
+   * Returns why prompts cannot be stored; undefined if they can. It omits the store's own message, which may contain
+   * paths.
+   */
   async reason(): Promise<string | undefined> {
     const failure = await this.#failure();
     return failure && `Cannot write to the store (${failure.code ?? failure.kind}). See the server log.`;

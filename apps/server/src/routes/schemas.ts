@@ -13,7 +13,7 @@ export const runKey: z.ZodString = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 const text = z.strictObject({ type: z.literal('text'), text: z.string() });
 const fileFields = { mediaType: z.string(), data: z.base64(), name: z.string().optional() };
 const file = z.strictObject({ type: z.literal('file'), ...fileFields });
-/** What clients sent before there was one type for all files. The harness converts it. */
+/** The types that clients sent before there was one type for all files. The harness converts them. */
 const earlierFiles = (['image', 'document'] as const).map((type) =>
   z.strictObject({ type: z.literal(type), ...fileFields }).meta({ deprecated: true }),
 );
@@ -139,7 +139,7 @@ export const usageTotals: z.ZodType = z
   })
   .meta({ id: 'UsageTotals' });
 
-/** A failure, as RFC 9457 has it. */
+/** A failure in the format of RFC 9457. */
 export const problemSchema: z.ZodType = z
   .object({
     type: z.string(),

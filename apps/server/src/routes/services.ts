@@ -19,8 +19,8 @@ export interface Services {
   readonly meters: Meters;
   readonly journal: Logger;
   readonly limits: ServerLimits;
-  /** Names by which clients of other protocols may ask for the agent. */
+  /** Returns the model names by which clients of other protocols can select the agent. */
   readonly agentNames: () => readonly string[];
-  /** The readiness of the server, with the reason if it is not ready. */
+  /** Returns the reason if the server is not ready; otherwise undefined. */
   readonly readiness: () => Promise<string | undefined>;
 }

@@ -23,12 +23,12 @@ import {
 import type { Services } from './services.ts';
 
 const unknown: AnswerText = { text: 'There is no such session.' };
-/** Longest title that is taken, in UTF-16 code units. */
+/** Maximum length of a title in UTF-16 code units. */
 const maxTitle = 200;
 
 const busy: AnswerText = { text: 'A run is active; `runId` names it.' };
 
-/** Sessions: making, listing, reading, copying and deleting them. */
+/** Returns the routes that create, list, read, copy and delete sessions. */
 export function sessionRoutes(services: Services): Route[] {
   const { desk, store } = services;
   return [
@@ -88,7 +88,7 @@ export function sessionRoutes(services: Services): Route[] {
   ];
 }
 
-/** Routes of a session except prompts. */
+/** Returns the routes that change a session, except for prompts. */
 function changingRoutes(services: Services): Route[] {
   const { desk, store, approvals } = services;
   return [
@@ -138,7 +138,7 @@ function changingRoutes(services: Services): Route[] {
   ];
 }
 
-/** Routes that read a session. */
+/** Returns the routes that read a session. */
 export function contentRoutes({ desk, store }: Services): Route[] {
   return [
     route({
@@ -171,7 +171,7 @@ export function contentRoutes({ desk, store }: Services): Route[] {
   ];
 }
 
-/** A session as the API returns it. */
+/** Returns a session as the API represents it. */
 async function told({ desk, store }: Services, id: string): Promise<Record<string, unknown>> {
   return toldAs(desk, id, await store.info(id));
 }
@@ -180,12 +180,12 @@ function toldAs(desk: SessionService, id: string, info: SessionInfo | undefined)
   return { ...sessionTold(id, info), ...runningNow(desk.runIn(id)) };
 }
 
-/** A log with an active run looks like one that was cut off. */
+/** Returns the status of an active run, which the log alone cannot distinguish from one that was cut off. */
 function runningNow(runId: string | undefined): { status?: string; runId?: string } {
   return runId === undefined ? {} : { status: 'running', runId };
 }
 
-/** Routes of runs: prompt, cancel, continue. */
+/** Returns the routes of runs: prompt, cancel, continue. */
 export function runRoutes({ desk, approvals }: Services): Route[] {
   const began = (sessionId: string, seq: number) => ({
     location: `/v1/sessions/${sessionId}/events?after=${seq - 1}`,
@@ -199,10 +199,10 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       scope: 'prompt',
       body: promptBody,
       headers: {
-        'Idempotency-Key': 'Becomes the run id: a repeated key starts no second run.',
+        'Idempotency-Key': 'Becomes the run id. A request with the same key does not start a second run.',
       },
       answers: {
-        202: { text: 'Started; the prompt is stored.', schema: accepted },
+        202: { text: 'The run has started and the prompt is stored.', schema: accepted },
         404: unknown,
         409: {
           text: 'A run is active (`busy`), or the key was used for another prompt (`other_content`).',
@@ -219,7 +219,8 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
       method: 'POST',
       path: '/v1/sessions/{sessionId}/resume',
       name: 'resume',
-      summary: 'Continues a run that was cut off or waits. Decisions also need the scope approve.',
+      summary:
+        'Continues a run that was cut off or waits for decisions. Sending decisions also requires the scope approve.',
       scope: 'prompt',
       body: resumeBody,
       bodyOptional: true,
@@ -274,10 +275,17 @@ function lacksApprove(): Problem {
   return new Problem(403, 'scope', 'This token lacks the scope approve.');
 }
 
-/** @throws Problem 400 for a key that cannot be an id. */
+/**
+ * Returns the idempotency key of a request.
+ * @throws Problem 400 for a key that cannot be an id.
+ */
 function keyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const key = runKey.safeParse(header);
   if (key.success) return key.data;
-  throw new Problem(400, 'idempotency_key', 'An Idempotency-Key has 1 to 64 letters, digits, "_" or "-".');
+  throw new Problem(
+    400,
+    'idempotency_key',
+    'The Idempotency-Key must consist of 1 to 64 letters, digits, "_" or "-".',
+  );
 }

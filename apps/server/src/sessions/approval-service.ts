@@ -9,17 +9,17 @@ import { logPages } from './log-pages.ts';
 import { sessionsSince, sessionsThat } from './session-index.ts';
 import type { SessionService } from './session-service.ts';
 
-/** An approval, with everything needed to decide it. */
+/** An approval with everything needed to decide it. */
 export interface PendingApproval {
   readonly approvalId: string;
   readonly sessionId: string;
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
-  /** Names tool and arguments exactly: an answer that allows repeats it. */
+  /** Identifies exactly this tool and these arguments; a decision to allow must repeat it. */
   readonly hash: string;
-  /** ISO 8601. */
+  /** Request time in ISO 8601. */
   readonly askedAt: string;
-  /** ISO 8601; absent when it does not expire. */
+  /** Expiry time in ISO 8601; absent if it does not expire. */
   readonly expiresAt?: string;
   readonly subject?: string;
   readonly summary?: string;
@@ -38,18 +38,18 @@ export interface NamedReceivedDecision extends ReceivedDecision {
   readonly approvalId: string;
 }
 
-/** An answer as a run takes it. */
+/** A decision in the form that a run accepts. */
 interface RunDecision {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny';
   readonly message?: string;
 }
 
-/** An approval as the log has it. */
+/** An approval as recorded in the log. */
 interface LoggedApproval {
   readonly request: ApprovalRequestedEvent;
   readonly decision?: string;
-  /** The run that took the decision, and the event that holds it. */
+  /** The run that accepted the decision, and the event that contains it. */
   readonly by?: Pick<Accepted, 'runId' | 'seq'>;
   /** True if its run still waits for it. */
   readonly isOpen: boolean;
@@ -59,22 +59,26 @@ interface LoggedApproval {
 interface AnswerSettings {
   /** The id of the run that continues. */
   readonly runId?: string | undefined;
-  /** True if repeating an equal decision returns the run that took it. Default: it is rejected. */
+  /**
+   * True if repeating an equal decision returns the run that accepted it. Default: a repeated decision is rejected.
+   */
   readonly mayRepeat?: boolean;
 }
 
-/** Maximum clock difference of two processes, in milliseconds, and maximum delay until written data is visible. */
+/**
+ * Maximum clock difference between two processes, and maximum delay until written data is visible, in milliseconds.
+ */
 const slackMs = 60_000;
 
-/** The waiting approvals of all sessions. The log of each session is authoritative; this is its index. */
+/** The waiting approvals of all sessions. The log of each session is authoritative; this is an index of them. */
 export class ApprovalService {
   readonly #desk: SessionService;
   readonly #store: SessionStore;
   readonly #now: () => number;
   readonly #pending = new Map<string, PendingApproval>();
-  /** Answers that are being given. Each ends without an error of its own. */
+  /** Decisions that are being stored. These promises never reject. */
   readonly #answering = new Map<string, Promise<unknown>>();
-  /** When it was last looked what waits. */
+  /** Time of the last search for waiting approvals. */
   #lookedAt = 0;
 
   constructor(desk: SessionService, store: SessionStore, now: () => number = Date.now) {
@@ -83,7 +87,7 @@ export class ApprovalService {
     this.#now = now;
   }
 
-  /** Open approvals, oldest first. */
+  /** Returns the open approvals, oldest first. */
   list(sessionId?: string): PendingApproval[] {
     return [...this.#pending.values()]
       .filter(
@@ -92,7 +96,7 @@ export class ApprovalService {
       .sort((one, other) => Date.parse(one.askedAt) - Date.parse(other.askedAt));
   }
 
-  /** Follows what happens in the sessions. */
+  /** Processes an event of a session. */
   hear(sessionId: string, event: RunEvent): void {
     switch (event.type) {
       case 'approval_requested':
@@ -102,7 +106,7 @@ export class ApprovalService {
         this.#pending.delete(event.approvalId);
         return;
       case 'finished':
-        // A run that ended without its end being stored still waits, as the log has it.
+        // A run that ended without its end being stored is still waiting in the log.
         if (event.status !== 'waiting' && isStored(event)) this.forget(sessionId);
         return;
       default:
@@ -110,20 +114,20 @@ export class ApprovalService {
     }
   }
 
-  /** Forgets what a session waited for. */
+  /** Removes the waiting approvals of a session. */
   forget(sessionId: string): void {
     for (const one of this.#pending.values()) {
       if (one.sessionId === sessionId) this.#pending.delete(one.approvalId);
     }
   }
 
-  /** Finds what waited before the server was started. */
+  /** Finds the approvals that were waiting before the server started. */
   async restore(): Promise<void> {
     this.#lookedAt = this.#now();
     for (const { id } of await sessionsThat(this.#store, 'waiting')) await this.#takeUp(id);
   }
 
-  /** Finds what was asked and decided in runs that other processes do, where there are such. */
+  /** Finds approvals and decisions in runs that other processes execute, if there are any. */
   async refresh(): Promise<void> {
     if (!this.#desk.hasRunsElsewhere) return;
     const began = this.#now();
@@ -140,21 +144,22 @@ export class ApprovalService {
     for (const request of requests) this.#pending.set(request.approvalId, pendingOf(sessionId, request));
   }
 
-  /** @throws Problem 404 for one that was never asked. */
+  /** @throws Problem 404 for an unknown approval. */
   async find(sessionId: string, approvalId: string): Promise<PendingApproval & { decision?: string }> {
     const { request, decision } = await this.#look(sessionId, approvalId);
     return { ...pendingOf(sessionId, request), ...defined({ decision }) };
   }
 
   /**
-   * Decides once. Resolves when the decision is committed and the run continues.
-   * @throws Problem 404 for an unknown approval, 409 for a late or repeated decision, or one that allows another call.
+   * Decides an approval once. Resolves when the decision is committed and the run continues.
+   * @throws Problem 404 for an unknown approval, 409 for a late or repeated decision, or one that allows another
+   * call.
    */
   async answer(sessionId: string, approvalId: string, answer: ReceivedDecision): Promise<Accepted> {
     return await this.answerAll(sessionId, [{ ...answer, approvalId }]);
   }
 
-  /** Decides several at once, all or none of them. Throws as `answer`. */
+  /** Decides several approvals together: all or none of them. Throws the same problems as `answer`. */
   async answerAll(
     sessionId: string,
     answers: readonly NamedReceivedDecision[],
@@ -195,7 +200,7 @@ export class ApprovalService {
     return await this.#decide(sessionId, open, runId);
   }
 
-  /** A run that waits in memory takes the decisions; one that ended as waiting is resumed with them. */
+  /** Passes the decisions to a run that waits in memory; resumes a run that ended as waiting. */
   async #decide(
     sessionId: string,
     answers: readonly RunDecision[],
@@ -211,7 +216,7 @@ export class ApprovalService {
     return await session.resume({ answers, ...defined({ runId }) });
   }
 
-  /** Open approvals are in the state of the session; for others its log is read. */
+  /** Finds an approval: an open one in the state of the session, others in its log. */
   async #look(sessionId: string, approvalId: string): Promise<LoggedApproval> {
     await this.#desk.session(sessionId);
     const open = openRequests(await openSession(this.#store, sessionId));
@@ -243,7 +248,7 @@ export class ApprovalService {
     }
     if (hash === undefined && decision === 'deny') return;
     if (hash !== request.hash) {
-      const detail = 'A decision to allow must contain the hash of the approval; this hash differs.';
+      const detail = 'A decision to allow must contain the hash of the approval; this hash does not match.';
       throw new Problem(409, 'other_arguments', detail, { extra: { hash: request.hash } });
     }
   }
@@ -262,7 +267,7 @@ function isSame({ request, decision }: LoggedApproval, answer: ReceivedDecision)
   return decision === answer.decision && (decision === 'deny' || answer.hash === request.hash);
 }
 
-/** The event that holds the first of these decisions, once it is committed. */
+/** Returns the event that contains the first of these decisions, once it is committed. */
 async function decisionIn(run: Run, answers: readonly RunDecision[]): Promise<number | undefined> {
   for await (const event of run) {
     if (event.type !== 'approval_decided') continue;

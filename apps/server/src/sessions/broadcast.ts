@@ -5,19 +5,19 @@ import { liveFrame, plainFrames, plainStatus, storedFrame } from './frame.ts';
 import type { ReadLog } from './log-pages.ts';
 import { pageLength, turn } from './log-pages.ts';
 
-/** Maximum number of clients written to before yielding: some milliseconds. */
+/** Maximum number of clients to write to before yielding, which takes a few milliseconds. */
 const readersAtATime = 128;
 
-/** Bytes after which to wait for a client that reads the log. */
+/** Number of bytes after which to wait for a client that reads the log. */
 const bytesAtATime = 64 * 1024;
 
-/** Where frames go: one reader's end of a stream. */
+/** The destination of frames: the stream of one client. */
 export interface Sink {
-  /** Whose token opened it. */
+  /** The token that opened it. */
   readonly tokenId: string;
   readonly closed: boolean;
   write(frame: Uint8Array | string): void;
-  /** Resolves when there is room for more. */
+  /** Resolves when it can accept more data. */
   room(): Promise<void>;
   end(): void;
 }
@@ -25,9 +25,9 @@ export interface Sink {
 /** The format of a stream's events, and its start position. */
 export interface StreamPosition {
   readonly form: 'versioned' | 'plain';
-  /** The last event the reader has; everything after it follows. */
+  /** The last event that the client has; all later ones follow. */
   readonly seq: number;
-  /** With form `plain`: how many frames of the event after that it has. */
+  /** With form `plain`: the number of frames of the next event that the client already has. */
   readonly frames?: number;
   /** True if text is streamed while it arrives. */
   readonly live: boolean;
@@ -38,48 +38,48 @@ type StreamKind = 'live' | 'stored' | 'plain';
 
 interface StreamReader {
   readonly kind: StreamKind;
-  /** The last event it received from the log: a committed event may be published only now. */
+  /** The last event it received from the log; an event can be committed before it is published. */
   readonly through: number;
-  /** Events published before this one do not go to it. */
+  /** Events published before this one are not sent to it. */
   readonly since: number;
 }
 
-/** An event that is to be written, and the status that it leads to on the plain stream. */
+/** An event to be written, and the resulting status on the plain stream. */
 interface PublishedEvent {
   readonly event: RunEvent;
   readonly status: Buffer | undefined;
-  /** Its place in everything that was ever shown. */
+  /** Its position among all published events. */
   readonly place: number;
 }
 
 /** The frames being written to all clients, and the clients that still need them. */
 interface Round {
   readonly shown: readonly PublishedEvent[];
-  /** The first stored event in it. */
+  /** The first stored event among them. */
   readonly first: number;
   readonly bytes: Readonly<Record<StreamKind, () => Buffer>>;
   readonly readers: IterableIterator<readonly [Sink, StreamReader]>;
 }
 
 /**
- * Sends the events of one session to all its clients: each frame is created once and written to all unchanged. A
- * client first receives missed events from the log and joins the others at exactly the event where that ends, so that
- * there is no gap and no repetition. Stored events are written only in log order, without gaps; where that is
- * impossible, the streams end and their clients reconnect for the rest.
+ * Sends the events of one session to all its clients: each frame is created once and the same bytes are written to
+ * all. A client first receives missed events from the log and then joins the others at exactly the event where the
+ * log ends, so that there is no gap and no repetition. Stored events are written only in log order, without gaps; if
+ * that is impossible, the streams end and their clients reconnect for the rest.
  */
 export class Broadcast {
   readonly #readLog: ReadLog;
   readonly #soFar: () => readonly LiveEvent[];
   readonly #readers = new Map<Sink, StreamReader>();
   #arriving = 0;
-  /** Up to where the log has been shown to all readers; nothing before the first of them. */
+  /** The last event that all clients have received; undefined before the first client. */
   #lastSeq: number | undefined;
-  /** The run of the last event that was shown. */
+  /** The run of the last published event. */
   #lastRun: string | undefined;
-  /** The end of that run, if no store has it. */
+  /** The end of that run if no store contains it. */
   #ending: UnstoredEnd | undefined;
   #shown = 0;
-  /** Published events that are not written yet. */
+  /** Published events that have not been written yet. */
   readonly #waiting: PublishedEvent[] = [];
   #round: Round | undefined;
   #isScheduled = false;
@@ -92,15 +92,17 @@ export class Broadcast {
     this.#soFar = soFar;
   }
 
-  /** Readers, those included that are being told what they missed. */
+  /** Number of clients, including those that are still reading the log. */
   get size(): number {
     return this.#readers.size + this.#arriving;
   }
 
-  /** Shows an event to all readers. A stored one is committed already, and follows the one that was shown last. */
+  /**
+   * Publishes an event to all clients. A stored event must already be committed and follow the last published one.
+   */
   publish(event: RunEvent): void {
     if (isStored(event)) {
-      // Its clients cannot learn what is missing, or that the log is another one.
+      // Its clients cannot learn which events are missing, or that the log was replaced.
       if (!this.follows(event)) this.end();
       this.#lastSeq = event.seq;
       this.#lastRun = event.runId;
@@ -111,12 +113,12 @@ export class Broadcast {
     const status = plainStatus(event);
     this.#status = status ?? this.#status;
     if (this.#readers.size === 0 || event.type === 'started') return;
-    // What comes in one go is written in one go: a write to each of many readers costs more than its bytes.
+    // Events that arrive together are written together: a write to each of many clients costs more than its bytes.
     this.#waiting.push({ event, status, place: ++this.#shown });
     this.#schedule();
   }
 
-  /** Up to where the log has been shown to all readers, once that is known. */
+  /** The last event that all clients have received, once that is known. */
   get lastSeq(): number | undefined {
     return this.#lastSeq;
   }
@@ -126,14 +128,14 @@ export class Broadcast {
     return this.#lastSeq === undefined || seq === this.#lastSeq + 1;
   }
 
-  /** The log is processed up to here, if nothing was published yet. */
+  /** Sets the position in the log, if nothing was published yet. */
   begin(seq: number): void {
     this.#lastSeq ??= seq;
   }
 
   /**
-   * Events in the log that were not published, because another process wrote them: those after the last published one,
-   * at most a page, and none if nothing was published and no client is connected.
+   * Returns the events in the log that were not published because another process wrote them: those after the last
+   * published one, at most one page. It returns none if nothing was published and no client is connected.
    */
   async missed(): Promise<readonly Event[]> {
     const before = this.#lastSeq;
@@ -142,13 +144,16 @@ export class Broadcast {
     return this.#lastSeq === before ? events : [];
   }
 
-  /** Tells a reader what it missed and keeps it informed from then on. Resolves when it has caught up. */
+  /**
+   * Sends a client the events that it missed, and all later ones as they occur. Resolves when the client has caught
+   * up.
+   */
   async join(stream: Sink, place: StreamPosition): Promise<void> {
     this.#arriving += 1;
     try {
       let seq = place.seq;
       let skip = place.frames ?? 0;
-      /** The last event told that ended an answer. */
+      /** The last event sent that ended a response. */
       let ended = 0;
       for (;;) {
         const lastSeq = this.#lastSeq ?? 0;
@@ -158,7 +163,7 @@ export class Broadcast {
         if (page.length > 0) skip = 0;
         seq = page.at(-1)?.seq ?? seq;
         ended = page.findLast(({ type }) => endsAnswer.has(type))?.seq ?? ended;
-        // What was shown since is in the log; what is not there now, though shown before, is in a log that is gone.
+        // Events published since are in the log; if a published event is missing there, the log was replaced.
         if (page.length < pageLength && (this.#lastSeq ?? 0) <= Math.max(seq, lastSeq)) break;
         await turn();
       }
@@ -174,12 +179,12 @@ export class Broadcast {
     }
   }
 
-  /** Forgets a reader. */
+  /** Removes a client. */
   leave(stream: Sink): void {
     this.#readers.delete(stream);
   }
 
-  /** Ends the streams of a token that is no longer valid, or all of them. */
+  /** Ends the streams of a token that is no longer valid, or all streams. */
   end(tokenId?: string): void {
     while (this.#next()) this.#tell(Infinity);
     for (const stream of this.#readers.keys()) {
@@ -189,9 +194,10 @@ export class Broadcast {
     }
   }
 
-  /** A reader has come to the end of the log. */
+  /** Records that a client has reached the end of the log. */
   #hasRead(seq: number): void {
-    // Shorter than before: it was deleted and started again, and all other clients read the deleted one.
+    // The log is shorter than before: the session was deleted and started again, and all other clients read the
+    // deleted one.
     if (this.#lastSeq !== undefined && seq < this.#lastSeq) {
       this.end();
       this.#lastSeq = seq;
@@ -206,14 +212,14 @@ export class Broadcast {
       this.#isScheduled = false;
       if (!this.#next()) return;
       this.#tell(readersAtATime);
-      // Requests are answered in between: a crowd that watches must not hold up what it watches.
+      // Yield so that requests are handled in between, however many clients are watching.
       if (this.#round !== undefined || this.#waiting.length > 0) this.#schedule();
     });
   }
 
   /**
-   * True if there is something to write. Events published meanwhile are written once all clients have the earlier
-   * ones.
+   * Prepares the next frames; returns true if there are any. Events published in the meantime are written once all
+   * clients have the earlier ones.
    */
   #next(): boolean {
     if (this.#round !== undefined) return true;
@@ -250,7 +256,7 @@ export class Broadcast {
   }
 }
 
-/** The frames for a client: all, unless it joined in the middle. */
+/** Returns the frames for a client: all of them, unless it joined in the middle. */
 function bytesFor({ kind, through, since }: StreamReader, { shown, first, bytes }: Round): Buffer {
   if (through < first && since < (shown[0]?.place ?? 0)) return bytes[kind]();
   const isNew = ({ event, place }: PublishedEvent) =>
@@ -264,7 +270,7 @@ function tellSoFar(stream: Sink, events: readonly LiveEvent[]): void {
   if (events.length > 0) stream.write(liveFrame({ type: 'so_far', events }));
 }
 
-/** Tells a reader a page of the log, no quicker than it takes it. */
+/** Sends a client a page of the log, no faster than it reads it. */
 async function told(
   stream: Sink,
   place: StreamPosition,
@@ -295,18 +301,18 @@ function seedFramesOf(event: RunEvent, status: Buffer | undefined): Buffer[] {
   return [...(isStored(event) ? plainFrames(event) : []), ...(status === undefined ? [] : [status])];
 }
 
-/** All frames of one kind, one after another. */
+/** Returns the concatenated frames of one kind. */
 function bytesOf(shown: readonly PublishedEvent[], kind: StreamKind): Buffer {
   const frames = shown.flatMap(({ event, status }) => {
     if (kind === 'plain') return seedFramesOf(event, status);
     if (isStored(event)) return [storedFrame(event)];
-    // An end that no store has also goes to clients without streamed text.
+    // An end that no store contains is also sent to clients without streamed text.
     return kind === 'live' || event.type === 'finished' ? [liveFrame(event)] : [];
   });
   return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
 }
 
-/** Makes a value when it is first asked for. */
+/** Creates a value when it is first requested. */
 function lazily<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {

@@ -1,20 +1,20 @@
 import type { AssistantPart, Event, RunEvent, UserPart } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 
-/** A comment that shows that the connection lives. */
+/** A comment that shows that the connection is alive. */
 export const heartbeat: Buffer = Buffer.from(': heartbeat\n\n');
 
-/** A frame of the versioned stream: the event as it is stored, under its sequence number. */
+/** Returns a frame of the versioned stream: the event as it is stored, with its sequence number as the id. */
 export function storedFrame(event: Event): Buffer {
   return Buffer.from(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-/** A frame that is not stored. It has no id: a client cannot resume from it. */
+/** Returns a frame that is not stored. It has no id, because a client cannot resume from it. */
 export function liveFrame(data: unknown): Buffer {
   return Buffer.from(liveText(data));
 }
 
-/** The same as text. */
+/** Returns the same frame as a string. */
 export function liveText(data: unknown): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
@@ -23,10 +23,10 @@ export function liveText(data: unknown): string {
 type PlainData = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /**
- * An event of the log as frames of `GET /events`, with ids `seq.index`: what an answer holds comes once it is
- * committed, so that nothing is ever withdrawn.
+ * Converts an event of the log to frames of `GET /events` with ids `seq.index`. The content of a response follows
+ * once it is committed, so that nothing is ever withdrawn.
  *
- * @param from leaves out the frames before this index.
+ * @param from skips the frames before this index.
  */
 export function plainFrames(event: Event, from = 0): Buffer[] {
   const timestamp = Math.floor(Date.parse(event.time) / 1000);
@@ -37,7 +37,7 @@ export function plainFrames(event: Event, from = 0): Buffer[] {
     .slice(from);
 }
 
-/** The status frame of the stream of the session `default`, if the event changes the status. */
+/** Returns the status frame of the stream of the session `default` if the event changes the status. */
 export function plainStatus(event: RunEvent): Buffer | undefined {
   if (event.type === 'status') return statusFrame(event.state, event.message);
   if (event.type !== 'finished') return undefined;
@@ -45,7 +45,7 @@ export function plainStatus(event: RunEvent): Buffer | undefined {
   return statusFrame(event.status === 'waiting' ? 'waiting' : 'idle');
 }
 
-/** A status of the plain stream. */
+/** Returns a frame with the status. */
 export function statusFrame(state: string, message = ''): Buffer {
   return liveFrame({ type: 'status', state, message });
 }

@@ -12,7 +12,7 @@ import { SessionUsageCounter } from './session-usage.ts';
 /** A conversation; if its runs may execute elsewhere, it can follow runs that it did not start. */
 export type JoinableHarness = Harness & { join?(): Promise<{ readonly run: Run } | undefined> };
 
-/** A started run, and its first event. */
+/** A started run and its first event. */
 export interface Accepted {
   readonly sessionId: string;
   readonly runId: string;
@@ -22,20 +22,20 @@ export interface Accepted {
 /** A prompt for a session. */
 export type PromptContent = string | readonly UserPart[];
 
-/** The prompt of a run id, and its position. */
+/** The prompt of a run, and its position. */
 interface KnownRun {
   readonly seq: number;
-  /** A hash of the prompt: the prompt itself may be long. */
+  /** A hash of the prompt, because the prompt itself may be long. */
   readonly digest: string;
 }
 
-/** One session in memory: its conversation, and all its clients. */
+/** One session in memory: its conversation and all its clients. */
 export class LiveSession {
   readonly id: string;
   readonly broadcast: Broadcast;
-  /** Its usage, as of the last time it was computed. */
+  /** Its usage when last computed. */
   readonly usage: SessionUsageCounter = new SessionUsageCounter();
-  /** When it was last asked for, on a clock that never goes back. */
+  /** Time of the last request, on a monotonic clock. */
   usedAt = 0;
   readonly #store: SessionStore;
   readonly #harness: JoinableHarness;
@@ -46,11 +46,11 @@ export class LiveSession {
   readonly #onEvent: (event: RunEvent) => void;
   #run: Run | undefined;
   #showing: Promise<unknown> = Promise.resolve();
-  /** Events of a run here, from one on that has to wait until what other processes wrote before it was shown. */
+  /** Events of a run here that wait until earlier events of other processes have been published. */
   #held: RunEvent[] | undefined;
 
   /**
-   * @param open creates the conversation; it passes every event to the given function.
+   * @param open creates the conversation, which passes every event to the given function.
    * @param onEvent receives every event as it is published, from any process.
    */
   constructor(
@@ -63,12 +63,12 @@ export class LiveSession {
     this.#store = store;
     this.#onEvent = onEvent;
     const read: ReadLog = (afterSeq, limit) => store.read(id, afterSeq, limit);
-    // What is held is shown later: a reader that comes now gets it then, and not twice.
+    // Held events are published later, so a client that joins now receives them then, and only once.
     this.broadcast = new Broadcast(read, () => (this.#held === undefined ? (this.#run?.soFar ?? []) : []));
     this.#harness = open((event) => this.#hear(event));
   }
 
-  /** The active run. */
+  /** Returns the active run. */
   get run(): Run | undefined {
     return this.#run;
   }
@@ -79,7 +79,7 @@ export class LiveSession {
   }
 
   /**
-   * Sends a prompt. Resolves once it is committed. With the id of a started run it starts nothing and returns that
+   * Sends a prompt. Resolves once it is committed. With the id of a started run, it starts nothing and returns that
    * run.
    * @throws Problem 409 `busy`, or `other_content` for an id that was used for another prompt.
    */
@@ -102,7 +102,7 @@ export class LiveSession {
     }
   }
 
-  /** The run that a prompt started under this id, if there is one. */
+  /** Returns the run that a prompt started under this id; undefined if there is none. */
   async begunAs(runId: string): Promise<Accepted | undefined> {
     const known = (await this.#knownRuns()).get(runId);
     return known === undefined ? undefined : { sessionId: this.id, runId, seq: known.seq };
@@ -113,34 +113,36 @@ export class LiveSession {
     return await this.#begun(this.#harness.resume(options));
   }
 
-  /** Follows the active run of another process, if runs can be there. */
+  /** Follows the active run of another process, if runs can execute there. */
   async join(): Promise<void> {
     if (this.#harness.join === undefined) return;
-    // Each request comes by here: the log is opened only when something may have to be found out.
+    // This runs on every request, so open the log only if there may be something new in it.
     if (this.broadcast.lastSeq === undefined)
       this.broadcast.begin((await openSession(this.#store, this.id)).seq);
     const joined = this.#run === undefined ? await this.#harness.join() : undefined;
     if (joined !== undefined && this.#run === undefined) this.#watch(joined.run);
   }
 
-  /** False if no run is active. */
+  /** Sends a message to the active run. Returns false if no run is active. */
   steer(content: PromptContent): boolean {
     return this.#harness.steer(content);
   }
 
-  /** Begins another session like this one. */
+  /** Creates another session that begins like this one. Returns its id. */
   async fork(upToSeq: number | undefined): Promise<string> {
     const fork = await this.#harness.fork(upToSeq === undefined ? {} : { upToSeq });
     return fork.sessionId;
   }
 
-  /** Receives every event from now on, synchronously; it must not throw. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener synchronously for every later event; it must not throw. Returns a function that unsubscribes.
+   */
   listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Shows those who watch what another process wrote. */
+  /** Publishes the events that another process wrote. */
   showOthers(): Promise<void> {
     return this.#inTurn(() => this.#showMissed());
   }
@@ -150,7 +152,7 @@ export class LiveSession {
     await this.#harness.close();
   }
 
-  /** One after another: two that read the same part of the log would both show it. */
+  /** Runs the calls one after another, because two that read the same part of the log would both publish it. */
   #inTurn(show: () => Promise<void>): Promise<void> {
     const shown = this.#showing.then(show);
     this.#showing = shown.catch(() => undefined);
@@ -158,7 +160,7 @@ export class LiveSession {
   }
 
   async #showMissed(): Promise<void> {
-    // What a run here writes it shows itself.
+    // A run here publishes its own events.
     const showsItself = () => this.#run !== undefined && this.#harness.join === undefined;
     for (let read = pageLength; read === pageLength; ) {
       if (showsItself()) return;
@@ -178,7 +180,7 @@ export class LiveSession {
     } else this.#show(event);
   }
 
-  /** Shows what other processes wrote before an event, then that event and what has come since. */
+  /** Publishes the events of other processes before an event, then that event and those that have arrived since. */
   async #catchUp(before: number): Promise<void> {
     try {
       for (let last = this.broadcast.lastSeq; last !== undefined && last < before - 1; ) {
@@ -188,7 +190,7 @@ export class LiveSession {
         last = this.broadcast.lastSeq;
       }
     } finally {
-      // Where the log could not be read, the broadcast ends the streams: their readers come back for it.
+      // If the log could not be read, the broadcast ends the streams, and their clients reconnect for the rest.
       const held = this.#held ?? [];
       this.#held = undefined;
       const shown = this.broadcast.lastSeq ?? 0;
@@ -231,7 +233,10 @@ export class LiveSession {
     throw new Problem(409, 'other_content', detail, { extra: { runId } });
   }
 
-  /** The prompts of the session by run. The whole log is read once, and only for the first request with a key. */
+  /**
+   * Returns the prompts of the session by run. The complete log is read once, and only for the first request with a
+   * key.
+   */
   async #knownRuns(): Promise<ReadonlyMap<string, KnownRun>> {
     // Another process may have started it since.
     if (this.#reading !== undefined) await this.showOthers();
@@ -240,7 +245,7 @@ export class LiveSession {
   }
 
   async #readRuns(): Promise<ReadonlyMap<string, KnownRun>> {
-    // There from now on, so that what happens meanwhile is noted too.
+    // Set immediately, so that events in the meantime are recorded too.
     const known = new Map<string, KnownRun>();
     this.#known = known;
     const read = (after: number, limit: number) => this.#store.read(this.id, after, limit);

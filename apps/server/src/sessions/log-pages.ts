@@ -10,15 +10,15 @@ export const pageLength = 100;
 let turns: Promise<void> = Promise.resolve();
 
 /**
- * Resolves in its own turn of the event loop: however many clients read long logs at once, requests are handled after
- * every page.
+ * Resolves in a later turn of the event loop, so that requests are handled after every page, however many clients are
+ * reading long logs.
  */
 export function turn(): Promise<void> {
   turns = turns.then(() => nextTurn());
   return turns;
 }
 
-/** The events of a session page by page. Others get their turn in between, however long it is. */
+/** Yields the events of a session page by page, and lets other work run in between. */
 export async function* logPages(read: ReadLog, afterSeq = 0): AsyncGenerator<readonly Event[]> {
   let seq = afterSeq;
   for (;;) {

@@ -3,11 +3,11 @@ import { isStored } from '@cobbler/agent';
 import type { LiveSession } from './live-session.ts';
 
 /**
- * Subscribes to a session from before a run starts until one has ended, so that no event of the run is missed: its
+ * Subscribes to a session from before a run starts until one has ended, so that no event of the run is missed. Its
  * first text may arrive while its start is still being committed.
  */
 export class RunSubscription implements AsyncIterable<RunEvent> {
-  /** Ends it before any run has. */
+  /** Ends the subscription before a run has ended. */
   readonly stop: () => void;
   #heard: RunEvent[] = [];
   #isOver = false;

@@ -4,7 +4,7 @@ import { defined } from '@cobbler/agent/values';
 /** Maximum number of sessions per request. */
 const pageLength = 1_000;
 
-/** Every session of a store that has events and stands like this. */
+/** Returns every session of a store that has events and one of these statuses. */
 export async function sessionsThat(
   store: SessionStore,
   status: SessionInfo['status'],
@@ -13,7 +13,10 @@ export async function sessionsThat(
   return all.filter((info) => info.events > 0 && info.status === status);
 }
 
-/** The sessions in which a run began or ended since a time, in milliseconds since 1970; the last changed first. */
+/**
+ * Returns the sessions in which a run started or ended since a time, in milliseconds since 1970; the last changed
+ * first.
+ */
 export async function sessionsSince(store: SessionStore, time: number): Promise<readonly SessionInfo[]> {
   const found: SessionInfo[] = [];
   let after: string | undefined;
@@ -26,7 +29,7 @@ export async function sessionsSince(store: SessionStore, time: number): Promise<
   return found;
 }
 
-/** A session as the API returns it, if the store has it. One without messages is new. */
+/** Returns a session as the API represents it, if it is in the store. A session without messages is new. */
 export function sessionTold(id: string, info: SessionInfo | undefined): Record<string, unknown> {
   if (info === undefined) return { id, title: '', status: 'new', events: 0 };
   return info.events === 0 ? { ...info, status: 'new' } : { ...info };

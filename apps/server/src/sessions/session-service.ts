@@ -17,11 +17,11 @@ import { sessionExecutor } from './session-work.ts';
 /** Maximum number of remembered sessions without events, for stores that do not keep them. */
 const maxMade = 10_000;
 
-/** Where runs are done that outlive this process. */
+/** A runner whose runs outlive this process. */
 export interface Elsewhere {
-  /** Runs the routine that `sessionWork` makes of the same store and settings. */
+  /** Runs the workflow that `sessionWork` creates for the same store and settings. */
   readonly runner: Pick<Runner, 'start' | 'cancel' | 'status'>;
-  /** Calls back when something was appended to a session, by whatever process. Default: it is looked for. */
+  /** Calls the listener when any process has appended to a session. Default: the log is checked at intervals. */
   readonly watch?: (listener: (sessionId: string) => void) => () => void;
 }
 
@@ -29,7 +29,7 @@ export interface Elsewhere {
 export interface DeskOptions {
   readonly store: SessionStore;
   readonly settings: (sessionId: string) => SessionSettings;
-  /** Sees to runs, here or elsewhere. Default: they are done here and end with the process. */
+  /** Executes the runs. Default: they execute here and end with the process. */
   readonly elsewhere?: Elsewhere;
   readonly limits: ServerLimits;
   readonly journal: Logger;
@@ -42,7 +42,7 @@ export interface DeskOptions {
 export class SessionService {
   readonly #options: DeskOptions;
   readonly #live = new Map<string, LiveSession>();
-  /** Sessions that were made and in which nothing was said yet: not every store has them. */
+  /** Sessions that were created but have no messages yet; not every store keeps them. */
   readonly #made = new Set<string>();
   #clock = 0;
   #isClosing = false;
@@ -51,24 +51,24 @@ export class SessionService {
     this.#options = options;
   }
 
-  /** Sessions in memory. */
+  /** Number of sessions in memory. */
   get size(): number {
     return this.#live.size;
   }
 
-  /** Active runs. */
+  /** Number of active runs. */
   get running(): number {
     return [...this.#live.values()].filter(({ run }) => run !== undefined).length;
   }
 
-  /** Readers of events. */
+  /** Number of connected event clients. */
   get readers(): number {
     let readers = 0;
     for (const { broadcast } of this.#live.values()) readers += broadcast.size;
     return readers;
   }
 
-  /** The active run of a session, if there is one. */
+  /** Returns the active run of a session; undefined if there is none. */
   runIn(sessionId: string): string | undefined {
     return this.#live.get(sessionId)?.run?.id;
   }
@@ -83,13 +83,13 @@ export class SessionService {
     return this.#isClosing;
   }
 
-  /** @throws Problem 404 for a session that the store does not have, 503 when too many are in use. */
+  /** @throws Problem 404 for an unknown session, 503 if too many are in use. */
   async session(id: string): Promise<LiveSession> {
     if (await this.#has(id)) return await this.#joined(this.#open(id));
     throw new Problem(404, 'no_session', `There is no session ${id}.`);
   }
 
-  /** Makes a session, or gives the one of this id. */
+  /** Creates a session, or returns the one with this id. */
   async create(id: string = systemRuntime.id()): Promise<{ id: string; isNew: boolean }> {
     this.#mayBegin();
     const isNew = !(await this.#has(id)) && !this.#made.has(id);
@@ -99,13 +99,13 @@ export class SessionService {
     return { id, isNew };
   }
 
-  /** The session of the plain routes, created at the first request. */
+  /** Returns the session of the plain routes; creates it on the first request. */
   async always(id: string): Promise<LiveSession> {
     await this.create(id);
     return await this.#joined(this.#open(id));
   }
 
-  /** @throws Problem 409 `busy` for a session that runs. */
+  /** @throws Problem 409 `busy` if the session is running. */
   async delete(id: string): Promise<void> {
     const session = await this.session(id);
     if (session.run !== undefined) {
@@ -119,11 +119,11 @@ export class SessionService {
     await this.#options.store.delete(id);
   }
 
-  /** Continues every session that was cut off. Resolves with those that could continue. */
+  /** Continues every interrupted session. Resolves with those that could continue. */
   async resumeInterrupted(): Promise<Accepted[]> {
     const { store, journal, elsewhere } = this.#options;
     const resumed: Accepted[] = [];
-    // A run that was cut off there continues there.
+    // A run that was interrupted there continues there.
     if (elsewhere !== undefined) return resumed;
     for (const { id } of await sessionsThat(store, 'interrupted')) {
       try {
@@ -138,12 +138,12 @@ export class SessionService {
     return resumed;
   }
 
-  /** @throws Problem 503 when the server is about to stop. */
+  /** @throws Problem 503 if the server is shutting down. */
   mayBegin(): void {
     this.#mayBegin();
   }
 
-  /** Shows those who watch what other processes wrote into their sessions, or into this one. */
+  /** Publishes the events that other processes wrote into their sessions, or into this one. */
   async showOthers(sessionId?: string): Promise<void> {
     const sessions = sessionId === undefined ? [...this.#live.values()] : [this.#live.get(sessionId)];
     for (const session of sessions) await session?.showOthers();
@@ -154,10 +154,10 @@ export class SessionService {
     for (const { broadcast } of this.#live.values()) broadcast.end(tokenId);
   }
 
-  /** Lets runs come to their end, and cancels those that do not within the time. */
+  /** Waits for runs to end, and cancels those that do not end in time. */
   async drain(ms: number): Promise<void> {
     this.#isClosing = true;
-    // Runs that are done elsewhere need not come to their end before this process does.
+    // Runs that execute elsewhere need not end before this process does.
     const here = this.#options.elsewhere === undefined ? [...this.#live.values()] : [];
     const running = here.flatMap(({ run }) => (run === undefined ? [] : [run]));
     let cancel: NodeJS.Timeout | undefined;
@@ -170,10 +170,10 @@ export class SessionService {
     this.endStreams();
   }
 
-  /** A session begins by being claimed. Given back without an event it outlives us in a store that keeps it so. */
+  /** Creates a session by claiming it. Without an event, it remains only in stores that keep such sessions. */
   async #make(id: string): Promise<void> {
     const { store } = this.#options;
-    // Registered before it is claimed: a concurrent request must not claim it again, but use this one.
+    // Registered before it is claimed, so that a concurrent request uses this one instead of claiming it again.
     this.#made.add(id);
     try {
       const epoch = await store.claim(id);
@@ -241,7 +241,8 @@ export class SessionService {
     const spans = new RunSpans(sessionId);
     const handler: HarnessHandler = {
       onEvent: (event) => {
-        // Runs that may execute elsewhere are reported only from the log, so that each event is reported once and in order.
+        // Runs that may execute elsewhere are reported only from the log, so that each event is reported once and in
+        // order.
         if (elsewhere === undefined || !isStored(event)) hear(event);
         else void this.showOthers(sessionId).catch(() => undefined);
         meters.hear(event);

@@ -6,17 +6,17 @@ import { defined } from '@cobbler/agent/values';
 /** Usage of a session's own runs; events copied by a fork count in the original session. */
 export interface SessionUsage {
   readonly runs: number;
-  /** Answers of the model. */
+  /** Number of model responses. */
   readonly invocations: number;
   readonly toolCalls: number;
   readonly usage: Usage;
   /** Usage of failed attempts; not part of `usage`. */
   readonly wasted: Usage;
-  /** US dollars; absent when a price is unknown. */
+  /** US dollars; absent if a price is unknown. */
   readonly usd?: number;
 }
 
-/** Adds up a log: each response and each summary counts once, however often its run continued. */
+/** Computes the usage from a log: each response and each summary counts once, however often its run continued. */
 export class SessionUsageCounter {
   #usage: Usage = noUsage;
   #wasted: Usage = noUsage;
@@ -24,12 +24,12 @@ export class SessionUsageCounter {
   readonly #counts = { runs: 0, invocations: 0, toolCalls: 0 };
   #seq = 0;
 
-  /** The last event that is counted: what comes after it has to be added next. */
+  /** The last counted event; add the events after it next. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** Counts events; those that are counted already change nothing. */
+  /** Counts events; those already counted change nothing. */
   add(events: readonly Event[]): void {
     for (const event of events) if (event.seq > this.#seq) this.#add(event);
   }

@@ -6,7 +6,10 @@ import { sessionRoutine } from '@cobbler/agent/runner';
 /** The settings of a session: model, tools, permissions, limits. Never taken from a request. */
 export type SessionSettings = Omit<HarnessOptions, 'store' | 'sessionId' | 'handler' | 'report' | 'whenBusy'>;
 
-/** The executor of a session, with the ways of a harness: tools one after another, the first that fails stops its batch. */
+/**
+ * Creates the executor of a session with the rules of a harness: tools run one after another, and the first failure
+ * stops its batch.
+ */
 export function sessionExecutor(settings: SessionSettings, store: SessionStore): Executor {
   return new Executor({
     ...settings,
@@ -16,7 +19,7 @@ export function sessionExecutor(settings: SessionSettings, store: SessionStore):
   });
 }
 
-/** The work of a runner to which servers hand their runs: it uses the same store and settings. */
+/** Returns the workflow of a runner to which servers delegate their runs: it uses the same store and settings. */
 export function sessionWork(store: SessionStore, settings: (sessionId: string) => SessionSettings): Routine {
   return sessionRoutine({ store, executor: (sessionId) => sessionExecutor(settings(sessionId), store) });
 }

@@ -8,18 +8,18 @@ import { heartbeat } from '../sessions/frame.ts';
 export interface StreamBounds {
   readonly bufferBytes: number;
   readonly stallMs: number;
-  /** Called when a reader was dropped for being too slow. */
+  /** Called when a client was disconnected for reading too slowly. */
   readonly onDrop: () => void;
 }
 
 /** The first bytes of a stream. */
 export interface StreamStart {
-  /** Whose token opened it. */
+  /** The token that opened it. */
   readonly token: TokenInfo | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The first frames. */
   readonly text: string;
-  /** The last frames of a stream that the server ends. */
+  /** Returns the last frames of a stream that the server ends. */
   readonly last?: () => string;
 }
 
@@ -28,24 +28,26 @@ const head = {
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
-  // The end of the connection is the end of the stream: frames go out as they are, the same bytes to everyone.
+  // The end of the connection is the end of the stream: frames are written without further encoding, the same bytes
+  // to every client.
   connection: 'close',
 };
 
 /**
- * One client of an event stream. Frames are written to its socket unchanged; a client that reads too slowly is
- * disconnected and delays no other. Thousands of clients only wait, so each uses as little memory as possible.
+ * One client of an event stream. Frames are written to its socket unchanged. A client that reads too slowly is
+ * disconnected and delays no other. There may be thousands of idle clients, so each uses as little memory as
+ * possible.
  */
 export class EventStream {
   readonly tokenId: string;
-  /** When what opened it ends, in milliseconds since 1970. */
+  /** Expiry time of its token or cookie, in milliseconds since 1970. */
   readonly #until: number;
   readonly #socket: Socket;
   readonly #bounds: StreamBounds;
   readonly #last: (() => string) | undefined;
   #isClosed = false;
 
-  /** @param onClose called once when the reader has left or was dropped. */
+  /** @param onClose called once when the client has left or was disconnected. */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
@@ -60,7 +62,8 @@ export class EventStream {
     this.#last = last;
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, ...head });
-    // Headers and first frames in one write. The headers are sent explicitly, because otherwise Node keeps them in thirty parts.
+    // Headers and first frames in one write. The headers are sent explicitly, because otherwise Node keeps them in
+    // thirty parts.
     this.#socket.cork();
     response.flushHeaders();
     this.#socket.write(text);
@@ -69,7 +72,7 @@ export class EventStream {
     this.#socket.setNoDelay(true);
     this.#socket.on('close', () => onClose(this));
     forget(request);
-    // What a reader still says on this connection is of no interest; reading it shows when it leaves.
+    // Discard what the client still sends on this connection; reading it shows when the client leaves.
     request.resume();
   }
 
@@ -85,12 +88,12 @@ export class EventStream {
     if (socket.writableLength > this.#bounds.bufferBytes) this.#drop();
   }
 
-  /** A sign of life, unless other bytes are waiting anyway. */
+  /** Sends a heartbeat, unless other bytes are waiting anyway. */
   beat(): void {
     if (this.#socket.writableLength === 0) this.write(heartbeat);
   }
 
-  /** Resolves when there is room for more. A reader that takes nothing for too long is dropped. */
+  /** Resolves when the client can accept more data. A client that reads nothing for too long is disconnected. */
   async room(): Promise<void> {
     const socket = this.#socket;
     if (!socket.writableNeedDrain || socket.destroyed) return;
@@ -107,14 +110,17 @@ export class EventStream {
     });
   }
 
-  /** Ends the stream unless what opened it is still valid; a reader that does not take the rest is cut the next time. */
+  /**
+   * Ends the stream if its token or cookie is no longer valid. A client that does not read the rest is disconnected
+   * at the next check.
+   */
   check(tokenIds: ReadonlySet<string>, now: number): void {
     if (tokenIds.has(this.tokenId) && this.#until > now) return;
     if (this.#isClosed) this.#socket.destroy();
     else this.end();
   }
 
-  /** Ends the stream once what waits has been written. */
+  /** Ends the stream once the buffered data has been written. */
   end(): void {
     if (this.closed) return;
     const last = this.#last?.() ?? '';
@@ -130,7 +136,7 @@ export class EventStream {
   }
 }
 
-/** Lets go of what a request said: it has been read, and would be kept for as long as the stream lives. */
+/** Releases the data of a request, which would otherwise be kept as long as the stream. */
 function forget(request: IncomingMessage): void {
   request.headers = {};
   request.rawHeaders = [];

@@ -14,12 +14,12 @@ import { EventStream } from './event-stream.ts';
 const retryMs = 1000;
 
 /**
- * Interval at which streams are checked against their tokens, in milliseconds: the longest that one outlives its
- * token.
+ * Interval at which streams are checked against their tokens, in milliseconds: the maximum time that a stream
+ * outlives its token.
  */
 const checkMs = 500;
 
-/** Where a reader of events says it is. */
+/** A client's position in the events. */
 export interface Position {
   readonly seq: number;
   readonly frames: number;
@@ -33,7 +33,7 @@ export interface LogFacts {
   readonly events: number;
 }
 
-/** All streams of events of a server: counts them, keeps them alive. */
+/** All event streams of a server: counts them and keeps them alive. */
 export class Streams {
   readonly #limits: ServerLimits;
   readonly #bounds: StreamBounds;
@@ -69,8 +69,8 @@ export class Streams {
   }
 
   /**
-   * Opens a stream on the response of a request and tells the session's events to it.
-   * @throws Problem 503 when there are too many.
+   * Opens a stream on the response of a request and sends the session's events to it.
+   * @throws Problem 503 if there are too many.
    */
   async open(
     call: RouteRequest,
@@ -90,20 +90,20 @@ export class Streams {
       streams.delete(closed);
       broadcast.leave(closed);
     });
-    // One that has left already says so no more.
+    // A client that has already left does not report it again.
     if (stream.closed) return;
     streams.add(stream);
     await broadcast.join(stream, known ? place : { ...place, seq: 0, frames: 0 });
   }
 
-  /** @throws Problem 503 when there are too many. */
+  /** @throws Problem 503 if there are too many. */
   mayOpen(): void {
     if (this.size < this.#limits.clients) return;
     const headers = { 'retry-after': '10' };
     throw new Problem(503, 'too_many_clients', 'Too many event streams.', { headers });
   }
 
-  /** Opens a stream of another protocol, which the caller writes. `last` gives the frames that end it. */
+  /** Opens a stream of another protocol, which the caller writes. `last` returns the frames that end it. */
   openFront(
     call: RouteRequest<unknown, unknown>,
     headers: Readonly<Record<string, string>>,
@@ -130,13 +130,13 @@ export class Streams {
     for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.check(ids, now);
   }
 
-  /** Ends all streams and lets the timers go. */
+  /** Ends all streams and stops the timers. */
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const streams of Object.values(this.#byForm)) for (const stream of streams) stream.end();
   }
 
-  /** The first frames of a stream, before those of the log. */
+  /** Returns the first frames of a stream, before those of the log. */
   #firstFrames(session: LiveSession, place: StreamPosition, { known, events }: LogFacts): string {
     if (place.form === 'plain') return '\n';
     const hello = liveText(this.#hello(session, place, events));
@@ -154,7 +154,7 @@ export class Streams {
 }
 
 /**
- * Reads where a reader was: `12` after event 12, `12.1` after the second frame of event 12.
+ * Parses a client's position: `12` after event 12, `12.1` after the second frame of event 12.
  * @throws Problem 400 for anything else.
  */
 export function positionOf(text: string): Position {

@@ -3,13 +3,13 @@ export type Level = 'debug' | 'info' | 'warn' | 'error';
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
-/** Plain facts beside the message of a line. */
+/** Additional data of a log entry. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** Where lines go. */
+/** Receives log lines. */
 export type LineSink = (line: string) => void;
 
-/** The log of the server: one JSON object per line, from a level up, secrets taken out. */
+/** The log of the server: one JSON object per line, from a minimum level, without secrets. */
 export class Logger {
   readonly #sink: LineSink;
   readonly #least: number;
@@ -30,7 +30,7 @@ export class Logger {
 
 const secretNames = /^(authorization|cookie|set-cookie|token|secret|password|api[-_]?key|x-api-key)$/i;
 
-/** Shapes that only secrets have: our own tokens, the keys of model services, bearer headers. */
+/** Patterns that match only secrets: our own tokens, keys of model services, bearer headers. */
 const secretShapes = /\b(?:cbk_[\w-]{10,}|sk-[\w-]{8,})|\bBearer +[\x21-\x7e]+/g;
 
 /** Replaces secrets while a line is written. */

@@ -1,19 +1,19 @@
 import type { RunEvent } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 
-/** Names and values that tell one series of a metric from another. */
+/** Label names and values that identify one series of a metric. */
 type Labels = Readonly<Record<string, string>>;
 
 interface MetricCounter {
   readonly help: string;
-  /** By the text of its labels. */
+  /** Values by the text of their labels. */
   readonly values: Map<string, number>;
 }
 
-/** Durations that were noted under the same labels. */
+/** Durations recorded under the same labels. */
 interface Spread {
   readonly labels: Labels;
-  /** Count per bucket; the last has no upper bound. */
+  /** Count per bucket; the last one has no upper bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -27,8 +27,8 @@ interface Histogram {
 const buckets: readonly number[] = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
 /**
- * Maximum number of series of one metric. A model may call unknown tools under ever new names: the excess counts
- * together, in one series without labels.
+ * Maximum number of series of one metric. A model may call unknown tools under new names each time: any further
+ * series are counted together, in one series without labels.
  */
 const maxSeries = 500;
 
@@ -46,7 +46,7 @@ export class Meters {
     values.set(place, (values.get(place) ?? 0) + by);
   }
 
-  /** Notes a duration in seconds, under labels of which there are few. Called for every request. */
+  /** Records a duration in seconds. The labels must have few different values. Called for every request. */
   observe(name: string, help: string, labels: Labels, seconds: number): void {
     const { spreads } = made(this.#histograms, name, () => ({ help, spreads: new Map<string, Spread>() }));
     const spread = made(spreads, textOf(labels), () => ({
@@ -59,12 +59,12 @@ export class Meters {
     spread.sum += seconds;
   }
 
-  /** A value that is read on request. */
+  /** Registers a value that is read on request. */
   gauge(name: string, help: string, read: () => number): void {
     this.#gauges.push({ name, help, read });
   }
 
-  /** Metrics computed from the events of runs. */
+  /** Computes metrics from the events of runs. */
   hear(event: RunEvent): void {
     switch (event.type) {
       case 'assistant': {
@@ -97,7 +97,7 @@ export class Meters {
     }
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): string {
     const lines: string[] = [];
     for (const [name, { help, values }] of this.#counters) {
@@ -115,7 +115,7 @@ export class Meters {
   }
 }
 
-/** Buckets as Prometheus has them: each holds those before it too. */
+/** Returns the buckets as Prometheus expects them: each includes the counts of the buckets before it. */
 function spreadLines(name: string, text: string, { labels, counts, sum }: Spread): string[] {
   let below = 0;
   const lines = counts.map((count, index) => {

@@ -4,14 +4,14 @@ import { ignore } from '@cobbler/agent/events';
 import type { Span, Tracer } from '@opentelemetry/api';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 
-/** The tracer of whatever OpenTelemetry SDK the program has set up; without one, spans cost nothing. */
+/** Returns the tracer of the OpenTelemetry SDK that the program has set up; without one, spans cost nothing. */
 export function serverTracer(): Tracer {
   return trace.getTracer('@cobbler/server');
 }
 
 /**
- * Turns the events of one session into spans with the names of OpenTelemetry's conventions for generative
- * AI: `invoke_agent` for a run, `chat` for a request to the model, `execute_tool` for a tool.
+ * Converts the events of one session to spans with the names of OpenTelemetry's conventions for generative AI:
+ * `invoke_agent` for a run, `chat` for a request to the model, `execute_tool` for a tool.
  */
 export class RunSpans {
   readonly #tracer: Tracer;
