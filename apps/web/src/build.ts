@@ -1,4 +1,4 @@
-// Writes the page as a module that contains all its files: a bundler needs no files on disk.
+// Writes the page as a module that contains all its files, so that a bundler needs no files on disk.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { bundle } from './bundle.ts';
 

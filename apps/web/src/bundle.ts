@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-/** A file of the page as it is served. */
+/** A served file of the page. */
 export interface PageFile {
   readonly type: string;
   readonly text: string;
 }
 
-/** The files of the page by their path, `/` being the page itself. */
+/** The files of the page by path; `/` is the page itself. */
 export type PageFiles = Readonly<Record<string, PageFile>>;
 
 const source = fileURLToPath(new URL('./app/', import.meta.url));
@@ -25,7 +25,7 @@ export async function bundle(): Promise<PageFiles> {
     logLevel: 'error',
     base: '/',
     mode: 'production',
-    // Not left to the environment: in that of a test the page would carry the paths of its sources along.
+    // Set explicitly: with the value of a test environment, the page would contain the paths of its sources.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     resolve: { conditions: ['@cobbler/source', 'browser', 'import', 'module', 'default'] },
@@ -65,7 +65,7 @@ export async function bundle(): Promise<PageFiles> {
   return { ...Object.fromEntries(files), '/assets/notices.txt': notices };
 }
 
-/** Whose work the page contains and on what terms, which is what those terms ask for. */
+/** Returns the licenses of the code in the page, as their terms require. */
 function noticesOf(modules: Iterable<string>): string {
   const folders = [...modules].flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
   const notes = [...new Set(folders)].map((folder) => {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Changes whenever the page could come out otherwise. */
+/** Returns a value that changes whenever the built page could change. */
 export function fingerprint(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const hash = createHash('sha256');

@@ -5,12 +5,12 @@ import { fingerprint } from './fingerprint.ts';
 
 export type { PageFiles } from './bundle.ts';
 
-/** Kept outside of what is published, and thrown away with `node_modules`. */
+/** Outside of the published files, and deleted together with `node_modules`. */
 const cache = new URL('../node_modules/.cache/page/', import.meta.url);
 
 /**
- * The page as it is served. From the sources it is built when they have changed since it was built last; in
- * what is published, a module of the same name holds it ready.
+ * Loads the page. From the sources, it is built if they have changed since the last build. In the published package,
+ * a module of the same name contains it.
  */
 export async function loadPage(): Promise<PageFiles> {
   const name = `${fingerprint()}.json`;
@@ -24,17 +24,17 @@ export async function loadPage(): Promise<PageFiles> {
   }
 }
 
-/** Keeps what was built, and nothing older. Where nothing can be written it is built at each start. */
+/** Caches the built page and removes older ones. If the cache is not writable, the page is built at each start. */
 function keep(name: string, files: PageFiles): void {
   try {
     mkdirSync(cache, { recursive: true });
     const older = readdirSync(cache).filter((file) => file.endsWith('.json'));
-    // Beside its place first: another server may read it at this moment.
+    // Write to a temporary file first, because another server may be reading at the same time.
     const draft = `${fileURLToPath(new URL(name, cache))}.${process.pid}`;
     writeFileSync(draft, JSON.stringify(files));
     renameSync(draft, new URL(name, cache));
     for (const file of older) if (file !== name) rmSync(new URL(file, cache), { force: true });
   } catch {
-    // A source tree of another program.
+    // The sources are read-only.
   }
 }

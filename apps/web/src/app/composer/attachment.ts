@@ -1,24 +1,27 @@
 import type { UserPart } from '@cobbler/agent';
 import { size } from '../parts/format.ts';
 
-/** Maximum size of a message, in bytes of JSON: the server accepts one MiB. */
+/** Maximum size of a message in bytes of JSON; the server accepts one MiB. */
 export const maxBytes = 1_000_000;
 
-/** Larger images are scaled down first. */
+/** Larger images are scaled down first, in bytes. */
 const heavyBytes = 300_000;
 
-/** A longer side than this brings a model nothing, in pixels. */
+/** Maximum side length of an image, in pixels; models gain nothing from larger ones. */
 const maxSide = 1_568;
 
 const fileHeading = (name: string) => `File ${name}:`;
 
-/** The name of a text file that is sent as a part; of any other text its first line. */
+/** Returns the name of a text file that is sent as a part; for any other text, its first line. */
 export function nameOf(text: string): string {
   const [heading = ''] = text.split('\n', 1);
   return /^File (.+):$/.exec(heading)?.[1] ?? heading;
 }
 
-/** Reads a file as a part of a message. @throws Error that says what to do. */
+/**
+ * Reads a file as a part of a message.
+ * @throws Error with a message that says what to do.
+ */
 export async function partOf(file: File): Promise<UserPart> {
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) return await picture(file);
   if (file.type === 'application/pdf') {

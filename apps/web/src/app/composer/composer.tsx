@@ -6,14 +6,14 @@ import { Parts } from '../parts/parts.tsx';
 import { maxBytes, nameOf, partOf } from './attachment.ts';
 
 interface ComposerProps {
-  /** Whose draft it is. */
+  /** The key of the stored draft. */
   readonly name: string;
-  /** True for a new session: the next message continues it, and typing works at once. */
+  /** True for a new session: the next message continues it, and the field has the focus. */
   readonly isBegun: boolean;
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
   readonly isStopping: boolean;
-  /** Says it. Rejects when it was not taken: then it is still there to be sent again. */
+  /** Sends a message. Rejects if the server did not accept it; the text then stays and can be sent again. */
   readonly say: (content: readonly UserPart[]) => Promise<void>;
   readonly stop: () => void;
   readonly warn: (text: string) => void;
@@ -21,7 +21,7 @@ interface ComposerProps {
   readonly given?: { readonly text: string };
 }
 
-/** Where a message is written. What is in it outlives a reload of the page. */
+/** The field for a message. Its content survives a reload of the page. */
 export function Composer(props: ComposerProps): VNode {
   const { name, isBegun, isRunning, isWaiting, isStopping, say, stop, warn, given } = props;
   const [text, setText] = useDraft(name);
@@ -165,7 +165,7 @@ function Attached({ parts, remove }: AttachedProps): VNode | null {
   );
 }
 
-/** The parts of the message: attachments first, because the text refers to them. */
+/** Returns the parts of the message: attachments first, because the text refers to them. */
 function contentOf(attached: readonly UserPart[], text: string): UserPart[] {
   return text.trim() === '' ? [...attached] : [...attached, { type: 'text', text }];
 }
@@ -176,7 +176,7 @@ interface ComposerAttachments {
   readonly attach: (files: Iterable<File>) => Promise<void>;
 }
 
-/** The attachments of the message. Reports why a file cannot be sent. */
+/** Manages the attachments of the message. Reports why a file cannot be sent. */
 function useAttachments(warn: (text: string) => void): ComposerAttachments {
   const [attached, setAttached] = useState<readonly UserPart[]>([]);
   const attach = async (list: Iterable<File>) => {
@@ -192,13 +192,13 @@ function useAttachments(warn: (text: string) => void): ComposerAttachments {
   return { attached, setAttached, attach };
 }
 
-/** Lets what is typed next be a message. A touch screen would bring up its keyboard, over what is to be read first. */
+/** Focuses the message field, except on a touch screen, where the keyboard would cover the text. */
 export function focusMessage(): void {
   if (!matchMedia('(pointer: fine)').matches) return;
   document.getElementById('message')?.focus({ preventScroll: true });
 }
 
-/** A text that is kept for as long as the browser's tab is open. */
+/** Stores a text as long as the browser's tab is open. */
 function useDraft(name: string): [string, (text: string) => void] {
   const key = `draft ${name}`;
   const [text, set] = useState(sessionStorage.getItem(key) ?? '');
@@ -213,7 +213,7 @@ function useDraft(name: string): [string, (text: string) => void] {
   ];
 }
 
-/** A field as high as what is in it, within reason. */
+/** Adjusts the height of a field to its content, up to a limit. */
 function useFitting(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
   useLayoutEffect(() => {
     const element = field.current;

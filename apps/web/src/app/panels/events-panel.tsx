@@ -14,7 +14,7 @@ interface EventsProps {
   readonly fork: (seq: number) => void;
 }
 
-/** The log as it is. */
+/** The unchanged log. */
 export function EventsPanel({ model, show, fork }: EventsProps): VNode {
   const [words, setWords] = useState('');
   const { events } = model;
@@ -52,7 +52,7 @@ export function EventsPanel({ model, show, fork }: EventsProps): VNode {
   );
 }
 
-/** The events that match the filter. */
+/** Returns the events that match the filter. */
 export function eventsWith(events: readonly Event[], words: string): readonly Event[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === '') return [...events];
@@ -103,7 +103,7 @@ const EventRow: (props: EventRowProps) => VNode | null = still(
   },
 ) as (props: EventRowProps) => VNode | null;
 
-/** A short description of an event. */
+/** Returns a short description of an event. */
 function aboutOf(event: Event): string {
   switch (event.type) {
     case 'user':

@@ -21,7 +21,7 @@ interface PanelProps {
   readonly fork: (seq: number) => void;
 }
 
-/** Other views of a session, on demand, next to the conversation. */
+/** The other views of a session, next to the conversation. */
 export function Panel({ model, name, setPanel, show, fork }: PanelProps): VNode {
   return (
     <aside class="panel" aria-label="Details">

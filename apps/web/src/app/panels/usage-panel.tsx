@@ -81,7 +81,7 @@ function Sum({ name, value }: { readonly name: string; readonly value: string })
   );
 }
 
-/** More rows than this are not drawn: the charts show them all. */
+/** Maximum number of rows; the charts show all of them. */
 const maxRows = 200;
 
 function TurnTable({

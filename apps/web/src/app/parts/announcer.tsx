@@ -4,15 +4,15 @@ import type { VNode } from 'preact';
 import { Changed } from './changed.ts';
 import { useChanged } from './still.tsx';
 
-/** Older announcements are dropped: they were already read out. */
+/** Maximum number of announcements; older ones have already been read out. */
 const most = 4;
 
 /** Announcements for screen readers: complete items only, never streamed text. */
 export class Announcer extends Changed {
-  /** The last announcements: several at once are read one after another. */
+  /** The last announcements; several at the same time are read one after another. */
   lines: readonly { readonly seq: number; readonly text: string }[] = [];
 
-  /** Tells what an event means, if it is worth an interruption. */
+  /** Announces an event if it is worth an interruption. */
   hear(event: Event): void {
     const text = wordsFor(event);
     if (text === '') return;
@@ -21,7 +21,7 @@ export class Announcer extends Changed {
   }
 }
 
-/** The announcement of an event; undefined for most. */
+/** Returns the announcement of an event; an empty string for most events. */
 export function wordsFor(event: Event): string {
   switch (event.type) {
     case 'assistant': {

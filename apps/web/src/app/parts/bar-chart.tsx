@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
 interface Bar {
-  /** The event to go to. */
+  /** The event to navigate to. */
   readonly key: number;
-  /** One on top of the other. */
+  /** The stacked values of the bar. */
   readonly values: readonly number[];
   readonly words: string;
 }
@@ -17,10 +17,10 @@ interface ChartProps {
 
 const [width, height] = [360, 96] as const;
 
-/** Maximum number of bars; of more, neighbors are added up. */
+/** Maximum number of bars; if there are more, neighboring ones are added up. */
 const most = 120;
 
-/** Values side by side, each made of parts. */
+/** A chart of stacked bars. */
 export function BarChart({ bars: given, kinds, format }: ChartProps): VNode {
   const bars = merged(given);
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));

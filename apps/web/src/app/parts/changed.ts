@@ -1,15 +1,15 @@
-/** Something that changes and tells so: at most once per frame, however often it changed. */
+/** A source of change notifications: at most one per frame, however often it changed. */
 export class Changed {
   readonly #listeners = new Set<() => void>();
   #isDue = false;
 
-  /** Calls back after changes, until the function that it gives is called. */
+  /** Calls the listener after changes. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Something has changed. */
+  /** Reports a change. */
   protected changed(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -18,7 +18,7 @@ export class Changed {
       this.#isDue = false;
       for (const listener of this.#listeners) listener();
     };
-    // A page that is not shown has no frames, but its title still tells how things stand.
+    // A hidden page has no frames, but its title still shows the status.
     if (document.hidden) setTimeout(tell, 100);
     else {
       requestAnimationFrame(tell);

@@ -6,7 +6,7 @@ interface CopyProps {
   readonly label?: string;
 }
 
-/** Puts text into the clipboard and says so. */
+/** A button that copies text to the clipboard and confirms it. */
 export function CopyButton({ text, label = 'Copy' }: CopyProps): VNode {
   const [done, set] = useState(false);
   const copy = async () => {
@@ -21,7 +21,7 @@ export function CopyButton({ text, label = 'Copy' }: CopyProps): VNode {
   );
 }
 
-/** Puts text into the clipboard, also where the page is not served securely. */
+/** Copies text to the clipboard, even if the page is not served securely. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** An amount of tokens: `950`, `12.3k`, `1.2M`. */
+/** Formats a number of tokens: `950`, `12.3k`, `1.2M`. */
 export function tokens(count: number): string {
   if (count < 1_000) return String(count);
   const [unit, per] = count < 999_500 ? (['k', 1_000] as const) : (['M', 1_000_000] as const);
@@ -6,14 +6,14 @@ export function tokens(count: number): string {
   return `${value < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
 }
 
-/** Money in US dollars, with as many places as it takes to see it. */
+/** Formats an amount in US dollars, with enough decimal places to show it. */
 export function money(usd: number): string {
   if (usd === 0) return '$0';
   if (usd < 0.0001) return '<$0.0001';
   return usd < 0.01 ? `$${usd.toFixed(4)}` : usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`;
 }
 
-/** A length of time in milliseconds: `12 ms`, `3.4 s`, `2 min 5 s`, `1 h 4 min`. */
+/** Formats a duration in milliseconds: `12 ms`, `3.4 s`, `2 min 5 s`, `1 h 4 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
@@ -26,7 +26,7 @@ function joined(left: number, leftUnit: string, right: number, rightUnit: string
   return right === 0 ? `${left} ${leftUnit}` : `${left} ${leftUnit} ${right} ${rightUnit}`;
 }
 
-/** The age for lists: `now`, `5 min`, `3 h`, `2 d`, then the date. */
+/** Formats an age for lists: `now`, `5 min`, `3 h`, `2 d`, then the date. */
 export function ago(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1_000;
   if (seconds < 60) return 'now';
@@ -36,17 +36,17 @@ export function ago(time: string, now: number): string {
   return new Date(time).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
 }
 
-/** A part of a whole, in percent. */
+/** Formats a part of a whole in percent. */
 export function share(part: number, whole: number): string {
   return whole === 0 ? '0%' : `${Math.round((part / whole) * 100)}%`;
 }
 
-/** A number of things: `1 line`, `3 lines`. */
+/** Formats a count with its noun: `1 line`, `3 lines`. */
 export function counted(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** A size in bytes: `12 B`, `3.4 KB`, `2.1 MB`. */
+/** Formats a size in bytes: `12 B`, `3.4 KB`, `2.1 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -5,7 +5,7 @@ import { size } from './format.ts';
 /** Image types that a browser shows and that cannot contain a script. */
 const pictures = /^image\/(png|jpeg|gif|webp)$/;
 
-/** The files among some parts. */
+/** The files among the parts. */
 export function Parts({ parts }: { readonly parts: readonly UserPart[] }): VNode | null {
   const shown = parts.filter((part) => part.type === 'file');
   if (shown.length === 0) return null;

@@ -3,7 +3,7 @@ import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Changed } from './changed.ts';
 
-/** A component that is drawn again only when one of its properties is another one. */
+/** Creates a component that is rendered again only when one of its properties has changed. */
 export function still<Props extends object>(draw: FunctionComponent<Props>): FunctionComponent<Props> {
   class Still extends Component<Props> {
     override shouldComponentUpdate(next: Readonly<Props>): boolean {
@@ -19,7 +19,7 @@ export function still<Props extends object>(draw: FunctionComponent<Props>): Fun
   return Still as unknown as FunctionComponent<Props>;
 }
 
-/** Draws the component again when something has changed. */
+/** Renders the component again when a source has changed. */
 export function useChanged(...sources: readonly (Changed | undefined)[]): void {
   const [, count] = useState(0);
   useEffect(() => {
@@ -30,7 +30,7 @@ export function useChanged(...sources: readonly (Changed | undefined)[]): void {
   }, sources);
 }
 
-/** The time now, in milliseconds since 1970, kept up to date while it is asked for. */
+/** Returns the current time in milliseconds since 1970, updated while it is wanted. */
 export function useNow(everyMs: number, isWanted: boolean = true): number {
   const [now, set] = useState(Date.now());
   useEffect(() => {

@@ -1,24 +1,24 @@
-/** Light, dark, or what the system says. */
+/** Light, dark, or the system's theme. */
 export type Theme = 'auto' | 'light' | 'dark';
 
 export const themes: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const key = 'theme';
 
-/** The theme that was chosen in this browser. */
+/** Returns the theme chosen in this browser. */
 export function chosenTheme(): Theme {
   const stored = localStorage.getItem(key);
   return themes.find((theme) => theme === stored) ?? 'auto';
 }
 
-/** Chooses a theme, here and from now on. */
+/** Applies a theme and remembers it. */
 export function chooseTheme(theme: Theme): void {
   if (theme === 'auto') localStorage.removeItem(key);
   else localStorage.setItem(key, theme);
   showTheme(theme);
 }
 
-/** Shows the page in a theme. */
+/** Applies a theme to the page. */
 export function showTheme(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme;
 }

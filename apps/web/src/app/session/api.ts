@@ -16,9 +16,9 @@ export interface SessionListing {
   readonly next?: string;
 }
 
-/** Why a request did not do what was asked. */
+/** The reason why a request failed. */
 export class ApiError extends Error {
-  /** 0 when the server was not reached. */
+  /** 0 if the server was not reached. */
   readonly status: number;
   readonly code: string;
 
@@ -37,7 +37,10 @@ export class ApiError extends Error {
 /** A prompt for the model. */
 export type MessageContent = string | readonly UserPart[];
 
-/** Asks the server for JSON; an empty answer is an empty object. @throws ApiError */
+/**
+ * Sends a request for JSON; an empty response becomes an empty object.
+ * @throws ApiError
+ */
 export async function ask<Answer>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -59,7 +62,10 @@ interface PageRequest extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request. @throws ApiError with status 0 */
+/**
+ * Sends a request.
+ * @throws ApiError with status 0
+ */
 export async function reach(path: string, init: PageRequest): Promise<Response> {
   const headers = { ...pageKeyHeader(), ...init.headers };
   const common = { credentials: 'same-origin', redirect: 'error', cache: 'no-store' } as const;
@@ -70,7 +76,7 @@ export async function reach(path: string, init: PageRequest): Promise<Response> 
   }
 }
 
-/** The body of an error response. */
+/** Parses the body of an error response. */
 export function problemOf(status: number, text: string): ApiError {
   try {
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
@@ -82,7 +88,7 @@ export function problemOf(status: number, text: string): ApiError {
 
 const of = (sessionId: string) => `/v1/sessions/${encodeURIComponent(sessionId)}`;
 
-/** Everything that the page asks of the server besides events. All throw {@link ApiError}. */
+/** All requests of the page except for events. All throw {@link ApiError}. */
 export const api = {
   signIn: async (token: string): Promise<void> => {
     keepPageKey((await ask<{ readonly key: string }>('POST', '/v1/cookie', { token })).key);
@@ -110,12 +116,15 @@ export const api = {
 /** The name of the key in this origin's storage, and of the request header. */
 const name = 'cobbler-page';
 
-/** Keeps the key of the cookie for this origin: browsers send the cookie to every port of the host, and the key to none. */
+/**
+ * Stores the key of the cookie for this origin: browsers send the cookie to every port of the host, but the key to
+ * none.
+ */
 function keepPageKey(key: string): void {
   localStorage.setItem(name, key);
 }
 
-/** The headers of every request of the page; none before sign-in. */
+/** Returns the headers for every request of the page; none before sign-in. */
 function pageKeyHeader(): Readonly<Record<string, string>> {
   const key = localStorage.getItem(name);
   return key === null ? {} : { [name]: key };

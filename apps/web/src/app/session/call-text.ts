@@ -3,10 +3,10 @@ import { callStatus } from '@cobbler/agent/events';
 import { assertNever } from '@cobbler/agent/values';
 import { duration } from '../parts/format.ts';
 
-/** Arguments that say what a call is about, the most telling first. */
+/** Arguments that show what a call does, the most informative first. */
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'name'];
 
-/** The one argument that matters. */
+/** Returns the most important argument of a call. */
 export function subjectOf({ part, approval }: CallItem): string {
   const given = part.arguments ?? {};
   for (const name of telling) {
@@ -18,7 +18,7 @@ export function subjectOf({ part, approval }: CallItem): string {
   return typeof first === 'string' ? first : '';
 }
 
-/** A mark for where a call stands, readable without colours. */
+/** Symbols for the status of a call, readable without color. */
 export const marks: Readonly<Record<CallStatus, string>> = {
   proposed: '·',
   asked: '?',
@@ -30,7 +30,7 @@ export const marks: Readonly<Record<CallStatus, string>> = {
   unknown: '?',
 };
 
-/** The outcome of a call, in a few words. */
+/** Returns the outcome of a call in a few words. */
 export function outcomeOf(call: CallItem): string {
   const { report, decision } = call;
   const status = callStatus(call);
@@ -56,14 +56,14 @@ export function outcomeOf(call: CallItem): string {
   }
 }
 
-/** The duration of a finished call; empty for one that never ran. */
+/** Returns the duration of a finished call; an empty string for one that never ran. */
 export function timeOf(call: CallItem): string {
   const { report } = call;
   if (report === undefined || report.notRun === true || report.denied === true) return '';
   return duration(report.durationMs);
 }
 
-/** The result of a call, as text. */
+/** Returns the result of a call as text. */
 export function resultText({ report, result }: CallItem): string {
   const content = report?.content ?? result?.content ?? [];
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -2,7 +2,7 @@ import type { ConversationItem, StoredEvent } from '@cobbler/agent/events';
 import type { FileDiff } from './diff.ts';
 import { readDiff } from './diff.ts';
 
-/** A file and every change that was made to it, the oldest first. */
+/** A file and all its changes, the oldest first. */
 export interface ChangedFile {
   readonly path: string;
   readonly added: number;
@@ -10,7 +10,7 @@ export interface ChangedFile {
   readonly changes: readonly { readonly seq: number; readonly diff: FileDiff }[];
 }
 
-/** The files that a conversation has changed, in the order in which they were first changed. */
+/** Returns the files that a conversation has changed, in the order of their first change. */
 export function changesIn(items: readonly ConversationItem[]): ChangedFile[] {
   const files = new Map<string, { seq: number; diff: FileDiff }[]>();
   for (const item of items) {
@@ -39,7 +39,7 @@ function sum(values: readonly number[]): number {
 
 const known = new WeakMap<StoredEvent<'tool_result'>, FileDiff[]>();
 
-/** The diff of a result, read once. */
+/** Parses the diff of a result and caches it. */
 export function filesIn(report: StoredEvent<'tool_result'>): readonly FileDiff[] {
   const before = known.get(report);
   if (before !== undefined) return before;

@@ -16,11 +16,11 @@ export interface FileDiff {
   readonly removed: number;
 }
 
-/** Reads a unified diff, of one file or several. What cannot be understood is shown as it is. */
+/** Parses a unified diff of one or more files. Lines that cannot be parsed are shown unchanged. */
 export function readDiff(text: string): FileDiff[] {
   const files: { path: string; lines: ChangeLine[] }[] = [];
   let [before, after, from] = [0, 0, ''];
-  // How many lines the hunk still has on either side: inside of it `--- ` is a removed line.
+  // Number of lines that the hunk still has on either side: within it, `--- ` is a removed line.
   let [leftBefore, leftAfter] = [0, 0];
   for (const line of text.replace(/\n$/, '').split('\n')) {
     const inHunk = leftBefore > 0 || leftAfter > 0;

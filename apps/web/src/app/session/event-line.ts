@@ -1,25 +1,28 @@
 import { backoff } from '@cobbler/agent/values';
 import { ApiError, problemOf, reach } from './api.ts';
 
-/** Until the server says how often it shows that it lives, in milliseconds. */
+/** Heartbeat interval until the server sends its own, in milliseconds. */
 const assumedHeartbeatMs = 15_000;
 
 /** Number of heartbeats without data after which the connection counts as broken. */
 const missedBeats = 2.5;
 
-/** Waits before coming back grow from the first to the second, in milliseconds. */
+/** Minimum and maximum delay before reconnecting, in milliseconds. */
 const back = [250, 4_000] as const;
 
 /** Options of an event connection. */
 export interface EventConnectionOptions {
   readonly sessionId: string;
-  /** The last event that is held: what comes after it is asked for. */
+  /** Returns the last known event; later ones are requested. */
   readonly position: () => number;
-  /** Gets the JSON of every frame. False: what came is not what has to follow, so the line is made anew. */
+  /**
+   * Receives the JSON of every frame. Returns false if it is not the expected event, so that the connection is
+   * replaced.
+   */
   readonly hear: (frame: Record<string, unknown>) => boolean;
-  /** All frames of one chunk of the stream were processed. */
+  /** Called when all frames of one chunk of the stream have been processed. */
   readonly heard: () => void;
-  /** The connection is lost; it reconnects automatically, unless waiting cannot help. */
+  /** Called when the connection is lost. It reconnects automatically, unless waiting cannot help. */
   readonly onLost: (reason: ApiError) => void;
 }
 
@@ -42,13 +45,13 @@ export class EventConnection {
     void this.#keepUp();
   }
 
-  /** Lets the connection go until {@link wake}. */
+  /** Closes the connection until {@link wake}. */
   rest(): void {
     this.#isResting = true;
     this.#connection?.abort();
   }
 
-  /** The page is visible again, or the network is back: reconnects without delay. */
+  /** Reconnects without delay, because the page is visible again or the network is back. */
   wake(): void {
     this.#isResting = false;
     this.#failures = 0;
@@ -126,7 +129,7 @@ export class EventConnection {
     this.#failures = 0;
   }
 
-  /** Waits for this time, or until it is resumed. */
+  /** Waits for this time, or until resumed. */
   #pause(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === undefined ? undefined : setTimeout(done, ms);
@@ -139,13 +142,13 @@ export class EventConnection {
   }
 }
 
-/** Splits a stream of events into the data of its frames. A frame that is cut off is never given. */
+/** Splits an event stream into the data of its frames. Incomplete frames are never returned. */
 export class SseReader {
   readonly #decoder = new TextDecoder();
   #rest = '';
   #data: string | undefined;
 
-  /** The data of the frames that these bytes complete. */
+  /** Returns the data of the frames that these bytes complete. */
   push(bytes: Uint8Array): string[] {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';

@@ -2,13 +2,13 @@ import { defined } from '@cobbler/agent/values';
 
 /** The route of the page, from its address. */
 export interface PageRoute {
-  /** Absent: at the beginning of a new session. */
+  /** If absent, the page shows the start of a new session. */
   readonly sessionId?: string;
-  /** An event to go to. */
+  /** The event to navigate to. */
   readonly seq?: number;
 }
 
-/** Reads an address such as `/s/ID#e42`. */
+/** Parses an address such as `/s/ID#e42`. */
 export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): PageRoute {
   const id = /^\/s\/([^/]+)$/.exec(pathname)?.[1];
   const seq = /^#e(\d+)$/.exec(hash)?.[1];
@@ -20,13 +20,13 @@ export function parseRoute({ pathname, hash }: Pick<Location, 'pathname' | 'hash
   };
 }
 
-/** The address of a place. */
+/** Returns the address of a route. */
 export function addressOf({ sessionId, seq }: PageRoute): string {
   const path = sessionId === undefined ? '/' : `/s/${encodeURIComponent(sessionId)}`;
   return seq === undefined ? path : `${path}#e${seq}`;
 }
 
-/** The token that an address brings along in its fragment, which no server ever sees. */
+/** Returns the token in the fragment of an address, which no server ever sees. */
 export function tokenIn({ hash }: Pick<Location, 'hash'>): string | undefined {
   return new URLSearchParams(hash.slice(1)).get('token') ?? undefined;
 }

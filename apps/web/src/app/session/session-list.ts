@@ -5,10 +5,10 @@ import { ApiError, api } from './api.ts';
 /** Interval at which a visible page loads the list, in milliseconds. */
 const everyMs = 4_000;
 
-/** The same for a hidden page: its title still shows what waits. */
+/** The same for a hidden page, whose title still shows the number of waiting approvals. */
 const hiddenEveryMs = 15_000;
 
-/** More sessions than this are not looked through. */
+/** Maximum number of sessions to search. */
 const most = 2_000;
 
 /** The sessions of the server, kept up to date. */
@@ -23,7 +23,7 @@ export class SessionList extends Changed {
   #asking: Promise<void> | undefined;
   #isEnded = false;
 
-  /** Asks now, and from then on again and again. */
+  /** Loads the list now, and then at intervals. */
   refresh(): Promise<void> {
     clearTimeout(this.#timer);
     this.#asking ??= this.#ask().finally(() => {
@@ -35,13 +35,13 @@ export class SessionList extends Changed {
     return this.#asking;
   }
 
-  /** Brings older ones in. */
+  /** Loads older sessions. */
   more(): Promise<void> {
     this.#pages += 1;
     return this.refresh();
   }
 
-  /** Brings all in, so that they can be looked through. */
+  /** Loads all sessions, for the search. */
   all(): Promise<void> {
     if (!this.hasMore) return Promise.resolve();
     this.#pages = most / 100;
@@ -68,7 +68,7 @@ export class SessionList extends Changed {
       this.isLoaded = true;
       if (JSON.stringify(items) !== JSON.stringify(this.items)) this.items = items;
     } catch (error) {
-      // A server that is away comes back; a sign-in that has ended does not.
+      // A server that is down comes back, but an expired sign-in does not.
       this.isSignedOut = error instanceof ApiError && error.status === 401;
     }
     this.changed();

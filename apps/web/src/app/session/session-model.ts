@@ -14,29 +14,29 @@ export type ConnectionState =
   | { readonly state: 'signed_out' }
   | { readonly state: 'refused'; readonly reason: string };
 
-/** Something that was said and is not in the log yet. */
+/** A sent message that is not in the log yet. */
 export interface Outgoing {
   readonly key: string;
   readonly content: readonly UserPart[];
   readonly steer: boolean;
 }
 
-/** Time that the page shows that it is up to date, in milliseconds. */
+/** Time that the page shows that it has caught up, in milliseconds. */
 const caughtUpMs = 5_000;
 
-/** One session as the page has it: its log, what it shows, and the line over which it comes. */
+/** One session in the page: its log, its view and its connection. */
 export class SessionModel extends Changed {
   readonly id: string;
-  /** The whole log, for those who want to see it as it is. */
+  /** The complete log, for the events panel. */
   readonly events: Event[] = [];
   view: ConversationItems = emptyItems();
   connection: ConnectionState = { state: 'loading' };
   /** Number of events received after a reconnect, while the notice is shown. */
   caughtUp: number | undefined;
   outgoing: Outgoing | undefined;
-  /** Counts up with every change, so that what is drawn of one can tell whether it is still right. */
+  /** Increases with every change, so that components can detect whether they are outdated. */
   version: number = 0;
-  /** Answers that were given on this page, by approval. */
+  /** Decisions that were made on this page, by approval. */
   readonly given: Map<string, 'allow' | 'deny'> = new Map();
   readonly #line: EventConnection;
   readonly #onStored: (event: Event) => void;
@@ -59,7 +59,7 @@ export class SessionModel extends Changed {
     });
   }
 
-  /** What the run is doing that is not in the log. */
+  /** The current activity of the run that is not in the log. */
   get live(): LiveResponse {
     return this.view.live;
   }
@@ -74,7 +74,7 @@ export class SessionModel extends Changed {
     return !this.#isUnderWay && this.view.runStartedAt !== undefined && this.isLoaded;
   }
 
-  /** The calls that wait for a person. */
+  /** The calls that wait for a user. */
   get pending(): CallItem[] {
     return pendingCalls(this.view);
   }
@@ -84,7 +84,7 @@ export class SessionModel extends Changed {
     return this.connection.state !== 'loading';
   }
 
-  /** The page is visible, or the network is back. */
+  /** Reconnects, because the page is visible or the network is back. */
   wake(): void {
     if (this.connection.state === 'signed_out') {
       this.connection = { state: 'lost', since: Date.now(), reason: 'Signing in.' };
@@ -92,21 +92,21 @@ export class SessionModel extends Changed {
     this.#line.wake();
   }
 
-  /** The page is hidden. */
+  /** Pauses the connection, because the page is hidden. */
   rest(): void {
     if (this.connection.state === 'live') this.#lostAt = this.events.length;
     this.#line.rest();
   }
 
-  /** The view is closed. */
+  /** Closes the connection, because the view is closed. */
   end(): void {
     clearTimeout(this.#caughtUpTimer);
     this.#line.end();
   }
 
   /**
-   * Says something, once, however often it has to be sent. What is said during a run steers it.
-   * @throws ApiError when the server refuses it.
+   * Sends a message once, however often it must be retried. During a run, the message steers it.
+   * @throws ApiError if the server rejects it.
    */
   async say(content: readonly UserPart[]): Promise<void> {
     const steer = this.isRunning && this.pending.length === 0;
@@ -150,11 +150,11 @@ export class SessionModel extends Changed {
         return;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        // The run ended, or began, a moment ago: it is said in the other way.
+        // The run has just ended or started, so send the message the other way.
         if (outgoing.steer && error.code === 'not_running') {
           return await this.#send(content, { ...outgoing, steer: false });
         }
-        // A prompt can be repeated under its key; what steers would be said twice.
+        // A prompt can be repeated under its key, but a steering message would be sent twice.
         if (!error.passes || outgoing.steer) throw error;
         await new Promise((resolve) => setTimeout(resolve, backoff({ baseMs: 250, maxMs: 4_000 }, retry)));
       }
@@ -186,7 +186,7 @@ export class SessionModel extends Changed {
     return true;
   }
 
-  /** The partial current response: it replaces the shown one. */
+  /** Replaces the displayed partial response. */
   #caughtUpWith(events: unknown): true {
     if (!Array.isArray(events)) return true;
     this.view.live = noLiveResponse;
@@ -213,7 +213,7 @@ export class SessionModel extends Changed {
     return true;
   }
 
-  /** The page is up to date once everything has come that was there when the connection was made. */
+  /** Marks the page as up to date once it has received all events that existed when the connection opened. */
   #arrived(): void {
     if (this.view.state.seq < this.#expected) return;
     this.connection = { state: 'live' };
@@ -227,7 +227,7 @@ export class SessionModel extends Changed {
     }, caughtUpMs);
   }
 
-  /** The server has another log than the page: it is reloaded from its start. */
+  /** Reloads the log from its start, because the server has a different one. */
   #reset(): true {
     this.events.length = 0;
     this.view = emptyItems();
@@ -255,7 +255,7 @@ export class SessionModel extends Changed {
   }
 }
 
-/** Text alone goes as text. */
+/** Returns text without attachments as a string. */
 function bare(content: readonly UserPart[]): MessageContent {
   const [only] = content;
   return content.length === 1 && only?.type === 'text' ? only.text : content;

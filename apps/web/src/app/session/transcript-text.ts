@@ -1,7 +1,7 @@
 import type { ConversationItem } from '@cobbler/agent/events';
 import { outcomeOf, resultText, subjectOf } from './call-text.ts';
 
-/** A conversation as Markdown, to be put elsewhere. */
+/** Returns a conversation as Markdown for copying. */
 export function transcriptOf(title: string, items: readonly ConversationItem[]): string {
   const blocks = items.flatMap((item) => {
     if (item.kind === 'note') return item.what.type === 'finished' ? [`_${item.what.event.status}_`] : [];
@@ -19,7 +19,7 @@ function textsIn(parts: readonly { readonly type: string; readonly text?: string
   return parts.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? text : [])).join('\n\n');
 }
 
-/** In a fence that is longer than any inside. */
+/** Wraps text in a fence that is longer than any inside it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -11,7 +11,7 @@ export interface TurnUsage {
   readonly model?: string;
   readonly usage: Usage;
   readonly wasted: Usage;
-  /** US dollars; absent when the price is unknown. */
+  /** US dollars; absent if the price is unknown. */
   readonly usd?: number;
   readonly durationMs: number;
 }
@@ -20,14 +20,14 @@ export interface TurnUsage {
 export interface SessionTotals {
   readonly usage: Usage;
   readonly wasted: Usage;
-  /** US dollars of what has a price. */
+  /** US dollars of all usage with a known price. */
   readonly usd: number;
   /** True if a price is unknown, so that `usd` is not the whole cost. */
   readonly isPartial: boolean;
   readonly durationMs: number;
 }
 
-/** The usage of each turn of a conversation, in order, without turns copied by a fork. */
+/** Returns the usage of each turn of a conversation, in order, without turns copied by a fork. */
 export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
   return items.flatMap((item) => {
     const { seq } = item;
@@ -46,7 +46,7 @@ export function turnsIn(items: readonly ConversationItem[]): TurnUsage[] {
 /** The usage of a request without a response. */
 type FailedRequestUsage = Pick<StoredEvent<'ask_failed'>, 'error' | 'usd' | 'inherited'>;
 
-/** Adds turns up, and what was paid for requests that gave no answer, as when a run is cancelled. */
+/** Adds up the turns and the failed requests, such as those of a cancelled run. */
 export function totalsOf(
   turns: readonly TurnUsage[],
   failures: readonly FailedRequestUsage[],
@@ -69,7 +69,7 @@ export function totalsOf(
   return { usage, wasted, usd, durationMs, isPartial };
 }
 
-/** All tokens, in and out. */
+/** Returns all tokens, input and output. */
 export function countOf({ inputTokens, outputTokens }: Usage): number {
   return inputTokens + outputTokens;
 }

@@ -98,7 +98,7 @@ function Money({ model }: { readonly model: SessionModel }): VNode | null {
   );
 }
 
-/** The status in a word. */
+/** Returns the status in one word. */
 export function stateOf(model: SessionModel): SessionEntry['status'] {
   if (model.pending.length > 0) return 'waiting';
   const { view } = model;
@@ -144,7 +144,7 @@ interface TitleProps {
   readonly end: (title: string | undefined) => void;
 }
 
-/** A title being written, in its place. Enter keeps it, Esc and leaving the field do not. */
+/** An editable title. Enter saves it; Esc and leaving the field discard it. */
 function TitleForm({ title, end }: TitleProps): VNode {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.select(), []);
@@ -175,7 +175,7 @@ interface MenuProps {
   readonly remove: () => void;
 }
 
-/** Rare actions of a session. The menu closes after a choice, with Esc and on a click elsewhere. */
+/** Less common actions of a session. The menu closes after a choice, with Esc and on a click elsewhere. */
 function HeadMenu({ rename, copyAll, remove }: MenuProps): VNode {
   const menu = useRef<HTMLDetailsElement>(null);
   useClosing(menu);
@@ -213,7 +213,7 @@ function useClosing(menu: { readonly current: HTMLDetailsElement | null }): void
     const onKey = (event: KeyboardEvent) => {
       const { current } = menu;
       if (event.key !== 'Escape' || current?.open !== true) return;
-      // It closes the menu and nothing else.
+      // Only close the menu.
       event.stopPropagation();
       current.open = false;
       current.querySelector('summary')?.focus();

@@ -10,7 +10,7 @@ interface KeyHelp {
 /** Esc twice within this time stops the run, in milliseconds. */
 const twiceMs = 1_000;
 
-/** The keys that work anywhere in the page. */
+/** Handles the keys that work anywhere in the page. */
 export function usePageKeys(desk: AppState, { showKeys }: KeyHelp): void {
   useEffect(() => {
     let escapedAt = Number.NEGATIVE_INFINITY;
@@ -63,22 +63,22 @@ function step(desk: AppState, by: number): void {
 
 const keys: readonly (readonly [string, string])[] = [
   ['Enter', 'send, or steer the run'],
-  ['Shift Enter', 'a new line'],
-  ['i', 'to the message'],
-  ['Esc', 'leave a field, close a panel; twice stops the run'],
+  ['Shift Enter', 'start a new line'],
+  ['i', 'go to the message field'],
+  ['Esc', 'leave a field, close a panel; twice: stop the run'],
   ['y', 'allow the call once'],
   ['n', 'deny the call'],
   ['e', 'deny with a reason'],
   ['/', 'find in the conversation'],
   ['Ctrl K', 'search sessions'],
-  ['c', 'a new session'],
-  ['[  ]', 'previous or next session'],
-  ['G', 'to the end'],
-  ['p', 'changes, usage, events'],
-  ['?', 'these keys'],
+  ['c', 'start a new session'],
+  ['[  ]', 'go to the previous or next session'],
+  ['G', 'scroll to the end'],
+  ['p', 'show changes, usage, events'],
+  ['?', 'show these keys'],
 ];
 
-/** All keys of the page. */
+/** A list of all keys of the page. */
 export function KeysDialog({
   isOpen,
   close,

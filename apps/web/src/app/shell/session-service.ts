@@ -16,13 +16,14 @@ interface Warning {
 }
 
 /**
- * A hidden page closes its connection after this time, so that the browser does not run out of them. In milliseconds.
+ * Time after which a hidden page closes its connection, so that the browser does not run out of them, in
+ * milliseconds.
  */
 const restAfterMs = 60_000;
 
 const warningMs = 8_000;
 
-/** The state of the page: the list, the position in it, and the open session. */
+/** The state of the page: the list, the route, and the open session. */
 export class AppState extends Changed {
   readonly list: SessionList = new SessionList();
   place: PageRoute = parseRoute(location);
@@ -30,7 +31,7 @@ export class AppState extends Changed {
   warnings: readonly Warning[] = [];
   panel: PanelName | undefined;
   isFinding: boolean = false;
-  /** The session that was created here last. */
+  /** The session last created here. */
   begun: string | undefined;
   readonly #announcer: Announcer;
   #warned = 0;
@@ -41,7 +42,7 @@ export class AppState extends Changed {
     this.#announcer = announcer;
   }
 
-  /** Signs in with what the address brought along, and shows what it names. */
+  /** Signs in with the token in the address, and opens its route. */
   async open(): Promise<void> {
     await this.#takeToken();
     addEventListener('popstate', () => this.#arrive());
@@ -52,7 +53,7 @@ export class AppState extends Changed {
     await this.list.refresh();
   }
 
-  /** The sign-in was renewed. */
+  /** Reconnects after a new sign-in. */
   signedIn(): void {
     this.list.isSignedOut = false;
     void this.list.refresh();
@@ -60,14 +61,14 @@ export class AppState extends Changed {
     this.changed();
   }
 
-  /** Goes to another place of the page. */
+  /** Navigates to a route. */
   go(place: PageRoute): void {
     const address = addressOf(place);
     if (address !== location.pathname + location.hash) history.pushState(null, '', address);
     this.#arrive();
   }
 
-  /** Goes to a session that was made just now, to say the first words in it. */
+  /** Opens a new session, to send its first message. */
   begin(sessionId: string): void {
     this.begun = sessionId;
     this.go({ sessionId });
@@ -83,7 +84,7 @@ export class AppState extends Changed {
     this.changed();
   }
 
-  /** A session of its own that begins like the one that is open. */
+  /** Creates a session that begins like the open one. */
   async fork(seq: number): Promise<void> {
     const from = this.model?.id;
     if (from === undefined) return;
@@ -116,7 +117,7 @@ export class AppState extends Changed {
     }
   }
 
-  /** Shows a word of warning for a while. */
+  /** Shows a notice for a limited time. */
   warn(text: string, tone: Warning['tone'] = 'bad'): void {
     this.#warned += 1;
     const id = this.#warned;

@@ -19,12 +19,12 @@ import type { AppState } from './session-service.ts';
 
 interface SessionProps {
   readonly desk: AppState;
-  /** Begins a new session with these words. */
+  /** Starts a new session with this message. */
   readonly start: (content: readonly UserPart[]) => Promise<void>;
   readonly openSidebar: () => void;
 }
 
-/** The session that is open, or the beginning of a new one. */
+/** The open session, or the start of a new one. */
 export function SessionView({ desk, start, openSidebar }: SessionProps): VNode {
   const { model, list, panel } = desk;
   useChanged(desk, model, list);
@@ -105,7 +105,7 @@ function useItemActions(desk: AppState, model: SessionModel | undefined): ItemAc
   );
 }
 
-/** On a phone the panel takes the place of the conversation. */
+/** On a phone, the panel replaces the conversation. */
 function PhoneTabs({ desk }: { readonly desk: AppState }): VNode {
   const isSession = desk.panel === undefined;
   return (
@@ -157,7 +157,7 @@ interface DockProps {
   readonly given: { readonly text: string } | undefined;
 }
 
-/** Below the conversation: what is asked, and where something can be said. */
+/** The area below the conversation: open questions and the message field. */
 function Dock({ desk, model, start, given }: DockProps): VNode {
   const [isStopping, setStopping] = useState(false);
   const [first, ...others] = model?.pending ?? [];
@@ -211,7 +211,7 @@ const signs: Readonly<Partial<Record<SessionEntry['status'], string>>> = {
   failed: '✗ ',
 };
 
-/** Shows in the browser's tab what the session is and how it stands. */
+/** Shows the title and status of the session in the browser's tab. */
 function showTabFace(title: string, status: SessionEntry['status'], waitingElsewhere: number): void {
   const others = waitingElsewhere > 0 ? `(${waitingElsewhere}) ` : '';
   const text = `${signs[status] ?? ''}${others}${title === '' ? 'Cobbler' : `${title} – Cobbler`}`;
@@ -221,7 +221,7 @@ function showTabFace(title: string, status: SessionEntry['status'], waitingElsew
   if (link !== null && link.href !== href) link.href = href;
 }
 
-/** A shoe's sole, and a dot for how things stand. */
+/** Returns the icon: the sole of a shoe, and a dot for the status. */
 function iconOf(colour: string | undefined): string {
   const dot =
     colour === undefined
@@ -237,7 +237,7 @@ const examples: readonly (readonly [string, string])[] = [
   ['Add', 'Add a README section that shows how to run this project.'],
 ];
 
-/** Where a new session begins. */
+/** The start of a new session. */
 function EmptyState({ choose }: { readonly choose: (text: string) => void }): VNode {
   const curl = `curl -N ${location.origin}/v1/sessions/ID/events -H "Authorization: Bearer $TOKEN"`;
   return (
@@ -257,8 +257,8 @@ function EmptyState({ choose }: { readonly choose: (text: string) => void }): VN
         ))}
       </ul>
       <p class="muted small">
-        To read a session's events in a shell; ID is the end of its address, TOKEN is in the address you
-        opened:
+        To read a session's events in a shell (ID is the end of its address, TOKEN is in the address you
+        opened):
       </p>
       <pre class="curl">{curl}</pre>
     </div>

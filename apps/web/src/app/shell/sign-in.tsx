@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { ApiError, api } from '../session/api.ts';
 
 interface SignInProps {
-  /** Why it is needed. */
+  /** The reason for the sign-in. */
   readonly reason: string;
   readonly done: () => void;
 }
 
-/** Takes a token and exchanges it for the cookie. */
+/** A form that exchanges a token for the cookie. */
 export function SignIn({ reason, done }: SignInProps): VNode {
   const [problem, setProblem] = useState('');
   const [token, setToken] = useState('');

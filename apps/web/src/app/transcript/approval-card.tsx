@@ -13,11 +13,11 @@ interface ApprovalProps {
   /** Number of other approvals waiting. */
   readonly others: number;
   readonly answer: (call: CallItem, decision: 'allow' | 'deny', message?: string) => Promise<void>;
-  /** Continues the run when it is too late to decide. */
+  /** Continues the run if it is too late to decide. */
   readonly goOn: () => void;
 }
 
-/** Asks a person about one call, and shows exactly what would happen. */
+/** A request for approval of one call, which shows exactly what the call would do. */
 export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNode | null {
   const { approval: asked } = call;
   const [isSending, setSending] = useState(false);
@@ -43,7 +43,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
   const card = useRef<HTMLElement>(null);
   useApprovalKeys(id, { y: () => void send('allow'), n: () => void send('deny'), e: () => setDenying(true) });
   useEffect(() => {
-    // A user who is typing keeps the focus; otherwise the keys of the card work at once.
+    // A user who is typing keeps the focus; otherwise the keys of the card work immediately.
     if (!isWriting(document.activeElement)) card.current?.focus({ preventScroll: true });
   }, [id]);
   useLayoutEffect(() => {
@@ -106,7 +106,7 @@ export function ApprovalCard({ call, others, answer, goOn }: ApprovalProps): VNo
   );
 }
 
-/** All of the call: its diff, its command, and every other argument. */
+/** The complete call: its diff, its command, and every other argument. */
 function ProposalView({ proposal }: { readonly proposal: Proposal }): VNode {
   const { diff, command, text, isWhole } = proposal;
   return (
@@ -171,11 +171,12 @@ function DenyForm({ send, end, isSending }: DenyProps): VNode {
 }
 
 /**
- * Time after a question appears during which keys have no effect: they were meant for something else. In milliseconds.
+ * Time after a question appears during which keys have no effect, because they were meant for something else, in
+ * milliseconds.
  */
 const settleMs = 400;
 
-/** Keys count while the user is not typing. */
+/** Handles the keys while the user is not typing. */
 function useApprovalKeys(id: string | undefined, keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;

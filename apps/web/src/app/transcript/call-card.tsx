@@ -12,7 +12,7 @@ import { DiffCount, DiffText } from './diff-view.tsx';
 
 interface CallProps {
   readonly call: CallItem;
-  /** The line that its tool has printed last. */
+  /** The last line that its tool has printed. */
   readonly progress: string | undefined;
   /** Calls that the user has opened or closed: this state must outlive their elements. */
   readonly opened: Map<string, boolean>;
@@ -29,7 +29,7 @@ const names: Readonly<Record<CallStatus, string>> = {
   unknown: 'outcome unknown',
 };
 
-/** One call of a tool: a line that opens to all that is known of it. */
+/** A tool call: a line that expands to all its details. */
 export const CallCard: (props: CallProps) => VNode | null = still(({ call, progress, opened }: CallProps) => {
   const key = `${call.turn}.${call.index}.${call.part.id}`;
   const phase = callStatus(call);
@@ -75,7 +75,7 @@ function Outcome({ call, phase }: { readonly call: CallItem; readonly phase: Cal
   );
 }
 
-/** The duration of an activity. */
+/** The elapsed time of an activity. */
 export function Ticking({ since }: { readonly since: number }): VNode {
   const now = useNow(1_000);
   return <span class="time">{duration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))}</span>;
@@ -83,10 +83,13 @@ export function Ticking({ since }: { readonly since: number }): VNode {
 
 const reasonLines = 6;
 
-/** Lines in which programs say what went wrong. */
+/** Matches lines in which programs report what went wrong. */
 const telling = /^not ok|^FAIL|\berror\b|\bexpected\b|\bactual\b|\bpanic|exception|[✖✗×]/i;
 
-/** Why a call failed, without opening it: the lines that say so, else the end of what it said. */
+/**
+ * The reason for a failed call, visible without expanding it: the lines that report the error, otherwise the end of
+ * the output.
+ */
 function Reason({ call }: { readonly call: CallItem }): VNode | null {
   const lines = resultText(call)
     .split('\n')
@@ -141,11 +144,11 @@ const decisions: Readonly<Record<ApprovalDecidedEvent['decision'], string>> = {
 
 interface ArgumentsProps {
   readonly given: Readonly<Record<string, unknown>>;
-  /** Those that a diff shows already. */
+  /** The arguments that a diff already shows. */
   readonly hidden?: readonly string[];
 }
 
-/** The arguments of a call, each by its name; long ones in a block of their own. */
+/** The arguments of a call by name; long ones in a separate block. */
 function Arguments({ given, hidden = [] }: ArgumentsProps): VNode | null {
   const entries = Object.entries(given).filter(([name]) => !hidden.includes(name));
   if (entries.length === 0) return null;
@@ -168,14 +171,14 @@ function shown(value: unknown): ComponentChildren {
 
 interface LongTextProps {
   readonly text: string;
-  /** Its kind, for the heading. */
+  /** The type of content, for the heading. */
   readonly name: string;
   /** Number of lines shown at first, from the end if `tail` is set. Default 40. */
   readonly lines?: number;
   readonly tail?: boolean;
 }
 
-/** More characters than this are never put into the page at once: it would stand still. */
+/** Maximum number of characters to insert into the page, which would freeze with more. */
 const maxCharacters = 400_000;
 
 /** Plain text that is partly hidden until the user expands it. */

@@ -18,10 +18,10 @@ interface ConversationProps {
   readonly endFinding: () => void;
 }
 
-/** About how high an item is, in pixels. */
+/** Approximate height of an item, in pixels. */
 const height = 110;
 
-/** The conversation: what is in the log, what is on the way to it, what is being said now. */
+/** The conversation: stored items, messages being sent, and the current response. */
 export function Conversation({ model, actions, target, isFinding, endFinding }: ConversationProps): VNode {
   const { view, live, outgoing } = model;
   const [found, setFound] = useState<number>();
@@ -88,12 +88,12 @@ function keyOf(item: ConversationItem): string {
   return `${item.kind}${item.seq}`;
 }
 
-/** The item that an event belongs to. */
+/** Returns the item that an event belongs to. */
 export function itemAt(items: readonly ConversationItem[], seq: number): ConversationItem | undefined {
   return items.findLast((item) => item.seq <= seq) ?? items[0];
 }
 
-/** Brings an item into sight, and once more when what is around it has taken its place. */
+/** Scrolls to an item, and again when the items around it have been rendered. */
 function useGoingTo(item: ConversationItem | undefined, isLoaded: boolean): void {
   useEffect(() => {
     if (item === undefined || !isLoaded) return;
@@ -121,19 +121,19 @@ function OutgoingView({ outgoing }: { readonly outgoing: Outgoing }): VNode {
 }
 
 interface ScrollerProps {
-  /** Number of items: those added since the user scrolled away are counted. */
+  /** Number of items, for counting those added since the user scrolled away. */
   readonly count: number;
-  /** Changes whenever something may have come. */
+  /** Changes whenever there may be new content. */
   readonly mark: unknown;
-  /** Another conversation begins at its end again. */
+  /** The name of the conversation; another one starts at its end. */
   readonly name: string;
   readonly children: ComponentChildren;
 }
 
-/** So near to the end counts as being there, in pixels. */
+/** Maximum distance from the end that counts as being there, in pixels. */
 const near = 48;
 
-/** A scroll container: it follows the end while the user is there. */
+/** A scroll container that follows the end while the user is there. */
 function Scroller({ count, mark, name, children }: ScrollerProps): VNode {
   const ref = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
@@ -169,7 +169,7 @@ function Scroller({ count, mark, name, children }: ScrollerProps): VNode {
   const fresh = Math.max(0, count - seen.current);
   return (
     <div class="scroll-room">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
+      {/** biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard. */}
       <section class="scroller" ref={ref} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
         <div class="column">{children}</div>
       </section>

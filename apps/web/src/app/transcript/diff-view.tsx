@@ -4,7 +4,7 @@ import { counted } from '../parts/format.ts';
 import type { FileDiff } from '../session/diff.ts';
 import { readDiff } from '../session/diff.ts';
 
-/** More lines of the diff of a file than this are shown only when they are asked for. */
+/** Maximum number of diff lines per file to show without a request. */
 export const maxDiffLines = 400;
 
 /** A diff as text. */

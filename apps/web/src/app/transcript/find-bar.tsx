@@ -12,7 +12,7 @@ interface FindProps {
   readonly end: () => void;
 }
 
-/** Looks for words in a conversation, those included that are not drawn. */
+/** A search in a conversation, including items that are not rendered. */
 export function FindBar({ items, show, end }: FindProps): VNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -22,7 +22,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   const place =
     found.length === 0 ? -1 : (((found.length - 1 - at) % found.length) + found.length) % found.length;
   const item = found[place];
-  // Before the next key comes.
+  // Focus before the next key press.
   useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
     show(item?.seq);
@@ -67,7 +67,7 @@ export function FindBar({ items, show, end }: FindProps): VNode {
   );
 }
 
-/** The items that hold these words, in order, whatever the case. */
+/** Returns the items that contain these words, in order, regardless of case. */
 export function itemsWith(items: readonly ConversationItem[], words: string): ConversationItem[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === '') return [];
@@ -80,7 +80,7 @@ function allTextIn(item: ConversationItem): string {
   return [textIn(item), ...texts].join('\n');
 }
 
-/** Marks the words where they stand, without changing the document. */
+/** Highlights the words without changing the document. */
 function paint(item: ConversationItem | undefined, words: string): void {
   if (!('highlights' in CSS)) return;
   CSS.highlights.delete('found');

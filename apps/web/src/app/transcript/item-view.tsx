@@ -45,7 +45,7 @@ export const ItemView: (props: ItemProps) => VNode | null = still(
   ),
 ) as (props: ItemProps) => VNode | null;
 
-/** The actions of an item: shown on hover. */
+/** The actions of an item, shown on hover. */
 function ItemBar({
   item,
   actions,
@@ -93,7 +93,7 @@ function TurnWords({ item }: { readonly item: ResponseItem }): VNode | null {
   return <span class="turn-words">{words.join(' · ')}</span>;
 }
 
-/** The words of an item, to be copied or searched. */
+/** Returns the text of an item, for copying and searching. */
 export function textIn(item: ConversationItem): string {
   if (item.kind === 'note') return item.what.type === 'compacted' ? item.what.event.summary : '';
   const parts = item.kind === 'user' ? item.message.content : item.parts;

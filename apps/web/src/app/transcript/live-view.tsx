@@ -9,7 +9,7 @@ import { GrowingProse } from './prose.tsx';
 
 interface LiveProps {
   readonly live: LiveResponse;
-  /** When the run began, ISO 8601. */
+  /** Start of the run in ISO 8601. */
   readonly since: string;
 }
 
@@ -53,7 +53,7 @@ function Doing({ live, since }: LiveProps): VNode {
   );
 }
 
-/** Counts down to the next attempt, from when this one was shown. */
+/** A countdown to the next attempt, from the time when it was first shown. */
 function Retrying({ attempt, reason, delayMs, leftMs }: PendingRetry): VNode {
   const now = useNow(1_000);
   const [since] = useState(now);

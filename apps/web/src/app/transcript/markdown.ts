@@ -3,16 +3,16 @@ import type { Tokens } from 'marked';
 import { Marked } from 'marked';
 
 /**
- * Markdown of the model as safe HTML. Four independent protections: HTML in the text is shown as text, the parser's
- * output is sanitized, the document accepts only sanitized HTML (trusted types), and the page's policy runs only its
- * own script.
+ * Converts Markdown of the model to safe HTML. There are four independent protections: HTML in the text is shown as
+ * text, the parser's output is sanitized, the document accepts only sanitized HTML (trusted types), and the page's
+ * policy runs only its own script.
  */
 const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
-    // An external image would send its server whatever the model put into the address.
+    // Do not load external images: the address could send data of the conversation to their server.
     image({ href, text }: Tokens.Image): string {
       return linked(href, escaped(text === '' ? 'picture' : text));
     },
@@ -40,12 +40,12 @@ const cleaning = {
   RETURN_TRUSTED_TYPE: true,
 };
 
-/** HTML that was cleaned: a trusted type, where the browser has them. */
+/** Sanitized HTML: a trusted type in browsers that support it. */
 export interface CleanHtml {
   readonly __html: string;
 }
 
-/** Markdown as HTML that may be put into the document. */
+/** Converts Markdown to HTML that is safe to insert into the document. */
 export function htmlOf(markdown: string): CleanHtml {
   const html = DOMPurify.sanitize(marked.parse(markdown, { async: false }), cleaning);
   return { __html: html as unknown as string };
@@ -53,10 +53,10 @@ export function htmlOf(markdown: string): CleanHtml {
 
 const known = new Map<string, CleanHtml>();
 
-/** Number of texts whose HTML is cached: about what a user scrolls through. */
+/** Maximum number of cached texts: about as many as a user scrolls through. */
 const maxKnown = 200;
 
-/** The same for text that will not change: scrolling back and forth makes it once. */
+/** Does the same with a cache, for text that does not change, so that scrolling converts it only once. */
 export function keptHtmlOf(markdown: string): CleanHtml {
   const before = known.get(markdown);
   if (before !== undefined) return before;

@@ -11,7 +11,7 @@ interface NoteProps {
   readonly resume: () => void;
 }
 
-/** An event that is neither message nor response, as one or more lines. */
+/** An event that is neither a message nor a response, as one or more lines. */
 export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode | null {
   switch (what.type) {
     case 'failed':
@@ -115,7 +115,7 @@ function factsOf(metrics: ExecutionMetrics): string[] {
   ];
 }
 
-/** The error, and what to do about it. */
+/** An error and its fix. */
 function ErrorBox({ error }: { readonly error: ErrorData }): VNode {
   const about = [error.provider, error.status, error.code, error.requestId].filter(
     (fact) => fact !== undefined,

@@ -5,23 +5,25 @@ import { maxDiffLines } from './diff-view.tsx';
 
 /** The call that the page shows for approval. */
 export interface Proposal {
-  /** A command as it would be typed. */
+  /** A command as the user would type it. */
   readonly command?: string;
-  /** A change of files, short enough to be drawn line by line. */
+  /** A diff that is short enough to be shown line by line. */
   readonly diff?: string;
-  /** Everything that is in neither; may be empty. */
+  /** The arguments that are in neither; can be empty. */
   readonly text: string;
-  /** True if this is the whole call. If not, it cannot be allowed here. */
+  /** True if this is the complete call. Otherwise it cannot be allowed here. */
   readonly isWhole: boolean;
 }
 
-/** More characters than this are never put into the page at once: it would stand still. */
+/** Maximum number of characters to insert into the page, which would freeze with more. */
 const maxCharacters = 400_000;
 
 /** Number of characters shown of a call that is too long to show. */
 const firstCharacters = 20_000;
 
-/** A call as it is shown before it can be allowed: nothing is cut, and every character can be seen. */
+/**
+ * Returns a call in the form that is shown before it can be allowed: nothing is cut, and every character is visible.
+ */
 export function proposalOf(asked: ApprovalRequestedEvent): Proposal {
   const text = approvalText(asked);
   if (text.length > maxCharacters) return { text: `${text.slice(0, firstCharacters)}…`, isWhole: false };

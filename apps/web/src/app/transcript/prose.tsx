@@ -13,7 +13,7 @@ export const Prose: (props: ProseProps) => VNode | null = still(({ text }: Prose
   <Html html={keptHtmlOf(text)} />
 )) as (props: ProseProps) => VNode | null;
 
-/** Markdown that still grows: only its last paragraph is drawn again and again. */
+/** Markdown that is still growing: only its last paragraph is rendered again. */
 export function GrowingProse({ text }: ProseProps): VNode {
   const cut = stableLength(text);
   return (
@@ -49,8 +49,8 @@ function addCopyButtons(place: HTMLElement | null): void {
 }
 
 /**
- * The position where growing text can be cut so that the part before it stays unchanged: after the last empty line
- * outside of code and lists.
+ * Returns the position at which growing text can be split so that the part before it no longer changes: after the
+ * last empty line outside of code and lists.
  */
 export function stableLength(markdown: string): number {
   let [at, stable, inFence] = [0, 0, false];

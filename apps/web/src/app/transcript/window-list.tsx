@@ -2,10 +2,10 @@ import type { ComponentChild, ComponentChildren, VNode } from 'preact';
 import { Component, createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Distance outside the visible area within which items are drawn. */
+/** Distance outside the visible area within which items are rendered. */
 const margin = '1200px 0px';
 
-/** Number of items drawn or removed together. */
+/** Number of items rendered or removed together. */
 const together = 8;
 
 type ObserveElement = (element: Element, onSeen: (isNear: boolean) => void) => () => void;
@@ -15,19 +15,19 @@ const Watching = createContext<ObserveElement>(() => () => {});
 interface WindowProps<Thing> {
   readonly things: readonly Thing[];
   readonly keyOf: (thing: Thing) => string;
-  /** Draws one; the second is its place among its neighbours, for its key. */
+  /** Renders an item; the second argument is its index among its neighbors, for its key. */
   readonly draw: (thing: Thing, at: number) => ComponentChild;
-  /** About how high a thing is, in pixels, before it was ever drawn. */
+  /** Approximate height of an item before its first rendering, in pixels. */
   readonly height: number;
-  /** A change of it draws everything again that is seen. */
+  /** A change of this value renders all visible items again. */
   readonly mark?: unknown;
-  /** The key of one that has to be drawn, wherever it is. */
+  /** The key of an item that must be rendered, wherever it is. */
   readonly wanted?: string | undefined;
 }
 
 /**
- * A list of which only what is near is in the document; the rest is empty room of the height that it had, so that a
- * conversation of any length costs about the same.
+ * A list that renders only items near the visible area. The others are empty space of the same height, so that the
+ * cost hardly depends on the length of the conversation.
  */
 export function WindowList<Thing>(props: WindowProps<Thing>): VNode {
   const { things, keyOf, wanted } = props;
@@ -112,7 +112,7 @@ function Near({ isKept, height, children }: NearProps): VNode {
     const element = ref.current;
     if (element === null) return;
     return watch(element, (near) => {
-      // One that was never drawn has no height of its own.
+      // An item that was never rendered has no measured height.
       if (!near && element.childElementCount > 0) measured.current = element.offsetHeight;
       set(near);
     });
@@ -125,18 +125,18 @@ function Near({ isKept, height, children }: NearProps): VNode {
   );
 }
 
-/** Draws one thing per frame, what is nearest to the middle of the window first, so that scrolling never waits. */
+/** Renders one item per frame, the nearest to the middle of the window first, so that scrolling is never blocked. */
 class DrawQueue {
   readonly #waiting = new Map<Element, () => void>();
   #isDue = false;
 
-  /** Has something drawn soon. */
+  /** Schedules an item for rendering. */
   add(place: Element, draw: () => void): void {
     this.#waiting.set(place, draw);
     this.#plan();
   }
 
-  /** It need not be drawn anymore. */
+  /** Removes an item from the queue. */
   remove(place: Element): void {
     this.#waiting.delete(place);
   }
@@ -165,7 +165,7 @@ class DrawQueue {
   }
 }
 
-/** The distance of an element from the middle of the window, in pixels; 0 if it covers the middle. */
+/** Returns the distance of an element from the middle of the window in pixels; 0 if it covers the middle. */
 function distanceOf(place: Element): number {
   const { top, bottom } = place.getBoundingClientRect();
   const middle = window.innerHeight / 2;
