@@ -1,4 +1,4 @@
-/** As much of workerd's own module as is used. */
+/** The used part of workerd's own module. */
 declare module 'cloudflare:workers' {
   export abstract class WorkflowEntrypoint<Env> {
     protected readonly env: Env;

@@ -1,16 +1,16 @@
 import type { D1, Vectorize, WorkersAi, WorkflowBinding } from '@cobbler/assistant/cloudflare';
 
-/** The bindings of `wrangler.jsonc`, and the secrets. Texts may be missing if they were not deployed. */
+/** The bindings of `wrangler.jsonc`, and the secrets. Strings are missing if they were not deployed. */
 export interface Env {
   readonly DB: D1;
   readonly TURNS: WorkflowBinding;
-  /** With `VECTORIZE` memory goes by meaning; without, by words. */
+  /** With `VECTORIZE`, memory is searched by meaning; otherwise by words. */
   readonly AI?: WorkersAi;
   readonly VECTORIZE?: Vectorize;
   readonly TELEGRAM_BOT_TOKEN?: string;
   readonly TELEGRAM_WEBHOOK_SECRET?: string;
   readonly TELEGRAM_ALLOWED_USERS?: string;
-  /** Where the Bot API is served, if not by Telegram itself. */
+  /** The address of the Bot API, if it is not that of Telegram. */
   readonly TELEGRAM_API_ROOT?: string;
   readonly ANTHROPIC_API_KEY?: string;
   readonly ANTHROPIC_MODEL?: string;

@@ -4,7 +4,7 @@ import type { Env } from './env.ts';
 import type { WorkerHandler } from './worker.ts';
 import { handlerOf, work } from './worker.ts';
 
-/** Works on one arrival after another of one chat, whatever dies meanwhile. */
+/** Processes the incoming messages of one chat one after another, and survives crashes. */
 export class AssistantWorkflow extends WorkflowEntrypoint<Env> {
   async run({ payload }: { readonly payload: WorkflowParams }, step: WorkflowStep): Promise<void> {
     await work(this.env, payload, step);

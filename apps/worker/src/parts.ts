@@ -26,7 +26,7 @@ import { settingsOf } from './settings.ts';
 
 /** Additions of a deployment to the assistant. */
 export interface Additions {
-  /** Default: none. What changes something is asked about with buttons before it runs. */
+  /** Default: none. Tools with side effects need approval, by buttons. */
   readonly tools?: readonly Tool[];
 }
 
@@ -41,7 +41,10 @@ export interface WorkerParts {
   readonly turns: ReturnType<typeof sqlEvents>;
 }
 
-/** @throws AgentError `invalid` that says which setting is missing or wrong. */
+/**
+ * Creates the assistant from the bindings.
+ * @throws AgentError `invalid` if a setting is missing or wrong.
+ */
 export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   const settings = settingsOf(env);
   const sql = d1Sql(env.DB);
@@ -66,7 +69,7 @@ export function partsOf(env: Env, { tools = [] }: Additions = {}): WorkerParts {
   return { settings, assistant, runner, sql, api, outbox, turns };
 }
 
-/** Writes what went wrong into the worker's log. Errors of the channel and of the model hold no secret. */
+/** Writes an error to the worker's log. Errors of the channel and of the model contain no secrets. */
 export function report(error: AgentError, where: string): void {
   const { kind, code, message } = error;
   console.error(
@@ -79,7 +82,7 @@ function memoryOf({ AI: ai, VECTORIZE: index }: Env, sql: Sql): MemoryIndex {
   return vectorizeMemory({ index, sql, embedder: workersAiEmbedder({ ai }) });
 }
 
-/** The names that the provider reads. */
+/** Returns the variables that the provider reads. */
 function textsOf({
   ANTHROPIC_API_KEY,
   ANTHROPIC_MODEL,

@@ -11,13 +11,16 @@ export interface WorkerSettings {
   readonly timeZone: string;
 }
 
-/** @throws AgentError `invalid`, code `settings`, that names what is missing and how to set it. */
+/**
+ * Reads the settings from the environment.
+ * @throws AgentError `invalid`, code `settings`, that names the missing setting and how to set it.
+ */
 export function settingsOf(env: Env): WorkerSettings {
   const token = secretIn(env, 'TELEGRAM_BOT_TOKEN');
   const secret = secretIn(env, 'TELEGRAM_WEBHOOK_SECRET');
   secretIn(env, 'ANTHROPIC_API_KEY');
   if (!secretPattern.test(secret))
-    throw wrong('TELEGRAM_WEBHOOK_SECRET must have 1 to 256 letters, digits, _ and -.');
+    throw wrong('TELEGRAM_WEBHOOK_SECRET must consist of 1 to 256 letters, digits, _ and -.');
   return { token, secret, allowed: peopleIn(env), timeZone: timeZoneIn(env) };
 }
 

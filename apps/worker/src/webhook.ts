@@ -3,12 +3,13 @@ import { readUpdate, secretMatches } from '@cobbler/assistant/telegram';
 import type { WorkerParts } from './parts.ts';
 import { report } from './parts.ts';
 
-/** An update of Telegram's is far smaller. */
+/** Maximum length of an update's body; updates of Telegram are far smaller. */
 const maxBodyLength = 262_144;
 
 /**
- * Accepts an update. 200 once it is recorded, so that Telegram drops it; also for unauthorized users and unknown
- * updates, because Telegram would repeat them. 503 when it could not be recorded: then Telegram must repeat it.
+ * Accepts an update. It responds 200 once the update is recorded, so that Telegram drops it. This includes updates of
+ * unauthorized users and unknown updates, because Telegram would repeat them. It responds 503 if the update could not
+ * be recorded, so that Telegram repeats it.
  */
 export async function takeUpdate(request: Request, { settings, assistant }: WorkerParts): Promise<Response> {
   const given = request.headers.get('x-telegram-bot-api-secret-token');
@@ -26,7 +27,7 @@ export async function takeUpdate(request: Request, { settings, assistant }: Work
   }
 }
 
-/** The body, or nothing when there is too much of it; what is too much is not read. */
+/** Reads the body; undefined if it is too large. The excess is not read. */
 async function boundedText(request: Request): Promise<string | undefined> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyLength) return undefined;
   const decoder = new TextDecoder();

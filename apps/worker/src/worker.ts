@@ -13,7 +13,7 @@ export interface WorkerHandler {
   scheduled(event: unknown, env: Env): Promise<void>;
 }
 
-/** The worker's doors. */
+/** Creates the handlers of the worker. */
 export function handlerOf(additions: Additions = {}): WorkerHandler {
   return {
     async fetch(request, env) {
@@ -30,7 +30,7 @@ export function handlerOf(additions: Additions = {}): WorkerHandler {
   };
 }
 
-/** The work of a Workflow instance. */
+/** Runs a Workflow instance. */
 export async function work(
   env: Env,
   params: WorkflowParams,
@@ -41,7 +41,7 @@ export async function work(
   await runWorkflow({ params, step, routine: assistant.routine, sql, workflow: env.TURNS });
 }
 
-/** External callers do not learn which setting is wrong; the log does. */
+/** Returns the parts; undefined if a setting is wrong. Only the log says which one, not the response. */
 function wellSet(env: Env, additions: Additions): WorkerParts | undefined {
   try {
     return partsOf(env, additions);
@@ -51,13 +51,13 @@ function wellSet(env: Env, additions: Additions): WorkerParts | undefined {
   }
 }
 
-/** Retention of finished data, in milliseconds: longer than Telegram repeats an update. */
+/** Retention period of finished data in milliseconds: longer than Telegram repeats an update. */
 const keptMs = 30 * 86_400_000;
 
 /** Age after which an unfinished turn is checked, in milliseconds. */
 const untouchedMs = 600_000;
 
-/** The scheduled tasks. One failing task does not prevent the others. */
+/** Runs the scheduled tasks. One failing task does not prevent the others. */
 async function upkeep(env: Env, parts: WorkerParts, now: number): Promise<void> {
   const { runner, outbox, turns } = parts;
   const before = now - keptMs;
@@ -77,7 +77,7 @@ async function upkeep(env: Env, parts: WorkerParts, now: number): Promise<void> 
   }
 }
 
-/** Sets the webhook when it is known where it should lead and it does not; else says what Telegram has to say. */
+/** Sets the webhook if its address is known and it is not set; otherwise logs the last error of Telegram. */
 async function seeToWebhook(
   { WEBHOOK_URL: wanted = '' }: Env,
   { api, settings }: WorkerParts,
