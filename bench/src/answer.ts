@@ -1,9 +1,9 @@
 import type { Script } from './work.ts';
 
-/** The one tool that the model calls. */
+/** The only tool that the model calls. */
 export const toolName = 'write_note';
 
-/** What the tool gives back, about as long as a small file or a command's output. */
+/** The tool's output, about as long as a small file or the output of a command. */
 export const toolOutput: string = 'The note was taken and stands in the list of notes. '.repeat(4);
 
 /** JSON Schema of the tool's arguments. */
@@ -14,30 +14,30 @@ export const toolSchema = {
   additionalProperties: false,
 } as const;
 
-/** The tool as the model is told of it. */
+/** The tool's description for the model. */
 export const toolDescription = 'Writes a note into a file of the workspace.';
 
-/** What the user says to begin a run that counts, and one that only warms up. */
+/** The prompt of a measured run, and that of a warm-up run. */
 export const prompts = { work: 'Take the notes.', warmUp: 'Say hello: this is a warm-up.' } as const;
 
-/** The model named in every request. */
+/** The model name in every request. */
 export const model = 'claude-sonnet-5-5';
 
-/** The name under which text delta number `index` of an answer stands: twenty characters. */
+/** Returns text delta number `index` of a response: twenty characters. */
 function delta(index: number): string {
   return `word ${String(index).padStart(6, '0')} of it. `;
 }
 
-/** The text of every answer of a script. */
+/** Returns the text of every response of a script. */
 export function textOf(script: Script): string {
   let text = '';
   for (let index = 0; index < script.deltas; index += 1) text += delta(index);
   return text;
 }
 
-/** The JSON text of a call's arguments, exactly as long as the script says unless that is too short for JSON. */
+/** Returns a call's arguments as JSON, exactly as long as the script specifies unless that is too short for JSON. */
 export function argumentsOf(script: Script, turn = 0): string {
-  // A model that repeats itself word for word is stopped: each turn takes a note of its own.
+  // Each turn writes a different note, because a model that repeats itself is stopped.
   const path = `notes/${String(turn).padStart(5, '0')}.md`;
   const bare = JSON.stringify({ path, text: '' });
   const line = 'A line of the note, written by the model. ';
@@ -46,7 +46,7 @@ export function argumentsOf(script: Script, turn = 0): string {
   return JSON.stringify({ path, text });
 }
 
-/** Every answer of a script as the bytes of a Messages stream, by turn. */
+/** Returns the responses of a script as bytes of a Messages stream, by turn. */
 export function answersOf(script: Script): Buffer[] {
   return Array.from({ length: script.turns }, (_, turn) => {
     const isLast = turn === script.turns - 1;

@@ -1,5 +1,6 @@
-// `npm run bench -- cancels`: cancels runs at random moments on every wire, with the real clock and real connections, and
-// shows how long it took until control was back, until the connection was gone, and what was left behind.
+// `npm run bench -- cancels`: cancels runs at random moments on every wire, with the real clock and real connections.
+// It reports the time until the caller regains control, the time until the connection is closed, and the resources
+// left open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { CancelFigures, ContractSubject } from '@cobbler/conformance';
@@ -8,16 +9,16 @@ import { scripted } from '../../packages/conformance/test/subjects.ts';
 import { subjects as claude } from '../../packages/provider-claude/test/subjects.ts';
 import { subjects as openai } from '../../packages/provider-openai/test/subjects.ts';
 
-/** Promise 3, in milliseconds. */
+/** The limit of promise 3, in milliseconds. */
 const maxBackMs = 250;
 const maxClosedMs = 1000;
 
-/** How long what was closed may take to be gone from the process, in milliseconds. */
+/** Time after which closed resources must be gone from the process, in milliseconds. */
 const goneMs = 2000;
 
 export const subjects: readonly ContractSubject[] = [...claude, ...openai, scripted];
 
-/** What cancels on one wire came to, times in milliseconds. */
+/** The results of cancelling runs on one wire, times in milliseconds. */
 export interface CancelRow {
   readonly wire: string;
   readonly cancels: number;
@@ -27,15 +28,15 @@ export interface CancelRow {
   readonly backWorst: number;
   readonly closedWorst: number;
   readonly timersLeft: number;
-  /** What keeps the process alive, before and after. */
+  /** The resources that keep the process alive, before and after. */
   readonly before: string;
   readonly after: string;
   readonly isKept: boolean;
 }
 
-/** Cancels `count` runs on one wire and compares what the process holds before and after. */
+/** Cancels `count` runs on one wire and compares the open resources before and after. */
 export async function cancelRow(subject: ContractSubject, count: number, seed: number): Promise<CancelRow> {
-  // What is loaded with the first request is not left behind by a cancel.
+  // Load everything before counting: what the first request loads is not left over from a cancel.
   await drillCancels(subject, { count: 3, seed });
   const before = await resources();
   const figures = await drillCancels(subject, { count, seed });
@@ -67,7 +68,7 @@ function summary({ back, closed, answered, timers }: CancelFigures) {
   };
 }
 
-/** What keeps the process alive, counted by kind, once it has come to rest. */
+/** Returns the number of resources that keep the process alive, by kind, once the process is idle. */
 async function resources(): Promise<string> {
   const end = performance.now() + goneMs;
   let before = '';
@@ -91,7 +92,7 @@ function resourcesNow(): string {
   );
 }
 
-/** The rows as a table. */
+/** Formats the rows as a table. */
 export function cancelTable(rows: readonly CancelRow[]): string {
   const ms = (value: number) => value.toFixed(1);
   const lines = rows.map(({ wire, cancels, answered, timersLeft, isKept: kept, ...row }) => [
@@ -103,14 +104,14 @@ export function cancelTable(rows: readonly CancelRow[]): string {
     ms(row.backWorst),
     ms(row.closedWorst),
     String(timersLeft),
-    row.before === row.after ? `the same: ${row.after}` : `${row.before} -> ${row.after}`,
+    row.before === row.after ? `unchanged: ${row.after}` : `${row.before} -> ${row.after}`,
     kept ? 'kept' : 'BROKEN',
   ]);
   const heads = [
     'wire',
     'cancels',
     'answered',
-    'back p50',
+    'returns p50',
     'p99',
     'worst',
     'closed',
@@ -139,6 +140,6 @@ async function main(count: number, seed: number): Promise<number> {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [count = '200', seed = '1'] = process.argv.slice(2);
   const code = await main(Number(count), Number(seed));
-  // What a cancel left behind would keep the process alive.
+  // Resources left open by a cancel would keep the process alive.
   process.stdout.write('', () => process.exit(code));
 }

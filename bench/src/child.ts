@@ -1,4 +1,4 @@
-// One measured process: does the job given as its argument and writes what it cost as one line of JSON.
+// A measured process: performs the job in its argument and prints the cost as one line of JSON.
 import type { Job } from './job.ts';
 import { perform } from './job.ts';
 

@@ -1,31 +1,31 @@
-/** Where a contestant finds the model. */
+/** The model's address for a contestant. */
 export interface Target {
   /** Base URL without `/v1`. */
   readonly url: string;
-  /** Most requests of one run. */
+  /** Maximum number of requests in one run. */
   readonly turns: number;
 }
 
-/** How one run went, as the contestant itself saw it. */
+/** The outcome of one run, as reported by the contestant. */
 export interface Outcome {
-  /** Answers received. */
+  /** Number of responses received. */
   readonly turns: number;
-  /** Tools run. */
+  /** Number of tool calls executed. */
   readonly toolCalls: number;
-  /** Characters of text that the subscriber was shown, delta by delta. */
+  /** Number of text characters that the subscriber received, delta by delta. */
   readonly shown: number;
-  /** The last answer. */
+  /** The last response. */
   readonly text: string;
 }
 
-/** One way to run a model with tools, ready to be asked. */
+/** A library or program that runs a model with tools, ready for prompts. */
 export interface Contestant {
-  /** Runs one prompt to its end; several may be under way at once. */
+  /** Runs one prompt; several can run at the same time. */
   run(prompt: string): Promise<Outcome>;
 }
 
-/** Makes a contestant. Each has a module of its own, which loads what it needs and nothing else. */
+/** Creates a contestant. Each has its own module, which loads only what it needs. */
 export type OpenContestant = (target: Target) => Contestant;
 
-/** Who takes part. */
+/** The contestants. */
 export type ContestantName = 'floor' | 'floor-with-sdk' | 'anthropic-sdk' | 'ai-sdk' | 'cobbler';

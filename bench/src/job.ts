@@ -2,30 +2,30 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { prompts } from './answer.ts';
 import type { Contestant, ContestantName, OpenContestant, Outcome, Target } from './contestant.ts';
 
-/** What one measured process has to do. */
+/** The job of one measured process. */
 export interface Job extends Target {
   readonly contestant: ContestantName;
-  /** Runs to have under way at the same time. */
+  /** Number of runs at the same time. */
   readonly runs: number;
-  /** Whether a short request is made before the clock starts. */
+  /** True to send a short request before the clock starts. */
   readonly warm: boolean;
-  /** A file for a CPU profile of what is measured, when one is wanted. */
+  /** The file for a CPU profile of the measurement, if one is requested. */
   readonly profile?: string | undefined;
 }
 
-/** What it cost. */
+/** The cost of a job. */
 export interface Cost {
-  /** CPU time of the whole process from the end of warming up, user and system, all threads, in ms. */
+  /** CPU time of the whole process after warming up, user and system, all threads, in ms. */
   readonly cpuMs: number;
   readonly wallMs: number;
-  /** Largest resident memory the process ever had, in bytes. */
+  /** Peak resident memory of the process, in bytes. */
   readonly peakBytes: number;
 }
 
-/** What it did and what that cost. Of several runs, outcomes are added up. */
+/** The outcome of a job and its cost. Outcomes of several runs are added up. */
 export interface Done extends Outcome, Cost {}
 
-/** Loads a contestant; the others' modules stay unread. */
+/** Loads a contestant, but not the modules of the others. */
 export async function load(name: ContestantName): Promise<OpenContestant> {
   switch (name) {
     case 'floor':
@@ -42,8 +42,8 @@ export async function load(name: ContestantName): Promise<OpenContestant> {
 }
 
 /**
- * Does a job in this process.
- * @throws Error when runs of the same script end differently.
+ * Performs a job in this process.
+ * @throws Error if runs of the same script end differently.
  */
 export async function perform(job: Job): Promise<Done> {
   const open = await load(job.contestant);
@@ -60,15 +60,15 @@ export async function perform(job: Job): Promise<Done> {
 }
 
 /**
- * A run of two turns, so that all modules are loaded and the connection is open, and a collection of what
- * loading left behind: starting is measured apart, and its garbage must not be charged to the first turns.
+ * Performs a run of two turns and then collects garbage, so that all modules are loaded and the connection is open.
+ * Start-up is measured separately, and its garbage must not be charged to the first turns.
  */
 async function warmUp(contestant: Contestant): Promise<void> {
   await contestant.run(prompts.warmUp);
   globalThis.gc?.();
 }
 
-/** Profiles this process until the returned function is called, at ten samples a millisecond. */
+/** Profiles this process until the returned function is called, with ten samples per millisecond. */
 async function beginProfile(file: string): Promise<() => Promise<void>> {
   const { Session } = await import('node:inspector/promises');
   const session = new Session();
@@ -99,8 +99,8 @@ function total(outcomes: readonly Outcome[]): Outcome {
 }
 
 /**
- * Linux says exactly how much memory this program had; the figure that is portable also counts what the
- * parent process held while it started this one.
+ * Returns the peak memory. Linux reports exactly that of this program; the portable value also includes the memory of
+ * the parent process at the start.
  */
 function peakBytes(): number {
   try {

@@ -1,4 +1,4 @@
-// `npm run bench`: measures Cobbler beside the floor and its peers. Progress goes to stderr, the table to stdout.
+// `npm run bench`: compares Cobbler with the floor and other libraries. Progress goes to stderr, the table to stdout.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const cli = join(root, 'apps', 'cli', 'dist', 'main.js');
 
 async function main(options: Options): Promise<number> {
   const { json, write } = options;
-  // Before the quarter of an hour, not after it.
+  // Fail before the measurements, which take a quarter of an hour, not after them.
   if (write !== undefined) withBlock(readFileSync(write, 'utf8'), '');
   const report =
     options.from === undefined ? await measured(options) : readReport(readFileSync(options.from, 'utf8'));
@@ -33,7 +33,7 @@ async function main(options: Options): Promise<number> {
     writeFileSync(json.replace(/(\.json)?$/, '.txt'), text);
   }
   if (write !== undefined) {
-    // From what was kept, so that it is the same when it is written again from there.
+    // Use the stored form, so that the page is the same when it is written from the file later.
     const kept = readReport(reportText(report));
     writeFileSync(write, withBlock(readFileSync(write, 'utf8'), markdownOf(kept)));
   }
@@ -43,7 +43,8 @@ async function main(options: Options): Promise<number> {
 
 async function measured(options: Options): Promise<Report> {
   const { works, rounds, peers } = options;
-  if (options.build && !build('bench')) throw new Error('What is to be measured does not build: see above.');
+  if (options.build && !build('bench'))
+    throw new Error('The packages to measure cannot be built: see above.');
   const weighs = works.includes('size');
   return {
     node: process.versions.node,
@@ -59,7 +60,7 @@ async function measured(options: Options): Promise<Report> {
 async function samplesOf(options: Options): Promise<Sample[]> {
   const { works, build: mayBuild } = options;
   const hasCli = works.includes('cold') && (!mayBuild || build('@cobbler/cli')) && existsSync(cli);
-  if (works.includes('cold') && !hasCli) tell('the command line is not built; its start is left out');
+  if (works.includes('cold') && !hasCli) tell('the command line is not built; its start is not measured');
   const dist = join(folder, 'dist');
   const programs = { child: join(dist, 'child.js'), serve: join(dist, 'serve.js'), flags: [] };
   const home = mkdtempSync(join(tmpdir(), 'cobbler-bench-home-'));
@@ -81,7 +82,7 @@ function folderOf(profile: string | undefined): string | undefined {
   return profile && resolve(profile);
 }
 
-/** Builds a package and what it needs, with the workspace's own tools. */
+/** Builds a package and its dependencies with the workspace's own tools. */
 function build(name: string): boolean {
   const { status } = spawnSync('turbo', ['run', 'build', `--filter=${name}`, '--output-logs=errors-only'], {
     cwd: root,
@@ -94,7 +95,7 @@ function tell(line: string): void {
   process.stderr.write(`bench: ${line}\n`);
 }
 
-/** Resolves with the exit code: 1 when something fails or a budget is missed, 2 for a mistake in the options. */
+/** Resolves with the exit code: 1 if something fails or a budget is missed, 2 for invalid options. */
 async function run(args: readonly string[]): Promise<number> {
   let options: Options;
   try {

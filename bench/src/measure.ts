@@ -4,19 +4,19 @@ import { digits } from './summary.ts';
 import type { WorkName } from './work.ts';
 import { workNamed } from './work.ts';
 
-/** What is to be measured. */
+/** The measurements to perform. */
 export interface Plan {
   readonly works: readonly WorkName[];
   readonly rounds: number;
-  /** Whether the peers are measured too. */
+  /** True to also measure the other libraries. */
   readonly peers: boolean;
-  /** Told after each measurement. */
+  /** Called after each measurement. */
   readonly tell: (line: string) => void;
 }
 
 /**
- * All rounds. Within a round every work is done by each entrant right after the other, and the order moves
- * on by one each round, so that a load from outside meets all alike.
+ * Performs all rounds. Within a round, all entrants perform each work directly one after another. The order rotates
+ * every round, so that external load affects all of them equally.
  */
 export async function measure(bench: Bench, plan: Plan): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -33,7 +33,7 @@ export async function measure(bench: Bench, plan: Plan): Promise<Sample[]> {
   return samples;
 }
 
-/** What comes when. A start is short and its time is that of the wall, so each round takes three. */
+/** Yields the measurements in order. A start is short and measured in wall-clock time, so each round has three. */
 function* scheduleOf({ works, rounds }: Plan): Generator<{ work: WorkName; round: number }> {
   for (let round = 0; round < rounds; round += 1) {
     for (const work of works.filter((name) => name !== 'size')) {
@@ -48,7 +48,7 @@ function take(bench: Bench, place: Place): Promise<Sample> {
   return work === undefined ? sampleStart(bench, place) : sample(bench, work, place);
 }
 
-/** Who takes part in a work. */
+/** Returns the entrants of a work. */
 export function entrantsFor(work: WorkName, { peers }: Pick<Plan, 'peers'>, hasCli: boolean): Entrant[] {
   const others: Entrant[] = peers ? ['anthropic-sdk', 'ai-sdk'] : [];
   if (work === 'size') return [...others, 'cobbler-and-sdk', 'cobbler'];

@@ -4,19 +4,19 @@ import { answersOf, prompts } from './answer.ts';
 import type { Script } from './work.ts';
 import { startScript, warmUpScript, works } from './work.ts';
 
-/** What one contestant sent for one job. Warming up is not counted. */
+/** The requests of one contestant for one job, without the warm-up. */
 export interface Received {
   readonly requests: number;
   readonly bytes: number;
-  /** Bytes of all requests of one turn, by turn. */
+  /** Bytes of all requests by turn. */
   readonly bytesByTurn: readonly number[];
-  /** When the first request arrived, on the machine's monotonic clock, in milliseconds. */
+  /** Arrival of the first request on the machine's monotonic clock, in milliseconds. */
   readonly firstAt: number | undefined;
 }
 
-/** A model that answers from memory. */
+/** A model that responds from memory. */
 export interface ModelServer {
-  /** Where a job's requests go: give it to a contestant as its base URL. */
+  /** Returns the base URL for a contestant's job. */
   url(work: string, job: string): string;
   received(job: string): Received;
   close(): Promise<void>;
@@ -28,14 +28,14 @@ interface SessionStats {
   firstAt: number | undefined;
 }
 
-/** Milliseconds on the clock that all processes of the machine share. */
+/** Returns milliseconds on the clock that all processes of the machine share. */
 export function machineTime(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
 /**
- * Serves `/<work>/<job>/v1/messages`. Which turn it is follows from how many answers the request holds, so a
- * contestant that sends less than the whole history never gets to the end. `GET /<job>` tells what came.
+ * Serves `/<work>/<job>/v1/messages`. The turn is the number of responses in the request, so a contestant that sends
+ * less than the complete history never finishes. `GET /<job>` returns what was received.
  */
 export async function startModelServer(extra: Readonly<Record<string, Script>> = {}): Promise<ModelServer> {
   const scripts = new Map<string, readonly Buffer[]>([['cold', answersOf(startScript)]]);
@@ -71,14 +71,14 @@ export async function startModelServer(extra: Readonly<Record<string, Script>> =
   };
 }
 
-/** A short body that holds the words of the warming-up prompt. */
+/** True for a short body that contains the warm-up prompt. */
 function isWarmUp(body: Buffer): boolean {
   return body.length < 16_384 && body.includes(prompts.warmUp);
 }
 
 const answerMark = Buffer.from('"role":"assistant"');
 
-/** How many answers of the model stand in a request. */
+/** Returns the number of model responses in a request. */
 function answersIn(body: Buffer): number {
   let found = 0;
   for (let at = body.indexOf(answerMark); at >= 0; at = body.indexOf(answerMark, at + answerMark.length)) {
@@ -112,11 +112,11 @@ function stream(response: http.ServerResponse, answer: Buffer | undefined): void
   if (answer === undefined) {
     return tell(response, 400, {
       type: 'error',
-      error: { type: 'invalid_request_error', message: 'The script has no such turn.' },
+      error: { type: 'invalid_request_error', message: 'The script does not have this turn.' },
     });
   }
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_bench' });
-  // Written before the end, so that it goes out in chunks as the service sends it.
+  // Written separately, so that the response is chunked like that of the service.
   response.write(answer);
   response.end();
 }

@@ -2,25 +2,28 @@ import { parseArgs } from 'node:util';
 import type { WorkName } from './work.ts';
 import { workNames } from './work.ts';
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Options {
-  /** Whether only the help is wanted. */
+  /** True to print only the help. */
   readonly help: boolean;
   readonly works: readonly WorkName[];
   readonly rounds: number;
-  /** Whether the peers are measured too, or only the floor and Cobbler. */
+  /** True to measure the other libraries too; false for only the floor and Cobbler. */
   readonly peers: boolean;
-  /** Whether a missed budget is a failure. */
+  /** True if a missed budget is a failure. */
   readonly strict: boolean;
-  /** A file for all measurements, as JSON. */
+  /** The file for all measurements, as JSON. */
   readonly json: string | undefined;
-  /** A file of measurements to show instead of making new ones. */
+  /** A file of measurements to show instead of measuring. */
   readonly from: string | undefined;
-  /** A page whose tables are to be written anew. */
+  /** The page whose tables are replaced. */
   readonly write: string | undefined;
-  /** A folder for a CPU profile of each process; profiling costs time, so the figures then mean little. */
+  /**
+   * The directory for a CPU profile of each process. Profiling takes time, so the measurements are then not
+   * meaningful.
+   */
   readonly profile: string | undefined;
-  /** False: measure what is built already. */
+  /** False to measure the existing build. */
   readonly build: boolean;
 }
 
@@ -28,27 +31,31 @@ const allWorks = workNames.join(',');
 
 export const help: string = `npm run bench -- [options]
 
-Measures what Cobbler costs beside the least that does the job and beside its peers, against a scripted model in
-a process of its own. Prints a table with the ratio and the budget of every row, and ends with 1 when one is missed.
+Measures the cost of Cobbler, of a minimal program that does the same job (the floor), and of other libraries, with a
+scripted model in a separate process. Prints a table with the ratio and the budget of each row. Exits with 1 if a budget
+is missed.
 
-  --works LIST      which, separated by commas (${allWorks})
-  --rounds N        how often each is done, all entrants by turns (5)
-  --peers none      only the floor and Cobbler
-  --json FILE       keep every single measurement
-  --from FILE       measure nothing, show what was kept
-  --write PAGE      put the tables into a page, between its two marks
-  --no-strict       end with 0 even when a budget is missed
-  --no-build        measure what is built already
-  --profile FOLDER  CPU profiles of all processes; the figures then mean little
+  --works LIST      works to measure, separated by commas (${allWorks})
+  --rounds N        number of rounds (5)
+  --peers none      measure only the floor and Cobbler
+  --json FILE       store all measurements in FILE
+  --from FILE       show the measurements in FILE, and measure nothing
+  --write PAGE      replace the tables in PAGE, between its two marks
+  --no-strict       exit with 0 even if a budget is missed
+  --no-build        measure the existing build
+  --profile FOLDER  write CPU profiles of all processes; the measurements are then not meaningful
 
-  npm run bench -- --works t50,s20k --peers none            a first look, about a minute
+  npm run bench -- --works t50,s20k --peers none            a quick test, about a minute
   npm run bench -- --json bench/results/library.json --write docs/performance.md
   npm run bench -- --from bench/results/library.json --write docs/performance.md
 
-How it is measured and how to read it: docs/performance.md
+See docs/performance.md for the method and for how to read the results.
 `;
 
-/** @throws Error that says what is wrong with the arguments. */
+/**
+ * Parses the options.
+ * @throws Error for invalid arguments.
+ */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -68,12 +75,12 @@ export function readOptions(args: readonly string[]): Options {
   });
   const rounds = Number(values.rounds);
   if (!Number.isSafeInteger(rounds) || rounds < 1)
-    throw new Error(`--rounds is ${values.rounds}: give 1 or more.`);
+    throw new Error(`--rounds cannot be ${values.rounds}. Use 1 or more.`);
   if (values.peers !== 'all' && values.peers !== 'none') {
-    throw new Error(`--peers is ${values.peers}: give all or none.`);
+    throw new Error(`--peers cannot be ${values.peers}. Use all or none.`);
   }
   if (values.from !== undefined && values.json !== undefined) {
-    throw new Error('--from shows what --json has kept: give one of them.');
+    throw new Error('--from and --json cannot be used together. Remove one of them.');
   }
   return {
     help: values.help,
@@ -93,6 +100,6 @@ function worksOf(list: string): WorkName[] {
   const asked = list.split(',').map((name) => name.trim());
   const unknown = asked.find((name) => !workNames.some((known) => known === name));
   if (unknown !== undefined)
-    throw new Error(`There is no work ${unknown}: choose from ${workNames.join(', ')}.`);
+    throw new Error(`There is no work ${unknown}. Use one or more of: ${workNames.join(', ')}.`);
   return workNames.filter((name) => asked.includes(name));
 }

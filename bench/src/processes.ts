@@ -5,29 +5,32 @@ import { defined } from '@cobbler/agent/values';
 import type { Done, Job } from './job.ts';
 import type { Received } from './model-server.ts';
 
-/** Where the measured programs are. */
+/** The measured programs. */
 export interface Programs {
-  /** The measured process and the model server, built: reading TypeScript would cost them time and memory. */
+  /** The built files of the measured process and the model server: loading TypeScript would cost time and memory. */
   readonly child: string;
   readonly serve: string;
-  /** Flags of Node for both, such as conditions. */
+  /** Node flags for both, such as conditions. */
   readonly flags: readonly string[];
 }
 
-/** The model server in its own process. */
+/** The model server in a separate process. */
 export interface ServerProcess {
   url(work: string, job: string): string;
   received(job: string): Promise<Received>;
   stop(): void;
 }
 
-/** Nothing of the user's settings may change a figure: no proxy, no key, no flags of Node. */
+/**
+ * Returns an environment without the user's settings, which could affect the results: no proxy, no key, no Node
+ * flags.
+ */
 function bareEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   return { PATH, HOME, ...defined({ TMPDIR }), ...more };
 }
 
-/** Starts the model server; it ends with this process. */
+/** Starts the model server, which ends together with this process. */
 export async function startServer(programs: Programs): Promise<ServerProcess> {
   const server = spawn(process.execPath, [...programs.flags, programs.serve], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -41,15 +44,15 @@ export async function startServer(programs: Programs): Promise<ServerProcess> {
   };
 }
 
-/** One measured process to be run. */
+/** The launch of a measured process. */
 export interface Launch {
   readonly programs: Programs;
   readonly job: Job;
 }
 
 /**
- * Runs one job in a process of its own.
- * @throws Error with what the process said when it fails.
+ * Runs one job in a separate process.
+ * @throws Error with the output of the process if it fails.
  */
 export async function runJob({ programs, job }: Launch): Promise<Done> {
   const args = ['--expose-gc', ...programs.flags, programs.child, JSON.stringify(job)];
@@ -59,17 +62,17 @@ export async function runJob({ programs, job }: Launch): Promise<Done> {
   return JSON.parse(stdout) as Done;
 }
 
-/** How a program ended and what it said. */
+/** The exit of a program and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Longest that one process may take, in milliseconds. */
+/** Time limit for one process, in milliseconds. */
 const patienceMs = 300_000;
 
-/** Runs Node with these arguments, in a bare environment, to its end. */
+/** Runs Node with these arguments in a bare environment until it ends. */
 export async function runProgram(
   args: readonly string[],
   more: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},

@@ -11,8 +11,8 @@ import type { Work, WorkName } from './work.ts';
 import { startScript, warmUpScript } from './work.ts';
 
 /**
- * Who is measured: the contestants, for starts the command line in a home that knows it and in one that never saw
- * it, and for sizes Cobbler together with the client of the service.
+ * The measured subjects: the contestants; for starts also the command line, in a home directory with and without its
+ * compile cache; for sizes also Cobbler together with the client of the service.
  */
 export type Entrant = ContestantName | 'cobbler-cli' | 'cobbler-cli-first' | 'cobbler-and-sdk';
 
@@ -21,29 +21,29 @@ export interface Sample {
   readonly work: WorkName;
   readonly round: number;
   readonly entrant: Entrant;
-  /** For starts: from the start of the process to the arrival of its first request, in milliseconds. */
+  /** For starts: time from the start of the process to the arrival of its first request, in milliseconds. */
   readonly startMs?: number;
   /** For all other works. */
   readonly cost?: Cost;
-  /** Requests that the server counted. */
+  /** Number of requests that the server received. */
   readonly requests: number;
-  /** Bytes of the bodies that it received, by its own count. */
+  /** Bytes of the bodies that the server received. */
   readonly sentBytes: number;
 }
 
-/** What measuring needs. */
+/** The environment of the measurements. */
 export interface Bench {
   readonly programs: Programs;
   readonly server: ServerProcess;
   /** The built command line, if there is one. */
   readonly cli?: string | undefined;
-  /** The home in which it starts again and again. */
+  /** The home directory that all warm starts use. */
   readonly home: string;
-  /** A folder for CPU profiles, when they are wanted. */
+  /** The directory for CPU profiles, if requested. */
   readonly profile?: string | undefined;
 }
 
-/** Which measurement is made. */
+/** The identity of a measurement. */
 export interface Place {
   readonly work: WorkName;
   readonly round: number;
@@ -53,7 +53,7 @@ export interface Place {
 /** Measures one work of one contestant. */
 export async function sample(bench: Bench, work: Work, place: Place): Promise<Sample> {
   const { entrant } = place;
-  if (!isContestant(entrant)) throw new Error(`${entrant} does no ${work.name}.`);
+  if (!isContestant(entrant)) throw new Error(`${entrant} does not perform ${work.name}.`);
   const id = jobId(place);
   const turns = Math.max(work.script.turns, warmUpScript.turns);
   const job = {
@@ -75,7 +75,7 @@ function isContestant(entrant: Entrant): entrant is ContestantName {
   return !/^cobbler-/.test(entrant);
 }
 
-/** Who does something else than the others must not be compared with them. */
+/** Checks that all entrants did the same work, because otherwise their results must not be compared. */
 function checkDone(
   { name, script, runs }: Work,
   entrant: Entrant,
@@ -91,7 +91,7 @@ function checkDone(
     did.text === text;
   if (!isSame)
     throw new Error(
-      `${entrant} did not do ${name} as it is: ${JSON.stringify({ ...did, text: did.text.length })}`,
+      `${entrant} did not perform ${name} correctly: ${JSON.stringify({ ...did, text: did.text.length })}`,
     );
 }
 
@@ -101,16 +101,16 @@ export async function sampleStart(bench: Bench, place: Place): Promise<Sample> {
   const url = bench.server.url('cold', id);
   const began = await start(bench, place.entrant, url);
   const { firstAt, requests, bytes } = await bench.server.received(id);
-  if (firstAt === undefined) throw new Error(`${place.entrant} made no request.`);
+  if (firstAt === undefined) throw new Error(`${place.entrant} sent no request.`);
   return { ...place, startMs: firstAt - began, requests, sentBytes: bytes };
 }
 
-/** Starts the command line once, so that its home knows it. */
+/** Starts the command line once, to fill the compile cache in its home directory. */
 export async function startOnce(bench: Bench): Promise<void> {
   await start(bench, 'cobbler-cli', bench.server.url('cold', 'before'));
 }
 
-/** Starts somebody and waits for the end. Resolves with the time of the start. */
+/** Starts an entrant and waits until it ends. Resolves with the start time. */
 async function start({ programs, cli = '', home }: Bench, entrant: Entrant, url: string): Promise<number> {
   if (isContestant(entrant)) {
     const job = { contestant: entrant, url, turns: startScript.turns, runs: 1, warm: false };
@@ -127,7 +127,7 @@ async function start({ programs, cli = '', home }: Bench, entrant: Entrant, url:
   }
 }
 
-/** In a home of the bench's own, so that nobody's configuration or project is read. */
+/** Starts the command line in a home directory of the benchmark, so that no user configuration or project is read. */
 async function startCli(cli: string, home: string, url: string): Promise<number> {
   const env = { HOME: home, ANTHROPIC_API_KEY: 'key' };
   const args = [cli, 'run', '--base-url', url, '-m', 'claude:claude-sonnet-5-5', 'Say hello.'];

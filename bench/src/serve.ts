@@ -1,5 +1,5 @@
-// The model server as a process of its own, so that its work is nobody's CPU time. Tells its address on
-// stdout and ends with its parent.
+// The model server as a separate process, so that its work is not included in measured CPU time. It prints its
+// address to stdout and ends together with its parent.
 import { startModelServer } from './model-server.ts';
 
 const server = await startModelServer();

@@ -3,7 +3,7 @@ import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import type { Entrant } from './round.ts';
 
-/** What somebody's code weighs in the program of who uses it. */
+/** The size that a dependency adds to a program. */
 export interface Size {
   readonly entrant: Entrant;
   /** Bundled and minified, for Node. */
@@ -12,14 +12,14 @@ export interface Size {
   readonly gzipBytes: number;
 }
 
-/** A package that an entry of another one comes to load. */
+/** A package that an entry of another package loads. */
 export interface Reached {
   readonly name: string;
-  /** Only when something asks for it. */
+  /** True if it is loaded only on demand. */
   readonly lazily: boolean;
 }
 
-/** What a program imports that does what the contestants do, and what of it is not weighed. */
+/** The imports of a program that performs the work of the contestants, and the packages that are not counted. */
 export interface Program {
   readonly imports: string;
   readonly without: readonly string[];
@@ -39,7 +39,7 @@ const programs: Readonly<Partial<Record<Entrant, Program>>> = {
   cobbler: { imports: cobbler, without: ['zod', '@anthropic-ai/sdk', './client-*'] },
 };
 
-/** Weighs everybody who is asked for and can be weighed, from what is built in the packages of `folder`. */
+/** Measures the size of the requested entrants from the built packages in `folder`. */
 export async function sizesOf(entrants: readonly Entrant[], folder: string): Promise<Size[]> {
   const sizes: Size[] = [];
   for (const entrant of entrants) {
@@ -49,7 +49,7 @@ export async function sizesOf(entrants: readonly Entrant[], folder: string): Pro
   return sizes;
 }
 
-/** Bundles a program from what is built in `folder` and weighs it. */
+/** Bundles a program from the built packages in `folder` and measures its size. */
 export async function weigh({ imports, without }: Program, folder: string): Promise<Omit<Size, 'entrant'>> {
   const { outputFiles } = await build({
     stdin: { contents: imports, resolveDir: folder },
@@ -65,7 +65,7 @@ export async function weigh({ imports, without }: Program, folder: string): Prom
   return estimateTokens(outputFiles.map(({ contents }) => contents));
 }
 
-/** The weight of a bundle's files. */
+/** Returns the size of a bundle's files. */
 export function estimateTokens(files: readonly Uint8Array[]): {
   readonly bytes: number;
   readonly gzipBytes: number;
@@ -74,7 +74,7 @@ export function estimateTokens(files: readonly Uint8Array[]): {
   return { bytes: whole.length, gzipBytes: gzipSync(whole, { level: 9 }).length };
 }
 
-/** The packages that come with an entry of a package, itself left out. */
+/** Returns the packages that an entry loads, without its own package. */
 export async function reachedFrom(entry: string, folder: string): Promise<Reached[]> {
   const { metafile } = await build({
     stdin: { contents: `export * from '${entry}';`, resolveDir: folder },
@@ -88,7 +88,10 @@ export async function reachedFrom(entry: string, folder: string): Promise<Reache
   return reachedIn(metafile, entry);
 }
 
-/** What is told by how a bundle came about. A package counts as lazily reached if each way to it has an `import()`. */
+/**
+ * Returns the packages in the metadata of a bundle. A package counts as lazily reached if each path to it contains an
+ * `import()`.
+ */
 export function reachedIn({ inputs }: Pick<Metafile, 'inputs'>, entry: string): Reached[] {
   const eager = new Set<string>();
   const visit = (path: string): void => {
@@ -107,7 +110,7 @@ export function reachedIn({ inputs }: Pick<Metafile, 'inputs'>, entry: string): 
     .sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** The installed package that a file belongs to; nothing for a file of the workspace. */
+/** Returns the installed package that a file belongs to; undefined for a file of the workspace. */
 function packageOf(path: string): string | undefined {
   return /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 }

@@ -4,33 +4,33 @@ import type { Reached, Size } from './size.ts';
 import type { Work } from './work.ts';
 import { coldBudget, growthBudget, sizeBudget, workNamed, workNames } from './work.ts';
 
-/** One line of the result: what one entrant needed for one work. */
+/** One row of the result: the cost of one work for one entrant. */
 export interface Row {
   readonly work: string;
   readonly entrant: Entrant;
-  /** CPU time for one turn or for the work, or the time of a start; growth; or compressed size. */
+  /** CPU time of one turn or of the work, or the duration of a start; growth; or compressed size. */
   readonly figure: number;
   readonly unit: 'ms' | 'x' | 'KB';
   /** As a multiple of the floor, measured in the same rounds. */
   readonly timesFloor?: number;
-  /** Median of the largest resident memory, in megabytes of 10^6 bytes. */
+  /** Median of the peak resident memory, in megabytes of 10^6 bytes. */
   readonly megabytes?: number;
-  /** Median time by the clock on the wall, per turn or for the work, in milliseconds. */
+  /** Median wall-clock time per turn or of the work, in milliseconds. */
   readonly wallMs?: number;
-  /** Bytes sent per turn, as the server counted them. */
+  /** Bytes sent per turn, as counted by the server. */
   readonly sentBytes?: number;
   readonly verdicts: readonly Verdict[];
 }
 
-/** A budget and whether it was kept. */
+/** A budget and its result. */
 export interface Verdict {
   readonly bound: string;
-  /** What was measured, in the words of the bound. */
+  /** The measured value in the terms of the bound. */
   readonly is: string;
   readonly kept: boolean;
 }
 
-/** All rows that the measurements give, in the order of the works. */
+/** Returns all rows of the measurements, in the order of the works. */
 export function rowsIn({ samples, sizes, reached }: Report): Row[] {
   const of = (name: string) => samples.filter(({ work }) => work === name).sort(byRank);
   return workNames.flatMap((name): Row[] => {
@@ -42,7 +42,7 @@ export function rowsIn({ samples, sizes, reached }: Report): Row[] {
   });
 }
 
-/** The budgets that were not kept, each with its work. */
+/** Returns the missed budgets, each with its work. */
 export function missedIn(rows: readonly Row[]): string[] {
   return rows.flatMap(({ work, entrant, verdicts }) =>
     verdicts.flatMap(({ bound, is, kept }) => (kept ? [] : [`${work}, ${entrant}: ${is}, not ${bound}`])),
@@ -64,7 +64,7 @@ function byRank(left: Sample, right: Sample): number {
   return ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant) || left.round - right.round;
 }
 
-/** The rows of one work, from all samples of it. */
+/** Returns the rows of one work from all its samples. */
 export function rowsOf(work: Work, samples: readonly Sample[]): Row[] {
   const floor = samples.filter(({ entrant }) => entrant === 'floor');
   return entrantsOf(samples).map((entrant) => {
@@ -97,9 +97,9 @@ function atMost(value: number, bound: number, unit: string): Verdict {
   return { bound: `<= ${bound} ${unit}`, is: `${digits(value)} ${unit}`, kept: value <= bound };
 }
 
-/** The rows of the starts. */
+/** Returns the rows of the starts. */
 export function startRows(samples: readonly Sample[]): Row[] {
-  /** How many floors each start of somebody took, by the start of the floor beside it. */
+  /** Returns each start of an entrant as a multiple of the floor's start in the same round. */
   const floors = (name: Entrant) =>
     new Map(
       samples.flatMap(({ entrant, round, startMs }) => {
@@ -127,7 +127,7 @@ export function startRows(samples: readonly Sample[]): Row[] {
   });
 }
 
-/** `more` is by how many floors it took longer than the floor with the SDK. */
+/** `more` is the difference to the floor with the SDK, as a multiple of the floor. */
 function startVerdicts(entrant: Entrant, timesFloor: number, more: number | undefined): Verdict[] {
   const { cliTimesFloor, overFloorWithSdk } = coldBudget;
   if (entrant === 'cobbler-cli') return [atMost(timesFloor, cliTimesFloor, 'x floor')];
@@ -141,7 +141,7 @@ function startVerdicts(entrant: Entrant, timesFloor: number, more: number | unde
   ];
 }
 
-/** What a turn of the long loop costs, as a multiple of one of the short loop in the same round. */
+/** Returns the cost of a turn in the long loop as a multiple of one in the short loop in the same round. */
 export function growthRows(short: readonly Sample[], long: readonly Sample[]): Row[] {
   const [shortWork, longWork] = [workNamed('t50'), workNamed('t400')];
   if (shortWork === undefined || longWork === undefined || short.length === 0) return [];
@@ -158,7 +158,10 @@ export function growthRows(short: readonly Sample[], long: readonly Sample[]): R
   });
 }
 
-/** The rows of the sizes. What the main entry of `@cobbler/agent` loads is judged along with Cobbler's. */
+/**
+ * Returns the rows of the sizes. The packages that the main entry of `@cobbler/agent` loads are part of Cobbler's
+ * verdict.
+ */
 export function sizeRows(sizes: readonly Size[], reached: readonly Reached[]): Row[] {
   return [...sizes]
     .sort((left, right) => ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant))
@@ -183,7 +186,7 @@ function reachVerdict(reached: readonly Reached[]): Verdict {
   };
 }
 
-/** The best of all rounds against the floor's best, or the median of the ratios of each round. */
+/** Compares the best of all rounds with the floor's best, or returns the median of the ratios of each round. */
 function ratio(work: Work, own: readonly Sample[], floor: readonly Sample[]): number {
   if (work.judgedBy === 'best') {
     return (
@@ -198,7 +201,7 @@ function ratio(work: Work, own: readonly Sample[], floor: readonly Sample[]): nu
   );
 }
 
-/** CPU milliseconds of one turn, or of the whole work. */
+/** Returns the CPU milliseconds of one turn, or of the whole work. */
 function cpuOf(work: Work, { cost }: Sample): number {
   return (cost?.cpuMs ?? Number.NaN) / parts(work);
 }
@@ -219,7 +222,7 @@ function entrantsOf(samples: readonly Sample[]): Entrant[] {
   return [...new Set(samples.map(({ entrant }) => entrant))];
 }
 
-/** The middle value; of an even number of values the mean of the two in the middle; NaN of none. */
+/** Returns the median; the mean of the two middle values for an even number of values, NaN for none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -227,7 +230,7 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2;
 }
 
-/** Three digits that count. */
+/** Formats a number with three significant digits. */
 export function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 }

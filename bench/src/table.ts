@@ -4,13 +4,13 @@ import { digits, missedIn, rowsIn } from './summary.ts';
 
 const heads = ['work', 'entrant', 'figure', 'x floor', 'peak MB', 'wall ms', 'sent/turn', 'budget'];
 
-/** What was measured, as text for a terminal. */
+/** Formats the report for a terminal. */
 export function textOf(report: Report): string {
   const rows = rowsIn(report);
   return [headingOf(report), '', tableOf(rows), '', outcomeOf(rows), ''].join('\n');
 }
 
-/** The same for a page. */
+/** Formats the report for a page. */
 export function markdownOf(report: Report): string {
   const rows = rowsIn(report);
   return [headingOf(report), '', markdownTable(rows), '', outcomeOf(rows)].join('\n');
@@ -23,12 +23,12 @@ function headingOf({ node, cores, day, rounds }: Report): string {
 function outcomeOf(rows: readonly Row[]): string {
   const missed = missedIn(rows);
   const judged = rows.flatMap(({ verdicts }) => verdicts).length;
-  if (judged === 0) return 'Nothing was measured that has a budget.';
+  if (judged === 0) return 'Nothing with a budget was measured.';
   if (missed.length === 0) return `All ${judged} budgets were kept.`;
   return `${missed.length} of ${judged} budgets were missed: ${missed.join('; ')}.`;
 }
 
-/** The rows as text in columns. */
+/** Formats the rows in columns. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [heads, ...cellsOf(rows)];
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -64,7 +64,7 @@ function ifAny(value: number | undefined, text: (value: number) => string): stri
   return value === undefined ? '' : text(value);
 }
 
-/** Budgets, each with whether it was kept. */
+/** Formats the budgets with their results. */
 export function verdictText(verdicts: readonly Verdict[]): string {
   return verdicts.map(({ bound, kept }) => `${bound} ${kept ? 'kept' : 'MISSED'}`).join(', ');
 }
@@ -73,7 +73,7 @@ function sizeText(bytes: number): string {
   return bytes < 10_000 ? `${Math.round(bytes)} B` : `${Math.round(bytes / 1000)} KB`;
 }
 
-/** Names to the left, numbers to the right. */
+/** Aligns names left and numbers right. */
 function align(cell: string, width: number, column: number): string {
   return isText(column) ? cell.padEnd(width) : cell.padStart(width);
 }

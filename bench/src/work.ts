@@ -1,44 +1,44 @@
-/** The works by name: see `works`. */
+/** The names of the works: see `works`. */
 export type WorkName = 't50' | 't400' | 's20k' | 'j20' | 'c1000' | 'cold' | 'size';
 
-/** What the model says in each answer of a work. */
+/** The shape of the model's responses in a work. */
 export interface Script {
-  /** Requests of one run; the last answer calls no tool. */
+  /** Number of requests per run; the last response calls no tool. */
   readonly turns: number;
-  /** Text deltas of every answer. */
+  /** Number of text deltas per response. */
   readonly deltas: number;
-  /** Bytes of the JSON text of each call's arguments. */
+  /** Bytes of the JSON arguments of each call. */
   readonly argumentBytes: number;
-  /** Bytes of that text which one delta carries. */
+  /** Bytes of the arguments per delta. */
   readonly fragmentBytes: number;
 }
 
-/** What a work may cost. An absent bound is not set. */
+/** The budget of a work. An absent bound is not checked. */
 export interface Budget {
-  /** Most CPU time, as a multiple of the floor's in the same round. */
+  /** Maximum CPU time, as a multiple of the floor's in the same round. */
   readonly timesFloor?: number;
-  /** Most memory at the peak, in megabytes of 10^6 bytes. */
+  /** Maximum peak memory, in megabytes of 10^6 bytes. */
   readonly megabytes?: number;
 }
 
 /** One measured work. */
 export interface Work {
   readonly name: WorkName;
-  /** What is done, in a few words. */
+  /** A short description. */
   readonly what: string;
   readonly script: Script;
-  /** Runs under way at the same time. */
+  /** Number of concurrent runs. */
   readonly runs: number;
-  /** Whether figures are shown for one turn or for the whole work. */
+  /** The unit of the results: one turn or the whole work. */
   readonly per: 'turn' | 'work';
-  /** Which of the rounds counts: short works are judged by the best, because a neighbour's load only adds. */
+  /** The round that counts: short works use the best one, because other load on the machine only adds time. */
   readonly judgedBy: 'best' | 'median';
   readonly budget: Budget;
 }
 
 const loop: Script = { turns: 50, deltas: 40, argumentBytes: 60, fragmentBytes: 20 };
 
-/** The works that are measured in a process that is warm: its modules are loaded, one request has been made. */
+/** The works that are measured in a warm process: its modules are loaded and one request was sent. */
 export const works: readonly Work[] = [
   {
     name: 't50',
@@ -51,7 +51,7 @@ export const works: readonly Work[] = [
   },
   {
     name: 't400',
-    what: 'the same loop of 400 turns, the whole history sent each time',
+    what: 'the same loop of 400 turns, with the complete history in each request',
     script: { ...loop, turns: 400 },
     runs: 1,
     per: 'turn',
@@ -60,7 +60,7 @@ export const works: readonly Work[] = [
   },
   {
     name: 's20k',
-    what: 'one answer of 20,000 text deltas, each shown to a subscriber',
+    what: 'one response of 20,000 text deltas, each sent to a subscriber',
     script: { turns: 1, deltas: 20_000, argumentBytes: 0, fragmentBytes: 1 },
     runs: 1,
     per: 'work',
@@ -78,7 +78,7 @@ export const works: readonly Work[] = [
   },
   {
     name: 'c1000',
-    what: '1,000 loops of 10 turns at the same time',
+    what: '1,000 concurrent loops of 10 turns',
     script: { ...loop, turns: 10 },
     runs: 1000,
     per: 'turn',
@@ -87,30 +87,32 @@ export const works: readonly Work[] = [
   },
 ];
 
-/** All names, in the order in which they are measured. */
+/** All names in the order of measurement. */
 export const workNames: readonly WorkName[] = [...works.map(({ name }) => name), 'cold', 'size'];
 
-/** Most that a turn of t400 may cost, as a multiple of a turn of t50. */
+/** Maximum cost of a turn of t400, as a multiple of a turn of t50. */
 export const growthBudget = 1.05;
 
-/** What a start may take until its first request arrives, as multiples of the floor, which takes 69 ms alone. */
+/**
+ * Maximum time from a start to the arrival of its first request, as multiples of the floor, which takes 69 ms alone.
+ */
 export const coldBudget = {
-  /** For the library, above what the floor takes with the vendor's SDK loaded: 15 ms. */
+  /** For the library, in addition to the floor with the vendor's SDK loaded: 15 ms. */
   overFloorWithSdk: 0.22,
   /** For the command line: 150 ms. */
   cliTimesFloor: 2.2,
 } as const;
 
-/** Most that the code of `@cobbler/agent` and `@cobbler/provider-claude` may weigh in a program that bundles it. */
+/** Maximum size that `@cobbler/agent` and `@cobbler/provider-claude` add to a program that bundles them. */
 export const sizeBudget = { gzipBytes: 25_000 } as const;
 
-/** The answer that a start is measured with. */
+/** The response for measuring a start. */
 export const startScript: Script = { turns: 1, deltas: 2, argumentBytes: 0, fragmentBytes: 1 };
 
-/** The answers that warm a process up. */
+/** The responses for warming up a process. */
 export const warmUpScript: Script = { turns: 2, deltas: 2, argumentBytes: 60, fragmentBytes: 20 };
 
-/** The work of this name; `cold` and `size` are done in another way. */
+/** Returns the work with this name; `cold` and `size` are measured in other ways. */
 export function workNamed(name: string): Work | undefined {
   return works.find((work) => work.name === name);
 }

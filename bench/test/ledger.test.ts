@@ -362,6 +362,6 @@ test('the service refuses what it would refuse: five marks, and a longer lifetim
     const stage = new Stage(subject('claude'), script(), { edit });
     const result = await stage.play('Hello.', { system });
     expect(result.status).toBe('failed');
-    expect(AgentError.is(result.error) && result.error.message).toMatch(/refuses/);
+    expect(AgentError.is(result.error) && result.error.message).toMatch(/rejects/);
   }
 });

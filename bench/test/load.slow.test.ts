@@ -25,7 +25,7 @@ test('a server under load is asked, cancelled, answered and watched, and nothing
   const { lines, isGood } = await load(server, { talk: 'say 5', cancel: 'hang', approve }, size);
   const report = lines.join('\n');
   expect([report, isGood]).toEqual([expect.stringContaining('events lost: 0, doubled: 0'), true]);
-  for (const what of ['a prompt is accepted', 'a run is cancelled', 'an approval is answered'])
+  for (const what of ['a prompt is accepted', 'a run is cancelled', 'an approval is decided'])
     expect(report).toMatch(new RegExp(`^${what} +[1-9]`, 'm'));
 });
 

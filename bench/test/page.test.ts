@@ -36,5 +36,5 @@ test('only what stands between the marks is replaced, and a page without marks i
   const once = withBlock(page, 'One.');
   expect(withBlock(once, 'Two.')).toBe(once.replace('One.', 'Two.'));
   expect(once.startsWith(page.slice(0, page.indexOf('<!--')))).toBe(true);
-  expect(() => withBlock('# A page\n', 'x')).toThrow('has no place for the table');
+  expect(() => withBlock('# A page\n', 'x')).toThrow('has no marks for the table');
 });

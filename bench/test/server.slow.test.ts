@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
   test('prompts are accepted while others watch, and no descriptor is left [P17]', async () => {
     const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
     const left = part.rows.at(-1);
-    expect(left).toMatchObject({ name: expect.stringContaining('descriptors more than before'), most: 0 });
+    expect(left).toMatchObject({ name: expect.stringContaining('additional descriptors'), most: 0 });
     // Fewer when one was still to be closed at the beginning.
     expect(left?.value).toBeLessThanOrEqual(0);
   });

@@ -135,7 +135,9 @@ describe('budgets', () => {
       'size, cobbler: 30.0 KB, not <= 25 KB',
     ]);
     expect(textOf(report)).toContain('2 of 4 budgets were missed: t400, cobbler: 3.10 x floor');
-    expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain('Nothing was measured that has');
+    expect(textOf({ ...empty, samples: samples('floor', [10]) })).toContain(
+      'Nothing with a budget was measured',
+    );
   });
 });
 
@@ -170,7 +172,7 @@ test('a kept report gives the same rows, and anything else is refused', () => {
   const report: Report = { ...empty, samples: [...samples('floor', [10.5]), ...samples('cobbler', [15])] };
   expect(rowsIn(readReport(reportText(report)))).toEqual(rowsIn(report));
   expect(reportText({ ...empty, samples: samples('floor', [1 / 3]) })).toContain('"cpuMs":0.333,');
-  expect(() => readReport('{}')).toThrow('no file that --json has written');
+  expect(() => readReport('{}')).toThrow('not written by --json');
 });
 
 test('without peers only the floor and Cobbler are measured', () => {
@@ -194,7 +196,7 @@ test('options choose works in their own order, and a mistake is named', () => {
   expect(readOptions([])).toMatchObject({ rounds: 5, strict: true, peers: true, help: false });
   expect(readOptions(['-h']).help).toBe(true);
   expect(() => readOptions(['--works', 't51'])).toThrow('There is no work t51');
-  expect(() => readOptions(['--rounds', '0'])).toThrow('--rounds is 0');
-  expect(() => readOptions(['--peers', 'some'])).toThrow('--peers is some');
-  expect(() => readOptions(['--from', 'a', '--json', 'b'])).toThrow('give one of them');
+  expect(() => readOptions(['--rounds', '0'])).toThrow('--rounds cannot be 0');
+  expect(() => readOptions(['--peers', 'some'])).toThrow('--peers cannot be some');
+  expect(() => readOptions(['--from', 'a', '--json', 'b'])).toThrow('cannot be used together');
 });

@@ -3,7 +3,7 @@ import { isStepCount, jsonSchema, streamText, tool } from 'ai';
 import { model, toolDescription, toolName, toolOutput, toolSchema } from '../answer.ts';
 import type { Contestant, Outcome, Target } from '../contestant.ts';
 
-/** Vercel's AI SDK: `streamText` with its own loop, the text read from its stream. */
+/** Vercel's AI SDK: `streamText` with its own loop; the text is read from its stream. */
 export function open(target: Target): Contestant {
   const provider = createAnthropic({ apiKey: 'key', baseURL: `${target.url}/v1` });
   return { run: (prompt) => run(provider, target, prompt) };

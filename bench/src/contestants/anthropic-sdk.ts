@@ -2,7 +2,7 @@ import { Anthropic } from '@anthropic-ai/sdk';
 import { model, toolDescription, toolName, toolOutput, toolSchema } from '../answer.ts';
 import type { Contestant, Outcome, Target } from '../contestant.ts';
 
-/** The vendor's SDK with its own tool runner, streaming. */
+/** The vendor's SDK with its own tool runner and streaming. */
 export function open(target: Target): Contestant {
   const client = new Anthropic({ apiKey: 'key', baseURL: target.url });
   return { run: (prompt) => run(client, target, prompt) };
@@ -30,7 +30,7 @@ async function run(client: Anthropic, target: Target, prompt: string): Promise<O
     ],
     stream: true,
     max_iterations: target.turns,
-    // By itself it would leave the history with the service and send only what is new.
+    // Its default keeps the history on the service and sends only new messages.
     thread: false,
   });
   for await (const stream of runner) {

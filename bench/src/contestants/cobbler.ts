@@ -3,7 +3,7 @@ import { createClaude } from '@cobbler/provider-claude';
 import { model, toolDescription, toolName, toolOutput, toolSchema } from '../answer.ts';
 import type { Contestant, Outcome, Target } from '../contestant.ts';
 
-/** Cobbler as its README shows it: default settings, a tool, a subscriber. */
+/** Cobbler as in its README: default settings, a tool and a subscriber. */
 export function open(target: Target): Contestant {
   const agent = createClaude({ apiKey: 'key', baseURL: target.url, model });
   const tool = defineTool({

@@ -3,8 +3,8 @@ import { model, toolDescription, toolName, toolOutput, toolSchema } from '../ans
 import type { Contestant, Outcome, Target } from '../contestant.ts';
 
 /**
- * The least work that does the job: Node's own HTTP client, a fold written by hand for exactly these events,
- * and a history of which every message is serialised once. No checks, no time limits, no retries, no events.
+ * The minimum that performs the job: Node's own HTTP client, a hand-written fold for exactly these events, and a
+ * history whose messages are serialized only once. No checks, timeouts, retries or events.
  */
 export function open(target: Target): Contestant {
   const agent = new http.Agent({ keepAlive: true });
@@ -75,7 +75,7 @@ function read(response: http.IncomingMessage, fold: Fold): Promise<void> {
   });
 }
 
-/** One growing buffer with the messages as they are sent. */
+/** A growing buffer with the messages in the format of a request. */
 class History {
   #buffer = Buffer.allocUnsafe(4096);
   #length = 0;
@@ -111,7 +111,7 @@ type WireEvent =
   | { readonly type: 'message_delta'; readonly delta: { readonly stop_reason: string } }
   | { readonly type: 'message_start' | 'message_stop' | 'ping' };
 
-/** Puts one answer together. */
+/** Assembles one response. */
 class Fold {
   readonly content: Block[] = [];
   stopReason = '';

@@ -2,13 +2,13 @@ import type { Bill } from './bill.ts';
 import type { Prompt } from './prompt.ts';
 import { tokensFor } from './prompt.ts';
 
-/** How a service bills input. Reading a prompt changes what the next one finds. */
+/** The billing rules of a service for input. Reading a prompt changes the cache for the next one. */
 export interface PromptCache {
   /** @param now in milliseconds. */
   bill(prompt: Prompt, now: number): Bill;
 }
 
-/** Nothing shorter is kept: what both services ask for with the models in use. */
+/** Minimum length of a cached prompt: both services require it for the models in use. */
 const minTokens = 1024;
 
 interface Entry {
@@ -17,16 +17,16 @@ interface Entry {
 }
 
 /**
- * The cache of the Messages API, by platform.claude.com/docs/en/build-with-claude/prompt-caching:
+ * The cache of the Messages API, according to platform.claude.com/docs/en/build-with-claude/prompt-caching:
  *
- * - at most four marks; each writes one entry, for everything up to its block;
- * - a mark finds entries at its own block and at the 19 before it, each block counting as one. The page says
- *   since 2026 that a run of calls or results counts as one together; other providers of these models do not
- *   promise that, so the stricter rule is used here;
- * - an entry lives for five minutes or an hour from the start of the last request that wrote or read it;
- * - a mark for an hour must not stand after one for five minutes;
- * - what lies behind the entry that was found is written up to the last mark of an hour at the one price, from
- *   there to the last mark at the other; the rest is plain.
+ * - At most four marks are allowed. Each writes one entry for everything up to its block.
+ * - A mark finds entries at its own block and at the 19 blocks before it. Since 2026 the page says that a run of
+ * calls or results counts as one block. Other providers of these models do not promise that, so the stricter rule is
+ * used here.
+ * - An entry lives for five minutes or an hour after the start of the last request that wrote or read it.
+ * - A mark for an hour must not follow one for five minutes.
+ * - The tokens after the entry that was found are written at the one-hour price up to the last one-hour mark, and
+ * from there at the other price up to the last mark. The rest is plain.
  */
 export class MarkedCache implements PromptCache {
   readonly #entries = new Map<string, Entry>();
@@ -51,7 +51,7 @@ export class MarkedCache implements PromptCache {
     return { read, writeLong, write, plain: total - read - writeLong - write };
   }
 
-  /** The place of the nearest entry that is alive, or -1. */
+  /** Returns the index of the nearest live entry, or -1. */
   #lookBack(blocks: Prompt['blocks'], from: number, now: number): number {
     for (let at = from; at >= 0 && at > from - 20; at -= 1) {
       const entry = this.#entries.get(blocks[at]?.prefix ?? '');
@@ -71,16 +71,17 @@ export class MarkedCache implements PromptCache {
 }
 
 function checkMarks(keepMs: readonly number[]): void {
-  if (keepMs.length > 4) throw new Error(`The service refuses ${keepMs.length} marks; four are allowed.`);
+  if (keepMs.length > 4)
+    throw new Error(`The service rejects ${keepMs.length} marks; at most four are allowed.`);
   if (keepMs.some((ms, index) => index > 0 && ms > (keepMs[index - 1] ?? ms)))
-    throw new Error('The service refuses a mark for an hour after one for five minutes.');
+    throw new Error('The service rejects a mark for an hour after one for five minutes.');
 }
 
 /**
- * OpenAI's cache for GPT-5.6 and later, by developers.openai.com/api/docs/guides/prompt-caching and the SDK's
- * comments on `prompt_cache_options`: it keeps everything up to the latest message of the user or a tool, finds
- * it again exactly there, for half an hour from the last use, among the latest 80, and only under the same key.
- * Writing has a price. The explicit mode without a breakpoint neither reads nor writes.
+ * OpenAI's cache for GPT-5.6 and later, according to developers.openai.com/api/docs/guides/prompt-caching and the
+ * SDK's comments on `prompt_cache_options`. It keeps everything up to the latest message of the user or a tool. It
+ * finds it again at exactly that position, for half an hour after the last use, among the latest 80, and only under
+ * the same key. Writing has a price. The explicit mode without a breakpoint neither reads nor writes.
  */
 export class BreakpointCache implements PromptCache {
   readonly #entries = new Map<string, number>();
@@ -102,8 +103,8 @@ export class BreakpointCache implements PromptCache {
 }
 
 /**
- * OpenAI's cache for earlier models, by the same sources: the longest beginning that any prompt of the last day
- * has in common with this one, in steps of 128 tokens from 1,024 on; writing is free.
+ * OpenAI's cache for earlier models, according to the same sources: the longest prefix that this prompt shares with
+ * any prompt of the last day, in steps of 128 tokens starting at 1,024. Writing is free.
  */
 export class StepCache implements PromptCache {
   #kept: readonly { readonly text: string; readonly until: number }[] = [];
@@ -124,7 +125,7 @@ function plainBill(plain: number): Bill {
   return { plain, read: 0, write: 0, writeLong: 0 };
 }
 
-/** The sum up to and with each place. */
+/** Returns the running totals, each including its own value. */
 function runningTotals(values: readonly number[]): number[] {
   let sum = 0;
   return values.map((value) => {

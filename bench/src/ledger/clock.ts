@@ -6,12 +6,12 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** Rounds of the event loop in which nothing happens before time is moved on. */
+/** Number of event-loop rounds without activity before time advances. */
 const quietRounds = 4;
 
 /**
- * A runtime whose time passes only when nothing else can happen, so that hours of pauses take no time and two
- * runs are alike. It reaches no network.
+ * A runtime whose time advances only when nothing else can happen, so that hours of delays take no time and two runs
+ * are identical. It has no network.
  */
 export class VirtualClock implements Runtime {
   readonly fetch: Runtime['fetch'] = () => Promise.reject(new Error('The virtual clock has no network.'));
@@ -35,7 +35,7 @@ export class VirtualClock implements Runtime {
     };
   }
 
-  /** Back-off is as long as it can be. */
+  /** Returns the value for the longest backoff. */
   random(): number {
     return 0.999;
   }
@@ -49,17 +49,17 @@ export class VirtualClock implements Runtime {
     return Promise.resolve(createHash('sha256').update(text).digest('hex'));
   }
 
-  /** Resolves after so much virtual time. */
+  /** Resolves after this much virtual time. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.timer(ms, resolve));
   }
 
-  /** Lets time pass while nothing is under way. */
+  /** Advances the time while nothing is running. */
   pass(ms: number): void {
     this.#elapsed += ms;
   }
 
-  /** Waits for a promise, moving time on to the next timer whenever nothing else happens. */
+  /** Waits for a promise, and advances time to the next timer whenever nothing else happens. */
   async until<Value>(pending: PromiseLike<Value>): Promise<Value> {
     let settled = false;
     const note = () => {
@@ -77,7 +77,7 @@ export class VirtualClock implements Runtime {
 
   #fireNext(): void {
     const [next] = this.#timers.toSorted((left, right) => left.at - right.at);
-    if (next === undefined) throw new Error('Nothing is left that could bring this to an end.');
+    if (next === undefined) throw new Error('The promise cannot settle: no timer is left.');
     this.#timers = this.#timers.filter((other) => other !== next);
     this.#elapsed = Math.max(this.#elapsed, next.at);
     next.fire();

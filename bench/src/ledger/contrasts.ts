@@ -1,30 +1,30 @@
 import type { SubjectName } from './subjects.ts';
 
-/** Another policy for the same requests: what the figures would be without a part of ours. */
+/** A different policy for the same requests, to show the results without one part of ours. */
 export interface Contrast {
   readonly name: string;
   readonly subject: SubjectName;
-  /** The work that shows it. */
+  /** The work that shows the difference. */
   readonly work: string;
   /** Changes a body before the service reads it. */
   readonly edit: (body: Record<string, unknown>) => void;
-  /** The least that the work then costs: a simulation that does not show the difference proves nothing. */
+  /** The minimum cost of the work with this policy: a simulation that does not show the difference proves nothing. */
   readonly least: number;
 }
 
 type Block = Record<string, unknown>;
 
-/** What makes each part of the policy necessary. */
+/** The contrasts that show why each part of the policy is necessary. */
 export const contrasts: readonly Contrast[] = [
   {
-    name: 'twelve calls a turn, one mark that moves along',
+    name: 'twelve calls a turn, one moving mark',
     subject: 'claude',
     work: 'twelve calls in each of 20 turns',
     edit: keepLastMark,
     least: 1,
   },
   {
-    name: '400 s a turn, five minutes all the same',
+    name: '400 s a turn, still five minutes',
     subject: 'claude',
     work: '50 turns, each 400 s after the one before',
     edit: (body) => {

@@ -1,7 +1,7 @@
-// Prints what prompts cost under the documented rules of both services' caches: `npm run bench -- ledger`.
+// Prints the cost of prompts under the documented cache rules of both services: `npm run bench -- ledger`.
 //
-// The number after the command is how many random works are tried for each wire; default 100. Ends with 1 when
-// a work costs more than its bound.
+// The number after the command is the number of random works per wire; default 100. Exits with 1 if a work costs more
+// than its bound.
 import { contrasts } from './contrasts.ts';
 import { warmUp } from './stage.ts';
 import { subject, subjects } from './subjects.ts';
@@ -14,18 +14,18 @@ let missed = 0;
 
 await warmUp(subjects);
 print(
-  'Input billed, as a share of its price without a cache',
+  'Billed input as a share of its price without a cache',
   subjects.map(({ name }) => name),
   'bound',
 );
 for (const { name, shape, most } of works) await row(name, shape, most);
 await randomRow();
 print('', [], '');
-print('Where little of what is kept is ever asked for again', [], '');
+print('Works in which cached input is rarely read again', [], '');
 for (const { name, shape, most } of extremes) await row(name, shape, most);
 print('', [], '');
 print(
-  'Without a part of the policy',
+  'Without one part of the policy',
   subjects.map(() => ''),
   'at least',
 );

@@ -3,35 +3,35 @@ import { createHash } from 'node:crypto';
 /** One block of a prompt as the service reads it. */
 export interface Block {
   readonly tokens: number;
-  /** Stands for everything up to and with this block. */
+  /** Identifies everything up to and including this block. */
   readonly prefix: string;
-  /** How long a mark at this block asks to keep everything before it, in milliseconds. */
+  /** Time that a mark at this block requests for everything before it, in milliseconds. */
   readonly markMs?: number;
-  /** Ends a message of the user or of a tool, where some services keep prompts by themselves. */
+  /** True at the end of a message of the user or of a tool, where some services cache prompts automatically. */
   readonly endsUser?: boolean;
 }
 
-/** A prompt in the order in which the service reads it. */
+/** The blocks of a prompt in the order in which the service reads them. */
 export interface Prompt {
   readonly blocks: readonly Block[];
-  /** The text that the blocks were counted by. */
+  /** The text from which the blocks were counted. */
   readonly text: string;
-  /** What was asked of a cache that keeps prompts by itself. */
+  /** The key for a cache that keeps prompts automatically. */
   readonly key?: string;
   readonly isOff?: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A tokenizer that can be counted on: four characters are one token. */
+/** A predictable tokenizer: four characters are one token. */
 const charactersPerToken = 4;
 
-/** Tokens of so many characters. */
+/** Returns the number of tokens for a number of characters. */
 export function tokensFor(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** Collects blocks; equal beginnings give equal prefixes. */
+/** Collects blocks; equal prefixes get equal ids. */
 class Reader {
   readonly blocks: Block[] = [];
   #prefix = '';
@@ -41,7 +41,7 @@ class Reader {
     return this.#text;
   }
 
-  /** What is not counted but must be the same for what follows to be found again. */
+  /** Adds a value that is not counted but must be equal for later blocks to be found again. */
   condition(value: unknown): void {
     this.#prefix = hash(this.#prefix, JSON.stringify(value) ?? '');
   }
@@ -59,8 +59,8 @@ function hash(before: string, text: string): string {
 }
 
 /**
- * A request of the Messages API: tools, then system, then messages. A changed choice of tools or way of
- * thinking leaves tools and system as they were and changes the messages.
+ * Reads a request of the Messages API: tools, then system, then messages. A changed tool choice or thinking mode
+ * changes the prefixes of the messages but not of tools and system.
  */
 export function messagesPrompt(body: Fields): Prompt {
   const reader = new Reader();
@@ -81,7 +81,7 @@ function addMarked(reader: Reader, { cache_control, ...block }: Fields, role?: u
   reader.block(value, { markMs: ttl === '1h' ? 3_600_000 : 300_000 });
 }
 
-/** A request of the Responses API: tools, then instructions, then input items. */
+/** Reads a request of the Responses API: tools, then instructions, then input items. */
 export function responsesPrompt(body: Fields): Prompt {
   const reader = new Reader();
   reader.condition([body['model'], body['text'], body['reasoning']]);
@@ -94,7 +94,7 @@ export function responsesPrompt(body: Fields): Prompt {
   return { blocks: reader.blocks, text: reader.text, ...askedOf(body) };
 }
 
-/** A request of Chat Completions: tools, then messages. */
+/** Reads a request of Chat Completions: tools, then messages. */
 export function chatPrompt(body: Fields): Prompt {
   const reader = new Reader();
   reader.condition([body['model'], body['response_format'], body['reasoning_effort']]);

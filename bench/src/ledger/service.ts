@@ -7,35 +7,35 @@ import type { PromptCache } from './caches.ts';
 import type { Prompt } from './prompt.ts';
 import { tokensFor } from './prompt.ts';
 
-/** What the model says to one request, or what goes wrong. */
+/** The model's response to one request, or a failure. */
 export interface Reply {
   readonly blocks: readonly (string | ScriptBlock)[];
-  /** `overloaded` answers nothing and costs nothing; `cut` breaks the stream before its end. */
+  /** `overloaded` returns no response and costs nothing; `cut` breaks the stream before its end. */
   readonly trouble?: 'overloaded' | 'cut';
 }
 
-/** Plays the model. */
+/** Returns the reply of the simulated model. */
 export type Mind = (request: ReadRequest, index: number) => Reply;
 
-/** One request as the service books it. */
+/** One request in the service's ledger. */
 export interface Entry {
   readonly outcome: 'answered' | 'cut' | 'overloaded';
   readonly bill: Bill;
   readonly outputTokens: number;
 }
 
-/** A service in memory: how it reads a body, what it keeps, who answers. */
+/** A service in memory: its request format, its cache and its model. */
 export interface ServiceParts {
   readonly testing: ProviderTesting;
   readonly prompt: (body: Readonly<Record<string, unknown>>) => Prompt;
   readonly cache: PromptCache;
   readonly now: () => number;
   readonly mind: Mind;
-  /** Changes a body before it is read: for showing what another policy would cost. */
+  /** Changes a body before it is read, to show the cost of another policy. */
   readonly edit?: ((body: Record<string, unknown>) => void) | undefined;
 }
 
-/** Answers the real requests of a provider and keeps a ledger of what they cost. */
+/** Responds to the real requests of a provider and keeps a ledger of their costs. */
 export class LedgerService {
   readonly entries: Entry[] = [];
   readonly #parts: ServiceParts;
@@ -53,7 +53,7 @@ export class LedgerService {
     return Promise.resolve(this.#answer(parsed));
   };
 
-  /** The sum of all input that was answered, or of all that was cut. */
+  /** Returns the input of all answered requests, or of all that were cut. */
   input(outcome: 'answered' | 'cut'): Bill {
     return addBills(this.#of(outcome).map(({ bill }) => bill));
   }
@@ -62,12 +62,12 @@ export class LedgerService {
     return this.#of(outcome).reduce((sum, { outputTokens }) => sum + outputTokens, 0);
   }
 
-  /** Everything the service would charge for: cut answers have cost their tokens too. */
+  /** Everything that the service charges, including the tokens of cut responses. */
   get bill(): Bill {
     return addBills(this.entries.map(({ bill }) => bill));
   }
 
-  /** All tokens, input and output, answered and cut. */
+  /** All tokens, input and output, of answered and cut requests. */
   get tokens(): number {
     return tokensOf(this.bill) + this.output('answered') + this.output('cut');
   }
@@ -79,7 +79,7 @@ export class LedgerService {
   #answer(body: Record<string, unknown>): RawResponse {
     const { testing, prompt, cache, now, mind } = this.#parts;
     const refusal = testing.refuse(body);
-    if (refusal !== undefined) throw new Error(`The service refuses the request: ${refusal.body}`);
+    if (refusal !== undefined) throw new Error(`The service rejects the request: ${refusal.body}`);
     const request = testing.read(body);
     const reply = mind(request, this.entries.length);
     if (reply.trouble === 'overloaded') {
@@ -117,7 +117,7 @@ export class LedgerService {
   }
 }
 
-/** What was said, cut where the request allows no more. */
+/** Returns a response, cut to the maximum length of the request. */
 function shortened(answer: ScriptAnswer, maxTokens: number | undefined): ScriptAnswer {
   if (maxTokens === undefined || outputOf(answer) <= maxTokens) return answer;
   const text = answer.blocks

@@ -6,18 +6,18 @@ import type { Mind } from './service.ts';
 import { LedgerService } from './service.ts';
 import type { Subject } from './subjects.ts';
 
-/** What may differ from one stage to the next. */
+/** Options of a stage. */
 export interface StageOptions {
   /** Changes bodies before the service reads them. */
   readonly edit?: (body: Record<string, unknown>) => void;
 }
 
-/** One service with its ledger, one clock, and agents that ask there. */
+/** One service with its ledger, one clock, and the agents that use them. */
 export class Stage {
   readonly clock: VirtualClock = new VirtualClock();
   readonly service: LedgerService;
   readonly agent: Agent;
-  /** What was reported of broken prefixes, by all runs. */
+  /** The broken cache prefixes reported by all runs. */
   readonly breaks: CacheBreak[] = [];
   readonly #subject: Subject;
 
@@ -29,7 +29,7 @@ export class Stage {
     this.agent = this.anotherAgent();
   }
 
-  /** An agent that knows nothing of what was sent before, as after a restart. */
+  /** Returns an agent that does not know the earlier requests, as after a restart. */
   anotherAgent(): Agent {
     return this.#subject.agent(this.service.transport, this.clock);
   }
@@ -43,7 +43,7 @@ export class Stage {
     });
   }
 
-  /** Runs to the end. */
+  /** Performs a run until it ends. */
   async play(
     prompt: string | readonly Message[],
     options: Partial<ExecutorOptions> = {},
@@ -60,7 +60,7 @@ export class Stage {
   }
 }
 
-/** Real modules are loaded in real time, which the virtual clock does not see: once before the first work. */
+/** Performs one work first: modules load in real time, which the virtual clock does not see. */
 export async function warmUp(subjects: readonly Subject[]): Promise<void> {
   for (const subject of subjects) {
     const stage = new Stage(subject, () => ({ blocks: ['Ready.'] }));
@@ -71,7 +71,7 @@ export async function warmUp(subjects: readonly Subject[]): Promise<void> {
   }
 }
 
-/** A tool that reads and tells so many characters. */
+/** Returns a tool that returns this many characters. */
 export function reader(name: string, characters: number, more: Partial<Tool> = {}): Tool {
   return {
     name,
@@ -91,7 +91,7 @@ export function reader(name: string, characters: number, more: Partial<Tool> = {
   };
 }
 
-/** Text of so many characters, different for each seed. */
+/** Returns text with this many characters, different for each seed. */
 export function words(seed: string, characters: number): string {
   return seed.repeat(Math.ceil(characters / Math.max(1, seed.length))).slice(0, characters);
 }

@@ -10,21 +10,23 @@ import type { VirtualClock } from './clock.ts';
 import { chatPrompt, messagesPrompt, responsesPrompt } from './prompt.ts';
 import type { ServiceParts } from './service.ts';
 
-/** Which wire is used, and by which rules its service keeps prompts. */
+/** The wire and the cache rules of a service. */
 export type SubjectName = 'claude' | 'openai responses' | 'openai chat' | 'openai steps';
 
-/** A provider with the service that stands for its real one. */
+/** A provider and the service that replaces its real one. */
 export interface Subject extends Pick<ServiceParts, 'testing' | 'prompt'> {
   readonly name: SubjectName;
   readonly cache: () => PromptCache;
   readonly agent: (transport: Transport, runtime: VirtualClock) => Agent;
-  /** Whether the service counts the input before it answers, so that a cut answer's input is known exactly. */
+  /**
+   * True if the service counts the input before it responds, so that the input of a cut response is known exactly.
+   */
   readonly countsEarly: boolean;
 }
 
 const apiKey = 'sk-ledger';
 
-/** All of them with the models that their aliases stand for, but for the last: an earlier one. */
+/** All providers with the models of their aliases; the last one has an earlier model. */
 export const subjects: readonly Subject[] = [
   {
     name: 'claude',

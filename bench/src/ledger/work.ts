@@ -9,39 +9,39 @@ import type { StageOptions } from './stage.ts';
 import { reader, Stage, words } from './stage.ts';
 import type { Subject } from './subjects.ts';
 
-/** One turn of a work: what the model says and how long the rest of the turn takes. */
+/** One turn of a work: the model's response and the duration of the rest of the turn. */
 export interface TurnShape {
-  /** Tool calls; none in the last turn of a prompt. */
+  /** Number of tool calls; zero in the last turn of a prompt. */
   readonly calls: number;
-  /** Characters of the model's text. */
+  /** Number of characters of the model's text. */
   readonly said: number;
-  /** Characters of each result. */
+  /** Number of characters of each result. */
   readonly result: number;
-  /** How long the first of the tools takes, in milliseconds. */
+  /** Duration of the first tool call, in milliseconds. */
   readonly takesMs: number;
 }
 
-/** What a person asks, and how long it was before that. */
+/** A prompt of the user and the delay before it. */
 export interface PromptShape {
   readonly pauseMs: number;
   readonly turns: readonly TurnShape[];
 }
 
-/** What is done on one stage: prompts of one session. */
+/** The prompts of one session on one stage. */
 export interface WorkShape {
-  /** Characters of the instructions. */
+  /** Number of characters of the instructions. */
   readonly system: number;
   readonly tools: number;
   readonly prompts: readonly PromptShape[];
 }
 
-/** What came of a work. */
+/** The outcome of a work. */
 export interface Outcome {
   readonly requests: number;
   readonly bill: Bill;
-  /** All input tokens that were booked, cached or not. */
+  /** All input tokens in the ledger, cached or not. */
   readonly tokens: number;
-  /** What was paid for the input, as a share of its price without a cache. */
+  /** The price paid for the input, as a share of its price without a cache. */
   readonly share: number;
   readonly breaks: readonly CacheBreak[];
   readonly results: readonly RunResult[];
@@ -76,7 +76,7 @@ export async function perform(
   return { requests: entries.length, bill, tokens: tokensOf(bill), share: shareOf(bill), breaks, results };
 }
 
-/** The first tool of a turn takes its time; what it takes is told by the call. */
+/** Returns the tools. The first tool call of a turn takes time; its arguments contain how much. */
 function toolsOf({ tools }: WorkShape, { clock }: Stage): Tool[] {
   return Array.from({ length: tools }, (_, index) =>
     reader(`read_${index}`, 0, {
@@ -105,7 +105,7 @@ function repliesTo({ prompts, tools }: WorkShape): Reply[] {
   );
 }
 
-/** Turns that are all alike but for the last, which calls nothing. */
+/** Returns turns that are all the same except for the last, which has no calls. */
 export function loop(turns: number, turn: Partial<TurnShape> = {}): TurnShape[] {
   const shape = { calls: 1, said: 200, result: 600, takesMs: 0, ...turn };
   return Array.from({ length: turns }, (_, at) => (at === turns - 1 ? { ...shape, calls: 0 } : shape));

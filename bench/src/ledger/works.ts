@@ -6,7 +6,7 @@ import { loop } from './work.ts';
 const usual = { system: 6_000, tools: 10 };
 const minutes = 60_000;
 
-/** Works with a bound on what may be paid for their input. */
+/** Works with an upper bound on the price of their input. */
 export const works: readonly { readonly name: string; readonly shape: WorkShape; readonly most: number }[] = [
   {
     name: 'a loop of 50 turns',
@@ -41,7 +41,7 @@ export const works: readonly { readonly name: string; readonly shape: WorkShape;
   },
 ];
 
-/** How a random work's pauses are drawn. */
+/** Draws the delays of a random work. */
 type Habit = (random: SeededRandom) => number;
 
 const habits: readonly Habit[] = [
@@ -52,7 +52,10 @@ const habits: readonly Habit[] = [
   (random) => (random.chance(0.85) ? random.between(0, 10) * 1_000 : random.between(70, 600) * minutes),
 ];
 
-/** A work drawn by a seed: five requests at least, since what one or two of them write nobody may ever read. */
+/**
+ * Returns a random work for a seed. It has at least five requests, because the cache entries of one or two requests
+ * may never be read.
+ */
 export function randomWork(seed: number): WorkShape {
   const random = seededRandom(seed);
   const habit = random.pick(habits);
@@ -77,8 +80,8 @@ export function randomWork(seed: number): WorkShape {
 }
 
 /**
- * Works in which nothing or little that is written is ever read: whoever asks once cannot be told from whoever
- * will ask again. No policy that saves anything in the works above costs nothing here.
+ * Works in which few or no cache entries are ever read: a single request looks the same as the first of many. Every
+ * policy that saves money in the works above has a cost here.
  */
 export const extremes: readonly {
   readonly name: string;

@@ -2,15 +2,15 @@ import type { Figures } from './figures.ts';
 
 /** The server under load. */
 export interface Target {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   readonly token: string;
 }
 
-/** How long an answer may take, in milliseconds, before it counts as none. */
+/** Time limit for a response, in milliseconds. */
 const patienceMs = 60_000;
 
-/** Asks a server, and notes how long each answer took and what came instead. */
+/** Sends requests to a server, and records the duration of each response and every failure. */
 export class Client {
   readonly target: Target;
   readonly #figures: Figures;
@@ -21,8 +21,8 @@ export class Client {
   }
 
   /**
-   * The answer, or nothing when it was another than expected; that is counted.
-   * @param name what the time is noted under; it names the error too
+   * Sends a request. Returns the response, or undefined if it is not the expected one, which is counted as an error.
+   * @param name label for the duration and the error
    */
   async ask(
     name: string,
@@ -63,7 +63,7 @@ function jsonOf(text: string): Record<string, unknown> {
   }
 }
 
-/** Why there was no answer, as far as `fetch` tells. */
+/** Returns why there was no response, as far as `fetch` reports it. */
 export function whyNot(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause;

@@ -1,18 +1,18 @@
 import { quantile } from '../server/rows.ts';
 
-/** What was measured: how long things took, and what went wrong. */
+/** The measurements: durations and failures. */
 export class Figures {
   readonly #times = new Map<string, number[]>();
   readonly #errors = new Map<string, number>();
 
-  /** Notes how long something took, in milliseconds. */
+  /** Records a duration in milliseconds. */
   took(what: string, ms: number): void {
     const times = this.#times.get(what);
     if (times === undefined) this.#times.set(what, [ms]);
     else times.push(ms);
   }
 
-  /** Counts something that went wrong, by its words: keep numbers and ids out of them. */
+  /** Counts a failure by its text, which must not contain numbers or ids. */
   failed(what: string): void {
     this.#errors.set(what, (this.#errors.get(what) ?? 0) + 1);
   }
@@ -25,7 +25,7 @@ export class Figures {
     return this.#times.get(what)?.length ?? 0;
   }
 
-  /** A table of times in milliseconds, and what went wrong how often. */
+  /** Returns a table of durations in milliseconds, and the failures with their counts. */
   lines(): string[] {
     const head = row('milliseconds', ['count', 'p50', 'p90', 'p99', 'longest']);
     const rows = [...this.#times].map(([what, times]) =>

@@ -8,28 +8,28 @@ import { Reader } from './reader.ts';
 import type { Sayings } from './talker.ts';
 import { Talker } from './talker.ts';
 
-/** How much load. */
+/** The size of the load. */
 export interface LoadSize {
   readonly sessions: number;
-  /** Readers besides the one of each session that talks. */
+  /** Number of readers in addition to one per active session. */
   readonly watchers: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Sessions stay on the server. */
+  /** True to keep the sessions on the server. */
   readonly keeps: boolean;
 }
 
-/** What came of it. */
+/** The result of the load. */
 export interface LoadReport {
   readonly lines: readonly string[];
-  /** Nothing was lost, nothing came twice, no request failed, and something was done. */
+  /** True if no event was lost or duplicated, no request failed, and at least one prompt completed. */
   readonly isGood: boolean;
 }
 
-/** How long the last events may take to reach every reader, in milliseconds. */
+/** Time limit for the last events to reach every reader, in milliseconds. */
 const settleMs = 15_000;
 
-/** Lets people talk, cancel, approve and watch on a server for a while, and counts. */
+/** Simulates users that prompt, cancel, approve and watch on a server for a limited time, and counts the results. */
 export async function load(target: Target, sayings: Sayings, size: LoadSize): Promise<LoadReport> {
   const figures = new Figures();
   const client = new Client(target, figures);
@@ -61,7 +61,7 @@ export async function load(target: Target, sayings: Sayings, size: LoadSize): Pr
   return reportOf(figures, readers, tookSeconds, `${usable.length} sessions, ${readers.length} readers`);
 }
 
-/** Four times a second one of the watchers hangs up and comes back. */
+/** Disconnects one of the readers four times a second; it reconnects. */
 async function dropping(
   watchers: readonly Reader[],
   isOver: () => boolean,
@@ -73,11 +73,11 @@ async function dropping(
   }
 }
 
-/** Lets every reader come to the last event of its session, and leave. */
+/** Waits until every reader has the last event of its session, and disconnects it. */
 async function settle(client: Client, ids: readonly string[], readers: readonly Reader[]): Promise<void> {
   const last = new Map<string, number>();
   for (const id of ids) {
-    const info = await client.ask('a session is looked at', 200, 'GET', `/v1/sessions/${id}`);
+    const info = await client.ask('a session is read', 200, 'GET', `/v1/sessions/${id}`);
     last.set(id, Number(info?.['events'] ?? 0));
   }
   await Promise.all(readers.map((reader) => reader.leave(last.get(reader.sessionId) ?? 0, settleMs)));
@@ -95,9 +95,9 @@ function reportOf(figures: Figures, readers: readonly Reader[], seconds: number,
   return {
     isGood,
     lines: [
-      `${what}, ${seconds.toFixed(1)} s: ${(prompts / seconds).toFixed(1)} prompts and ${(events / seconds).toFixed(1)} events to readers a second`,
+      `${what}, ${seconds.toFixed(1)} s: ${(prompts / seconds).toFixed(1)} prompts and ${(events / seconds).toFixed(1)} events to readers per second`,
       ...figures.lines(),
-      `events lost: ${lost}, doubled: ${doubled}; streams cut by the server: ${cuts}`,
+      `events lost: ${lost}, duplicated: ${doubled}; streams cut by the server: ${cuts}`,
       isGood ? 'good' : 'NOT GOOD',
     ],
   };

@@ -1,6 +1,6 @@
-// `npm run bench -- load --url URL --token TOKEN`: people talk, cancel, approve and watch on a server for a while. Prints how
-// long things took; ends with 1 when a request failed, or an event was lost or came twice. With --self it brings its own
-// server, over a scripted model. Against a server of yours each prompt costs what its model costs.
+// `npm run bench -- load --url URL --token TOKEN`: simulates users that prompt, cancel, approve and watch on a server
+// for a limited time. Prints durations, and exits with 1 if a request failed or an event was lost or duplicated. With
+// --self it starts its own server with a scripted model. On your own server, each prompt costs what its model costs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const options = {
   keep: { type: 'boolean', default: false },
 } as const;
 
-/** What the scripted model understands. */
+/** Prompts that the scripted model understands. */
 const scripted: Sayings = {
   talk: 'say 40',
   cancel: 'hang',
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   return report.isGood ? 0 : 1;
 }
 
-/** On a server of its own, which is gone afterwards. */
+/** Runs the load on a temporary server. */
 async function loadSelf(size: LoadSize): Promise<LoadReport> {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-load-'));
   const model = await startModelService();
@@ -56,7 +56,7 @@ async function loadSelf(size: LoadSize): Promise<LoadReport> {
     process.once(signal, () => void server.stop('SIGKILL').finally(() => process.exit(130)));
   }
   try {
-    // It runs from its sources, which are read as they are needed: that is not what is measured.
+    // The server runs from its sources and loads them on demand, which must not be measured.
     await load(server, scripted, { ...size, sessions: 1, watchers: 1, seconds: 2 });
     return await load(server, scripted, size);
   } finally {
@@ -66,20 +66,21 @@ async function loadSelf(size: LoadSize): Promise<LoadReport> {
   }
 }
 
-/** The address may be the one that `cobbler serve` prints, with the token behind it. */
+/** Parses the address, which can contain the token, as printed by `cobbler serve`. */
 function targetOf(given: string | undefined, token: string | undefined): Target {
   const url = URL.parse(given ?? '');
-  if (url === null) throw new Error('Which server? --url URL --token TOKEN, or --self for one of its own.');
+  if (url === null)
+    throw new Error('The server is missing. Use --url URL --token TOKEN, or --self for a temporary server.');
   const found = token ?? /#token=(.+)$/.exec(url.hash)?.[1] ?? process.env['COBBLER_SERVER_TOKEN'];
   if (found === undefined)
-    throw new Error('A token is needed: --token TOKEN, with the scopes prompt and approve.');
+    throw new Error('The token is missing. Use --token TOKEN, with the scopes prompt and approve.');
   return { url: url.origin + url.pathname.replace(/\/$/, ''), token: found };
 }
 
 function numberOf(text: string, flag: string, least: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least) return number;
-  throw new Error(`${flag} cannot be ${JSON.stringify(text)}: it is a whole number from ${least} up.`);
+  throw new Error(`${flag} cannot be ${JSON.stringify(text)}. Use a whole number of at least ${least}.`);
 }
 
 main().then(

@@ -3,24 +3,24 @@ import type { Target } from './client.ts';
 import { whyNot } from './client.ts';
 import type { Figures } from './figures.ts';
 
-/** A stored event, as far as it matters here. */
+/** The relevant fields of a stored event. */
 export interface SeenEvent {
   readonly seq: number;
   readonly type: string;
   readonly status: string | undefined;
 }
 
-/** How long it waits before it comes back to a server that hung up, in milliseconds. */
+/** Delay before it reconnects, in milliseconds. */
 const backMs = 250;
 
-/** One reader of a session's events, which comes back after each cut, and counts what it did not get or got twice. */
+/** A reader of a session's events. It reconnects after each cut, and counts lost and duplicated events. */
 export class Reader {
   readonly sessionId: string;
-  /** The last event that came. */
+  /** The last event received. */
   seen: number = 0;
   lost: number = 0;
   doubled: number = 0;
-  /** Streams that ended without being asked to. */
+  /** Number of streams that ended unexpectedly. */
   cuts: number = 0;
   readonly #target: Target;
   readonly #figures: Figures;
@@ -43,12 +43,12 @@ export class Reader {
     this.#following = this.#follow();
   }
 
-  /** Hangs up, as a phone in a tunnel does; it comes back by itself. */
+  /** Disconnects like a phone in a tunnel, and reconnects automatically. */
   drop(): void {
     this.#connection.abort();
   }
 
-  /** Leaves for good. Events up to this one that did not come within the time are lost. */
+  /** Disconnects permanently. Events up to this one that have not arrived in time are lost. */
   async leave(last: number, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (this.seen < last && performance.now() < deadline) await pause(20);
@@ -73,7 +73,7 @@ export class Reader {
     }
   }
 
-  /** Resolves when the server hangs up. */
+  /** Resolves when the server closes the connection. */
   async #listen(signal: AbortSignal): Promise<void> {
     const { url, token } = this.#target;
     const began = performance.now();
@@ -106,7 +106,7 @@ export class Reader {
   #hear(frame: string): void {
     const id = /^id: (\d+)$/m.exec(frame)?.[1];
     if (id === undefined) {
-      // It was told that the server does not know what it has seen.
+      // The server does not know the last event of this reader.
       if (/^data: \{"type":"reset"/m.test(frame)) this.lost += this.seen;
       return;
     }

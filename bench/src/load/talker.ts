@@ -5,23 +5,23 @@ import type { Figures } from './figures.ts';
 import type { SeenEvent } from './reader.ts';
 import { Reader } from './reader.ts';
 
-/** What is said in a session. */
+/** The prompts of a session. */
 export interface Sayings {
-  /** A prompt that is answered. */
+  /** A prompt with a response. */
   readonly talk: string;
-  /** One that is cancelled while it is worked on. */
+  /** A prompt that is cancelled while it is running. */
   readonly cancel: string;
-  /** One that leads to a call which a person has to decide about; absent where none is known to. */
+  /** A prompt that leads to a call which needs approval; absent if no such prompt is known. */
   readonly approve?: string;
 }
 
-/** What is done in turn, so that a short load has something of everything. */
+/** The order of actions, chosen so that a short load contains each of them. */
 const round = ['talk', 'approve', 'cancel', 'talk', 'talk', 'approve', 'talk'] as const;
 
-/** How long a run may take, in milliseconds, before it counts as never ended. */
+/** Time limit for a run, in milliseconds. */
 const runMs = 120_000;
 
-/** One session and somebody who talks in it, one prompt after another. */
+/** A user in one session, who sends one prompt after another. */
 export class Talker {
   readonly reader: Reader;
   readonly #client: Client;
@@ -36,7 +36,10 @@ export class Talker {
     this.reader = new Reader(client.target, sessionId, figures, (event) => this.#hear(event));
   }
 
-  /** Talks until it is told that time is up; the last run comes to its end. @param first where it begins in the round */
+  /**
+   * Sends prompts until the time is over and the last run has ended.
+   * @param first index of the first action
+   */
   async talk(sayings: Sayings, first: number, isOver: () => boolean): Promise<void> {
     for (let turn = first; turn === first || !isOver(); turn += 1) {
       const kind = round[turn % round.length];
@@ -49,7 +52,7 @@ export class Talker {
     return `/v1/sessions/${this.reader.sessionId}`;
   }
 
-  /** A run to its end; whatever it asks is answered. */
+  /** Performs a run until it ends, and approves every call. */
   async #run(content: string): Promise<void> {
     const began = performance.now();
     const finished = this.#untilFinished(began);
@@ -60,7 +63,7 @@ export class Talker {
     let status = await finished;
     for (let answers = 0; status === 'waiting' && answers < 20; answers += 1) status = await this.#answered();
     if (status === 'late') this.#figures.failed('a run never ended');
-    else this.#figures.took('a run ends, answers included', performance.now() - began);
+    else this.#figures.took('a run ends, approvals included', performance.now() - began);
   }
 
   async #cancelled(content: string): Promise<void> {
@@ -74,7 +77,7 @@ export class Talker {
     if ((await finished) === 'late') this.#figures.failed('a cancelled run never ended');
   }
 
-  /** Answers everything that waits in this session. Resolves with how the run ended that went on. */
+  /** Decides every waiting approval of this session. Resolves with the end of the continued run. */
   async #answered(): Promise<string> {
     const { sessionId } = this.reader;
     const list = await this.#client.ask(
@@ -88,7 +91,7 @@ export class Talker {
     for (const { approvalId, hash } of items) {
       const answer = this.#random.chance(0.5) ? { decision: 'allow', hash } : { decision: 'deny' };
       await this.#client.ask(
-        'an approval is answered',
+        'an approval is decided',
         202,
         'POST',
         `${this.#path}/approvals/${approvalId}`,
@@ -100,7 +103,10 @@ export class Talker {
     return 'waiting for nothing';
   }
 
-  /** @param began when a prompt was sent, to note how long its first event took. Resolves with how the run ended. */
+  /**
+   * Resolves with the end of the run.
+   * @param began time at which the prompt was sent, to record the delay of its first event.
+   */
   #untilFinished(began: number | undefined): Promise<string> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve('late'), runMs);
@@ -118,7 +124,7 @@ export class Talker {
     });
   }
 
-  /** A server that refuses is not asked again at once. */
+  /** Waits before the next request after a rejection. */
   async #breathe(): Promise<void> {
     await pause(250);
   }

@@ -1,10 +1,11 @@
-// What a step costs on each runner, and an action of a session on each runner with its store, for 1, 8 and 32 sessions
-// at once; all in one run on one machine, one after the other:
+// Measures the cost of a step on each runner, and of a session's action on each runner with its store, for 1, 8 and
+// 32 concurrent sessions. All measurements run one after another on one machine:
 //
-//   npm run bench -- runner            all
+//   npm run bench -- runner         all
 //   npm run bench -- runner quick   a tenth of the steps
 //
-// Restate and PostgreSQL are left out, and it is said so, where they are not at hand: npm run verify -- scale fetches them.
+// Restate and PostgreSQL are skipped, with a message, if they are not installed: npm run verify -- scale downloads
+// them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ let loads = 0;
 async function compare(subject: string, load: Load, open: (load: Load) => Promise<Runner>): Promise<void> {
   const runner = await open(load);
   try {
-    // The first of all pays for connections and compiled code.
+    // The first load also pays for connections and compilation.
     await measure(runner, load, 2, `warm${loads++}`);
     for (const sessions of [1, 8, 32]) {
       const figures = await measure(runner, load, sessions, `load${loads++}`);
@@ -47,7 +48,7 @@ async function compare(subject: string, load: Load, open: (load: Load) => Promis
 
 function line(subject: string, { sessions, stepsPerSecond, p50Ms, p95Ms, cpuMs }: Figures): string {
   const rate = `${stepsPerSecond.toFixed(0).padStart(6)} steps/s`;
-  const times = `${p50Ms.toFixed(2).padStart(7)} ms a step ${p95Ms.toFixed(2).padStart(7)} p95`;
+  const times = `${p50Ms.toFixed(2).padStart(7)} ms per step ${p95Ms.toFixed(2).padStart(7)} p95`;
   return `${subject.padEnd(44)} ${String(sessions).padStart(3)} sessions ${rate} ${times} ${cpuMs.toFixed(2).padStart(6)} cpu`;
 }
 
@@ -107,9 +108,9 @@ try {
   await local();
   const withoutPostgres = missingPostgres();
   const url = withoutPostgres === undefined ? await postgres() : undefined;
-  if (withoutPostgres !== undefined) print(`*** left out: ${withoutPostgres}`);
+  if (withoutPostgres !== undefined) print(`*** skipped: ${withoutPostgres}`);
   const withoutRestate = missingRestate();
-  if (withoutRestate !== undefined) print(`*** left out: ${withoutRestate}`);
+  if (withoutRestate !== undefined) print(`*** skipped: ${withoutRestate}`);
   else for (const nodes of [1, 3]) await restate(nodes, url);
   if (!isQuick) {
     const file = fileURLToPath(new URL('../../results/runner.json', import.meta.url));

@@ -4,29 +4,29 @@ import type { Routine, Runner } from '@cobbler/agent/runner';
 import { sessionRoutine } from '@cobbler/agent/runner';
 import { z } from 'zod';
 
-/** How one load went. */
+/** The results of one load. */
 export interface Figures {
   readonly sessions: number;
-  /** Steps of all sessions together. */
+  /** Number of steps of all sessions together. */
   readonly steps: number;
   readonly seconds: number;
   readonly stepsPerSecond: number;
-  /** From the start of a run to its end, by the number of its steps: middle and 95 of 100 runs. */
+  /** Duration of a run divided by the number of its steps: median and 95th percentile of the runs. */
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time of this process for a step: what the wall clock says depends on who else is there. */
+  /** CPU time of this process per step; wall-clock time depends on what else runs on the machine. */
   readonly cpuMs: number;
 }
 
 /** A load on a runner. */
 export interface Load {
   readonly routine: Routine;
-  /** What the routine is given for a session. */
+  /** Returns the input of the workflow for a session. */
   input(sessionId: string): { readonly sessionId: string; readonly content: string };
   readonly stepsOfRun: number;
 }
 
-/** So many steps that do nothing: what the runner itself costs. */
+/** Returns a load of this many steps that do nothing, which shows the cost of the runner itself. */
 export function bareSteps(count: number): Load {
   return {
     stepsOfRun: count,
@@ -38,7 +38,7 @@ export function bareSteps(count: number): Load {
   };
 }
 
-/** Model requests and tool calls of sessions, with a model and a tool that take no time. */
+/** Returns a load of model requests and tool calls of sessions, with a model and a tool that take no time. */
 export function actions(store: Store, turns: number): Load {
   const tool = defineTool({
     name: 'book',
@@ -50,7 +50,7 @@ export function actions(store: Store, turns: number): Load {
   const agent = quickModel(turns);
   const executor = () => new Executor({ agent, tools: [tool], store, limits: { turns: turns + 2 } });
   return {
-    // A request and a call each turn, and the last answer.
+    // One request and one call per turn, and the last response.
     stepsOfRun: 2 * turns + 1,
     input: (sessionId) => ({ sessionId, content: 'Go.' }),
     routine: sessionRoutine({ store, executor }),
@@ -104,7 +104,10 @@ function said(text: string): ModelResponse {
   };
 }
 
-/** Runs so many sessions at once and waits for all of them. `tag` keeps the ids of one load from those of another. */
+/**
+ * Runs this many concurrent sessions and waits for all of them. `tag` distinguishes the ids of one load from those of
+ * another.
+ */
 export async function measure(runner: Runner, load: Load, sessions: number, tag: string): Promise<Figures> {
   const began = performance.now();
   const cpu = process.cpuUsage();

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Programs that are started as processes of their own. */
+/** Programs that run in separate processes. */
 export interface Programs {
   readonly measured: string;
   readonly clients: string;
 }
 
-/** Built files are measured: to strip the types of sources costs time and memory. */
+/** Builds the programs, because stripping the types of sources costs time and memory. */
 export async function buildPrograms(folder: string): Promise<Programs> {
   const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   await build({
@@ -23,7 +23,7 @@ export async function buildPrograms(folder: string): Promise<Programs> {
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
-    // The page is no part of what is measured.
+    // The page is not part of the measurement.
     external: ['@cobbler/web/page'],
     logLevel: 'error',
   });

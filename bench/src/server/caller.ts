@@ -1,15 +1,15 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 
-/** An answer of the server. */
+/** A response of the server. */
 export interface Answer {
   readonly status: number;
-  /** An empty object when the body is no JSON. */
+  /** An empty object if the body is not JSON. */
   readonly json: Record<string, unknown>;
   readonly text: string;
 }
 
-/** Whom to call. */
+/** The address of a server. */
 export interface Address {
   readonly url: string;
   readonly token: string;
@@ -26,7 +26,7 @@ export class Caller {
     this.#headers = { authorization: `Bearer ${address.token}` };
   }
 
-  /** Rejects when there is no answer at all. */
+  /** Sends a request. Rejects if there is no response. */
   ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const length = text === undefined ? '0' : String(Buffer.byteLength(text));
@@ -38,7 +38,7 @@ export class Caller {
         headers: { ...this.#headers, ...type, 'content-length': length, ...headers },
       });
       sent.on('error', (error) => {
-        // It was hung up on as idle in the moment when it was used again; nothing of this request was read.
+        // The idle connection was closed at the moment it was reused; the server read nothing of this request.
         if (sent.reusedSocket && 'code' in error && error.code === 'ECONNRESET')
           resolve(this.ask(method, path, body, headers));
         else reject(error);
@@ -48,7 +48,7 @@ export class Caller {
     });
   }
 
-  /** Opens a stream of events. Rejects when the server does not give one. */
+  /** Opens an event stream. Rejects if the server does not provide one. */
   watch(path: string, headers: Record<string, string> = {}): Promise<Watcher> {
     return new Promise((resolve, reject) => {
       const sent = request(this.address.url + path, {
@@ -59,22 +59,22 @@ export class Caller {
       sent.on('response', (response) => {
         if (response.statusCode === 200) return resolve(new Watcher(sent, response));
         sent.destroy();
-        reject(new Error(`A stream was answered with ${response.statusCode}.`));
+        reject(new Error(`The response to a stream request has status ${response.statusCode}.`));
       });
       sent.end();
     });
   }
 
-  /** Hangs up whatever is kept open for later. */
+  /** Closes all idle connections. */
   release(): void {
     this.#agent.destroy();
     this.#agent = new Agent({ keepAlive: true, maxSockets: 64 });
   }
 }
 
-/** One reader of a stream of events. */
+/** One reader of an event stream. */
 export class Watcher {
-  /** The ids of the stored events that came, in order. */
+  /** The ids of the received stored events, in order. */
   readonly ids: number[] = [];
   readonly #sent: ClientRequest;
   readonly #response: IncomingMessage;
@@ -95,22 +95,22 @@ export class Watcher {
     });
   }
 
-  /** How many runs ended before its eyes. */
+  /** Number of runs whose end it has received. */
   get finished(): number {
     return this.#finished;
   }
 
-  /** Resolves when so many runs have ended before its eyes. Rejects when the stream ends before. */
+  /** Resolves when this many runs have ended. Rejects if the stream ends first. */
   async untilFinished(runs: number): Promise<void> {
     await this.#until(() => this.#finished >= runs, `run ${runs}`);
   }
 
-  /** Resolves when the event of this number has come. Rejects when the stream ends before. */
+  /** Resolves when the event with this number has arrived. Rejects if the stream ends first. */
   async untilEvent(seq: number): Promise<void> {
     await this.#until(() => (this.ids.at(-1) ?? 0) >= seq, `event ${seq}`);
   }
 
-  /** Takes nothing more, and says nothing about it. */
+  /** Stops reading without closing the connection. */
   stall(): void {
     this.#response.pause();
   }

@@ -2,13 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a measured process, or one full of clients, is asked: a word and numbers or texts that go with it. */
+/**
+ * A request to a measured process, or to a process with many clients: a name with numbers or strings as arguments.
+ */
 export interface Question {
   readonly what: string;
   readonly [more: string]: unknown;
 }
 
-/** A child process that answers questions, one at a time. */
+/** A child process that answers requests, one at a time. */
 export class ChildTalk {
   readonly #child: ChildProcess;
   #asking: Promise<unknown> = Promise.resolve();
@@ -17,7 +19,7 @@ export class ChildTalk {
     this.#child = child;
   }
 
-  /** Starts a built program. Resolves with it and with what it says first. */
+  /** Starts a built program. Resolves with the process and its first message. */
   static async start<First>(program: string, args: readonly string[]): Promise<[ChildTalk, First]> {
     const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
     const child = spawn(process.execPath, [...flags, program, ...args], {
@@ -31,7 +33,7 @@ export class ChildTalk {
     return this.#child.pid ?? 0;
   }
 
-  /** Asks and waits for the answer. Rejects when the process ends instead. */
+  /** Sends a request and waits for the response. Rejects if the process ends first. */
   ask<Answer>(question: Question): Promise<Answer> {
     const answer = this.#asking.then(() => {
       this.#child.send(question);
@@ -60,7 +62,7 @@ export class ChildTalk {
   }
 }
 
-/** Answers the questions of the parent, in a child process. */
+/** Answers the requests of the parent, in a child process. */
 export function answerParent(answers: Readonly<Record<string, (question: Question) => unknown>>): void {
   process.on('message', (question: Question) => {
     void Promise.resolve(answers[question.what]?.(question)).then((answer) => process.send?.(answer ?? null));

@@ -1,16 +1,16 @@
-// A process full of readers of events, so that what they cost is not counted with the server.
+// A process with many event readers, so that their cost is not counted as the server's.
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { answerParent } from './child-talk.ts';
 
-/** How many connect at a time: fewer than a server lets wait. */
+/** Number of concurrent connection attempts: fewer than a server's backlog. */
 const atATime = 100;
 
 const sockets: Socket[] = [];
 let bytes = 0;
 
 answerParent({
-  /** Opens so many streams at once over plain sockets; answers once each has had its first frame. */
+  /** Opens this many streams over plain sockets; responds when each has received its first frame. */
   open: async ({ url, token, paths, count }) => {
     const wanted = paths as readonly string[];
     for (let first = 0; first < Number(count); first += atATime) {
@@ -21,7 +21,7 @@ answerParent({
       );
     }
   },
-  /** How many bytes came since this was asked last. */
+  /** Returns the number of bytes received since the last call. */
   bytes: () => {
     const all = bytes;
     bytes = 0;

@@ -11,25 +11,25 @@ import type { Held } from './probe.ts';
 const main = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 const probe = new URL('./probe.ts', import.meta.url).href;
 
-/** A key that opens nothing. */
+/** A key without any access. */
 const key = 'sk-ant-measured-0123456789';
 
-/** What a measured server needs. */
+/** Options of a measured server. */
 export interface CobblerProcessOptions {
-  /** Where the model is. */
+  /** The URL of the model. */
   readonly modelUrl: string;
-  /** An empty folder for its sessions, its workspace and its log. */
+  /** An empty directory for its sessions, workspace and log. */
   readonly folder: string;
-  /** Further options of `cobbler serve`. */
+  /** Additional options of `cobbler serve`. */
   readonly args?: readonly string[];
 }
 
-/** `cobbler serve` as a user starts it, in a process of its own, over a model that is not real. */
+/** `cobbler serve` as a user starts it, in a separate process, with a mock model. */
 export class CobblerProcess {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
-  /** The folder that the tools work in. */
+  /** The working directory of the tools. */
   readonly workspace: string;
   readonly #child: ChildProcess;
   readonly #log: string;
@@ -44,7 +44,10 @@ export class CobblerProcess {
     this.#log = log;
   }
 
-  /** Resolves when it listens. @throws Error with what it said when it does not start. */
+  /**
+   * Resolves when the server is listening.
+   * @throws Error with its output if it does not start.
+   */
   static async start({ modelUrl, folder, args = [] }: CobblerProcessOptions): Promise<CobblerProcess> {
     const workspace = join(folder, 'workspace');
     mkdirSync(workspace);
@@ -73,7 +76,7 @@ export class CobblerProcess {
     return readFileSync(this.#log, 'utf8').split('\n').slice(-15).join('\n');
   }
 
-  /** What it holds once its garbage is taken away. */
+  /** Returns the memory that it uses after garbage collection. */
   async held(): Promise<Held> {
     const told = once(this.#child, 'message', { signal: AbortSignal.timeout(30_000) });
     this.#child.send('held');
@@ -81,7 +84,7 @@ export class CobblerProcess {
     return held;
   }
 
-  /** What its descriptors lead to. Linux only. */
+  /** Returns the targets of its file descriptors. Linux only. */
   descriptors(): string[] {
     const folder = `/proc/${this.pid}/fd`;
     return readdirSync(folder).flatMap((name) => {
@@ -94,14 +97,14 @@ export class CobblerProcess {
     });
   }
 
-  /** CPU time that it has used, in milliseconds. Linux only. */
+  /** Returns the CPU time used so far, in milliseconds. Linux only. */
   cpuMs(): number {
     const [, fields = ''] = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ');
     const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
     return (user + system) * 10;
   }
 
-  /** Ends it; by default it may come to its end. */
+  /** Stops the server, by default gracefully. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.isAlive) return;
     const gone = once(this.#child, 'exit');
@@ -123,8 +126,8 @@ function environment(modelUrl: string, folder: string): NodeJS.ProcessEnv {
     ANTHROPIC_BASE_URL: modelUrl,
     COBBLER_MODEL: 'claude:claude-test',
     NODE_COMPILE_CACHE: join(tmpdir(), 'cobbler-test-compiled'),
-    // What is freed goes back to the system, so that what is resident is what is held: left to itself, glibc raises
-    // these thresholds with the largest piece that was ever freed, and keeps the holes.
+    // Return freed memory to the system, so that resident memory shows what is in use. Otherwise glibc raises these
+    // thresholds to the largest chunk that was ever freed, and keeps the holes.
     MALLOC_MMAP_THRESHOLD_: '131072',
     MALLOC_TRIM_THRESHOLD_: '131072',
     MALLOC_ARENA_MAX: '2',

@@ -7,8 +7,8 @@ import type { Subject } from './subject.ts';
 import { frameText } from './subject.ts';
 
 /**
- * The server over a store in a file and a model that answers at once: `say N` with so many characters, `hold` when it
- * is cancelled; what is told goes out as the words of whoever holds.
+ * Starts the server with a file store and a model that responds immediately: `say N` returns N characters, `hold`
+ * ends when it is cancelled. Published frames are sent as text of the run that holds.
  */
 export async function startCobbler(folder: string): Promise<Subject> {
   const tokens = new TokenStore();
@@ -33,11 +33,11 @@ export async function startCobbler(folder: string): Promise<Subject> {
   const { url } = await startServer({
     store: sqliteStore(join(folder, 'sessions.db')),
     tokens,
-    // Signs of life would be bytes that the other server does not send.
+    // Heartbeats would be bytes that the other server does not send.
     limits: { heartbeatMs: 3_600_000 },
-    // What lies there is to be looked at, not gone on with.
+    // Stored sessions are only read, not continued.
     resumes: false,
-    // A run that is held must not end by itself.
+    // A held run must not reach a limit.
     settings: () => ({ agent, limits: { ms: 3_600_000 } }),
   });
   return {

@@ -3,18 +3,20 @@ import type { Part } from './rows.ts';
 import { median } from './rows.ts';
 import { pause, Stage } from './stage.ts';
 
-/** How much is told to how many. */
+/** The number of frames and readers. */
 export interface FanOutSize {
   readonly clients: number;
   readonly rounds: number;
-  /** Frames of a round. */
+  /** Number of frames per round. */
   readonly frames: number;
 }
 
-/** Between two frames, in milliseconds: long enough for the readers to have taken one before the next comes. */
+/**
+ * Interval between two frames, in milliseconds: long enough for the readers to receive each frame before the next.
+ */
 const everyMs = 40;
 
-/** What one frame to one reader costs the server, beside the same bytes from node:http alone, in turn. */
+/** Measures the server's cost of one frame to one reader, alternating with the same bytes from node:http alone. */
 export async function measureFanOut(programs: Programs, home: string, size: FanOutSize): Promise<Part> {
   const stages = {
     raw: await Stage.open('raw', programs, home),
@@ -29,18 +31,18 @@ export async function measureFanOut(programs: Programs, home: string, size: FanO
       const raw = await told(stages.raw, size);
       const cobbler = await told(stages.cobbler, size);
       if (raw.bytes !== cobbler.bytes)
-        throw new Error(`Not the same was told: ${raw.bytes} and ${cobbler.bytes} bytes.`);
+        throw new Error(`The servers sent different amounts: ${raw.bytes} and ${cobbler.bytes} bytes.`);
       if (round > 0) rounds.push({ raw: raw.us, cobbler: cobbler.us });
     }
     return {
-      title: `one frame to ${size.clients} readers in another process, ${size.rounds} rounds of ${size.frames} in turn`,
+      title: `one frame to ${size.clients} readers in another process, ${size.rounds} rounds of ${size.frames}, alternating`,
       rows: [
         {
-          name: 'CPU of a delivery, node:http alone',
+          name: 'CPU per delivery, node:http alone',
           value: median(rounds.map(({ raw }) => raw)),
           unit: 'us',
         },
-        { name: 'CPU of a delivery', value: median(rounds.map(({ cobbler }) => cobbler)), unit: 'us' },
+        { name: 'CPU per delivery', value: median(rounds.map(({ cobbler }) => cobbler)), unit: 'us' },
         {
           name: 'of node:http alone, median of the rounds',
           value: median(rounds.map(({ raw, cobbler }) => cobbler / raw)),
@@ -60,7 +62,10 @@ async function told(stage: Stage, { clients, frames }: FanOutSize): Promise<{ us
   return { us, bytes: await bytesOf(stage) };
 }
 
-/** All bytes that come to the readers, which on a busy machine may take its time: until twice none more have come. */
+/**
+ * Counts the bytes that arrive at the readers, until none have arrived for two intervals: this can take time on a
+ * busy machine.
+ */
 async function bytesOf(stage: Stage): Promise<number> {
   let bytes = 0;
   for (let calm = 0; calm < 2; ) {

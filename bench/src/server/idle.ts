@@ -4,13 +4,13 @@ import { median } from './rows.ts';
 import type { SubjectName } from './stage.ts';
 import { pause, Stage } from './stage.ts';
 
-/** How many do nothing. */
+/** The number of idle readers. */
 export interface IdleSize {
   readonly clients: number;
   readonly rounds: number;
 }
 
-/** Readers that are there before: code is compiled and the heap has grown once for those who come. */
+/** Number of readers connected beforehand, so that code is compiled and the heap has grown before the measurement. */
 const before = 1000;
 
 interface PerClient {
@@ -18,7 +18,7 @@ interface PerClient {
   readonly heap: number;
 }
 
-/** What a reader that only waits takes, in a fresh process each time, beside node:http alone. */
+/** Measures the memory of an idle reader, each time in a new process, compared with node:http alone. */
 export async function measureIdle(programs: Programs, home: string, size: IdleSize): Promise<Part> {
   const raw: PerClient[] = [];
   const cobbler: PerClient[] = [];
@@ -29,7 +29,7 @@ export async function measureIdle(programs: Programs, home: string, size: IdleSi
   const kib = (figures: readonly PerClient[], what: keyof PerClient) =>
     median(figures.map((figure) => figure[what] / 1024));
   return {
-    title: `memory of one of ${size.clients} idle readers beside ${before} others, median of ${size.rounds} processes each`,
+    title: `memory per idle reader: ${size.clients} readers in addition to ${before} others, median of ${size.rounds} processes each`,
     rows: (['heap', 'rss'] as const).flatMap((what) => [
       { name: `${what}, node:http alone`, value: kib(raw, what), unit: 'KiB' },
       { name: what, value: kib(cobbler, what), unit: 'KiB' },

@@ -6,13 +6,13 @@ import type { Programs } from './built.ts';
 import type { Part } from './rows.ts';
 import { pause, Stage } from './stage.ts';
 
-/** How long a session is that is looked at, and by how many at once. */
+/** The length of a session and the number of concurrent readers. */
 export interface LongSize {
   readonly events: number;
   readonly readers: number;
 }
 
-/** What it takes to look at a long session, and how long others have to wait meanwhile. */
+/** Measures the cost of reading a long session, and the delay of other requests in the meantime. */
 export async function measureLong(programs: Programs, home: string, size: LongSize): Promise<Part> {
   const stage = await Stage.open('cobbler', programs, home, (folder) => writeLong(folder, size.events));
   try {
@@ -26,15 +26,15 @@ export async function measureLong(programs: Programs, home: string, size: LongSi
     const replay = await replayed(stage, `${path}/events`, size);
     const after = (await stage.held()).rss;
     return {
-      title: `a session of ${size.events.toLocaleString('en')} events that was never made smaller`,
+      title: `a session of ${size.events.toLocaleString('en')} events that was never compacted`,
       rows: [
         { name: 'its messages', value: messages, unit: 'ms' },
         { name: 'its usage', value: usage, unit: 'ms' },
         { name: 'its usage again', value: again, unit: 'ms' },
-        { name: 'an approval that it does not have', value: approval, unit: 'ms' },
-        { name: `all of it to ${size.readers} readers at once`, value: replay.ms, unit: 'ms' },
-        { name: 'longest wait of another request meanwhile', value: replay.wait, unit: 'ms', most: 100 },
-        { name: 'memory that all this left', value: (after - before) / 1e6, unit: 'MB' },
+        { name: 'an unknown approval', value: approval, unit: 'ms' },
+        { name: `the whole session to ${size.readers} concurrent readers`, value: replay.ms, unit: 'ms' },
+        { name: 'longest delay of another request meanwhile', value: replay.wait, unit: 'ms', most: 100 },
+        { name: 'memory that remains in use', value: (after - before) / 1e6, unit: 'MB' },
       ],
     };
   } finally {
@@ -72,7 +72,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Written as a log writes it, snapshots included. */
+/** Writes the session as a log does, with snapshots. */
 async function writeLong(folder: string, length: number): Promise<void> {
   const store = sqliteStore(join(folder, 'sessions.db'));
   const epoch = await store.claim('long');

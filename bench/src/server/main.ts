@@ -1,5 +1,5 @@
-// `npm run bench -- server`: what watching a server costs beside node:http alone, and what bad clients can do to it.
-// Ends with 1 when a budget is missed. Linux only: descriptors are counted in /proc.
+// `npm run bench -- server`: measures the cost of event streams compared with node:http alone, and the effect of
+// abusive clients. Exits with 1 if a budget is missed. Linux only: descriptors are counted in /proc.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,9 +14,9 @@ import { isKept, partText } from './rows.ts';
 import { measureSiege } from './siege.ts';
 
 const options = {
-  /** What to measure, such as `idle,siege`. Default: all. */
+  /** The measurements, such as `idle,siege`. Default: all. */
   only: { type: 'string', default: 'fan-out,idle,prompts,long,siege' },
-  /** A file to keep the figures in. */
+  /** The file for the results. */
   json: { type: 'string' },
 } as const;
 
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
       process.stderr.write(`bench: ${name}\n`);
       const measure = measures[name];
       if (measure === undefined)
-        throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${name}.`);
+        throw new Error(`--only cannot be ${name}. Use one or more of: ${Object.keys(measures).join(', ')}.`);
       parts.push(await measure());
       process.stdout.write(`${partText(parts.at(-1) ?? { title: '', rows: [] })}\n`);
     }

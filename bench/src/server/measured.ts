@@ -1,4 +1,4 @@
-// One measured server in a process of its own: `measured.mjs cobbler FOLDER` or `measured.mjs raw`.
+// A measured server in a separate process: `measured.mjs cobbler FOLDER` or `measured.mjs raw`.
 import { answerParent } from './child-talk.ts';
 import { startCobbler } from './cobbler-subject.ts';
 import { startRaw } from './raw-subject.ts';
@@ -14,7 +14,7 @@ answerParent({
     }
     return process.memoryUsage();
   },
-  /** Tells so many frames, one every so many milliseconds, and says how much CPU time that took, in microseconds. */
+  /** Sends this many frames at this interval, and returns the CPU time used, in microseconds. */
   tell: async ({ frames, everyMs }) => {
     const before = process.cpuUsage();
     for (let frame = 0; frame < Number(frames); frame += 1) {

@@ -5,19 +5,22 @@ import type { MockReply, ReadRequest, ScriptAnswer, ScriptBlock } from '@cobbler
 import { framesOf, replies } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
-/** How long an idle connection of a client is kept, in milliseconds: gone before descriptors are counted. */
+/**
+ * Time for which an idle client connection is kept, in milliseconds: it must be closed before descriptors are
+ * counted.
+ */
 const keepAliveMs = 1_000;
 
 /**
- * A model that does what the last words said to it say, over HTTP. It keeps nothing of what it is asked.
+ * A model over HTTP that follows the instructions in the last message. It stores nothing.
  *
- * | said | what it does |
+ * | Last message | Response |
  * |---|---|
- * | `say N` | says so many words |
+ * | `say N` | N words |
  * | `use TOOL JSON` | calls the tool, then ends |
- * | `both JSON` | calls `read_file` with it and `list_files` at once |
- * | `hang` | never answers |
- * | anything else | refuses the request, as a service does that cannot read it |
+ * | `both JSON` | calls `read_file` with it and `list_files` in one response |
+ * | `hang` | never responds |
+ * | anything else | rejects the request, like a service that cannot parse it |
  */
 export interface ModelService {
   readonly url: string;
@@ -62,7 +65,7 @@ function playFor(request: ReadRequest): Extract<MockReply, { type: 'answer' }> |
   return replies(calling([calls_(tool, input.join(' '))]));
 }
 
-/** What was said last, and whether tools have answered since. */
+/** Returns the last message, and whether it was followed by tool results. */
 function lastWords({ turns }: ReadRequest): { parts: string; isAnswered: boolean } {
   const at = turns.findLastIndex(({ side, parts }) => side === 'user' && parts.some(isText));
   const parts = (turns[at]?.parts ?? []).flatMap((part) => (isText(part) ? [part.text] : [])).at(-1) ?? '';

@@ -1,12 +1,12 @@
-// Loaded into a measured process with `--import`: says what it holds after its garbage was taken away, when its
-// parent asks. The process itself stays what it is.
+// Loaded into a measured process with `--import`: reports its memory after garbage collection when its parent
+// requests it. The process is otherwise unchanged.
 
-/** What a measured process holds, in bytes. */
+/** The memory of a measured process, in bytes. */
 export interface Held {
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** Warnings that Node gave, such as listeners that were never taken off. */
+  /** Node warnings, such as listeners that were never removed. */
   readonly warnings: readonly string[];
 }
 
@@ -17,11 +17,11 @@ process.on('warning', ({ name, message }) => {
 process.on('message', (asked) => {
   if (asked === 'held') void tell();
 });
-// To be asked is no reason to stay alive.
+// The channel to the parent must not keep the process alive.
 process.channel?.unref();
 
 async function tell(): Promise<void> {
-  // What is freed by one collection may free more once its callbacks have run.
+  // Callbacks of one collection may make more memory collectable.
   for (let time = 0; time < 3; time += 1) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,16 +4,19 @@ import type { Part, Row } from './rows.ts';
 import { median, quantile } from './rows.ts';
 import { pause, Stage } from './stage.ts';
 
-/** How many watch while how often something is said. */
+/** The number of readers and prompts. */
 export interface PromptSize {
   readonly clients: number;
   readonly prompts: number;
 }
 
-/** Sessions that idle readers are spread over. */
+/** Number of sessions that share the idle readers. */
 const sessions = 20;
 
-/** How long a prompt takes to be accepted while thousands watch, and what is left open when they have gone. */
+/**
+ * Measures the delay of accepting a prompt with thousands of readers, and the descriptors that remain open
+ * afterwards.
+ */
 export async function measurePrompts(programs: Programs, home: string, size: PromptSize): Promise<Part> {
   const stage = await Stage.open('cobbler', programs, home);
   try {
@@ -31,16 +34,16 @@ export async function measurePrompts(programs: Programs, home: string, size: Pro
     await stage.bytes();
     const watched = await startsOf(stage, 'spoken-to', size.prompts);
     await stage.unwatch();
-    // On a busy machine the last of thousands may take its time to be closed.
+    // On a busy machine, closing thousands of connections takes time.
     for (let wait = 0; wait < 40 && stage.descriptors() > descriptors; wait += 1) await pause(250);
     return {
-      title: `until a prompt is accepted, ${size.prompts} times, with ${size.clients} readers in another process`,
+      title: `delay until a prompt is accepted, ${size.prompts} times, with ${size.clients} readers in another process`,
       rows: [
-        ...rowsOf('nobody watches', alone),
-        ...rowsOf('all watch other sessions and wait', idle, 100),
-        ...rowsOf('all watch this session', watched, 100),
+        ...rowsOf('without readers', alone),
+        ...rowsOf('all readers on other idle sessions', idle, 100),
+        ...rowsOf('all readers on this session', watched, 100),
         {
-          name: 'descriptors more than before, readers gone',
+          name: 'additional descriptors after the readers have left',
           value: stage.descriptors() - descriptors,
           unit: '',
           most: 0,
@@ -52,7 +55,7 @@ export async function measurePrompts(programs: Programs, home: string, size: Pro
   }
 }
 
-/** Milliseconds from the request to its answer. */
+/** Returns the milliseconds from each request to its response. */
 async function startsOf(stage: Stage, id: string, prompts: number): Promise<number[]> {
   const times: number[] = [];
   for (let prompt = 0; prompt < prompts; prompt += 1) {
@@ -64,7 +67,7 @@ async function startsOf(stage: Stage, id: string, prompts: number): Promise<numb
   return times;
 }
 
-/** Resolves when the run is over. */
+/** Resolves when the run has ended. */
 async function idle(stage: Stage, id: string): Promise<void> {
   for (;;) {
     const { json } = await stage.caller.ask('GET', `/v1/sessions/${id}`);
@@ -77,7 +80,7 @@ function rowsOf(name: string, times: readonly number[], most?: number): Row[] {
   return [
     { name: `${name}: median`, value: median(times), unit: 'ms' },
     { name: `${name}: p90`, value: quantile(times, 0.9), unit: 'ms', ...defined({ most }) },
-    // One of so few is what else runs on the machine.
+    // With so few values, the longest shows what else runs on the machine, so it has no budget.
     { name: `${name}: longest`, value: quantile(times, 1), unit: 'ms' },
   ];
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Subject } from './subject.ts';
 import { frameText } from './subject.ts';
 
-/** The head of a stream, as the server of Cobbler sends it. */
+/** The start of a stream, as sent by the Cobbler server. */
 const head = {
   'x-request-id': '01234567-89ab-cdef-0123-456789abcdef',
   'content-type': 'text/event-stream; charset=utf-8',
@@ -15,8 +15,8 @@ const head = {
 };
 
 /**
- * The least that serves events: node:http alone, without a token, a log, a position or a bound. The same head, the
- * same bytes, made once and written to every response.
+ * Starts the minimum that serves events: node:http alone, without tokens, a log, positions or limits. It sends the
+ * same headers and the same bytes, created once and written to every response.
  */
 export async function startRaw(): Promise<Subject> {
   const clients = new Set<ServerResponse>();

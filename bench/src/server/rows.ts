@@ -1,20 +1,20 @@
-/** One figure, and what was promised about it. */
+/** A measured value and its budget. */
 export interface Row {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The most that is allowed. Absent: a figure to know, nothing was promised. */
+  /** The maximum. If absent, the value has no budget. */
   readonly most?: number;
   readonly note?: string;
 }
 
-/** Rows that belong together. */
+/** Related rows. */
 export interface Part {
   readonly title: string;
   readonly rows: readonly Row[];
 }
 
-/** Whether a figure is within its budget. One that is no number is not. */
+/** True if a value is within its budget. NaN is not. */
 export function isKept({ value, most }: Row): boolean {
   return most === undefined || value <= most;
 }
@@ -30,12 +30,12 @@ function rowText(row: Row): string {
   return `  ${name.padEnd(44)}${digits(value).padStart(10)} ${unit.padEnd(5)} ${rest}`.trimEnd();
 }
 
-/** The middle one of some values. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which this share of the values lies. */
+/** Returns the value below which this share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -11,17 +11,17 @@ import type { Part } from './rows.ts';
 import { quantile } from './rows.ts';
 import { Stage } from './stage.ts';
 
-/** How hard a server is attacked. */
+/** The size of the attack. */
 export interface SiegeSize {
-  /** How often each attack comes. */
+  /** Number of times that each attack is repeated. */
   readonly times: number;
   readonly drops: number;
   readonly stalled: number;
-  /** How long it goes on at least, in milliseconds. */
+  /** Minimum duration in milliseconds. */
   readonly ms: number;
 }
 
-/** All that bad clients do, all at once, beside one that only wants to talk. */
+/** Runs all attacks at the same time, together with one honest client. */
 export async function measureSiege(programs: Programs, home: string, size: SiegeSize): Promise<Part> {
   const stage = await Stage.open('cobbler', programs, home);
   try {
@@ -41,20 +41,20 @@ export async function measureSiege(programs: Programs, home: string, size: Siege
     for (const socket of stalled) socket.destroy();
     await stage.unwatch();
     return {
-      title: `${(attacks.length + slowAttacks.length) * size.times} attacks of ${attacks.length + slowAttacks.length} kinds, ${size.drops} connects and drops, ${size.stalled} stalled readers, all at once`,
+      title: `${(attacks.length + slowAttacks.length) * size.times} attacks of ${attacks.length + slowAttacks.length} kinds, ${size.drops} connects and drops, ${size.stalled} stalled readers, all at the same time`,
       rows: [
         {
-          name: 'attacks with another answer than documented',
+          name: 'attacks with an undocumented response',
           value: wrong.length,
           unit: '',
           most: 0,
           note: wrong.slice(0, 3).join('; '),
         },
-        { name: 'of 20 prompts at once, taken beside one', value: taken - 1, unit: '', most: 0 },
+        { name: 'accepted of 20 concurrent prompts, besides one', value: taken - 1, unit: '', most: 0 },
         { name: 'stalled readers that were not dropped', value: size.stalled - dropped, unit: '', most: 0 },
         { name: 'prompts of the honest client', value: served.length, unit: '' },
         { name: 'until one was accepted: p99', value: quantile(served, 0.99), unit: 'ms' },
-        { name: 'descriptors more than before', value: stage.descriptors() - before, unit: '', most: 0 },
+        { name: 'additional descriptors', value: stage.descriptors() - before, unit: '', most: 0 },
       ],
     };
   } finally {
@@ -62,7 +62,7 @@ export async function measureSiege(programs: Programs, home: string, size: Siege
   }
 }
 
-/** What each attack got that got something else than it should. */
+/** Returns the outcome of each attack that did not get the documented response. */
 async function allAttacks({ address }: Stage, { times }: SiegeSize): Promise<string[]> {
   const all: readonly (readonly [Attack, number | undefined])[] = [
     ...attacks.map((attack) => [attack, undefined] as const),
@@ -78,7 +78,10 @@ async function allAttacks({ address }: Stage, { times }: SiegeSize): Promise<str
     .map(({ attack, outcome }) => `${attack.name}: ${outcome} instead of ${attack.expected}`);
 }
 
-/** How many of twenty prompts that come at once are taken. The first is held, so that none comes after its end. */
+/**
+ * Returns how many of twenty concurrent prompts are accepted. The first one is held, so that none arrives after its
+ * end.
+ */
 async function twentyAtOnce({ caller }: Stage): Promise<number> {
   const path = '/v1/sessions/contended';
   const answers = await Promise.all(
@@ -88,7 +91,9 @@ async function twentyAtOnce({ caller }: Stage): Promise<number> {
   return answers.filter(({ status }) => status === 202).length;
 }
 
-/** Talks on, with answers so long that readers who take nothing fall behind, and sees that every event comes once. */
+/**
+ * Sends prompts with responses so long that stalled readers fall behind, and checks that every event arrives once.
+ */
 async function honestTalk(stage: Stage, ms: number): Promise<number[]> {
   const watcher = await stage.caller.watch('/v1/sessions/honest/events');
   const times: number[] = [];
@@ -97,13 +102,13 @@ async function honestTalk(stage: Stage, ms: number): Promise<number[]> {
     const began = performance.now();
     await stage.prompt('honest', 'say 500000');
     times.push(performance.now() - began);
-    // The first run was there before.
+    // The first run existed before.
     await watcher.untilFinished(times.length + 1);
   }
   watcher.drop();
   const wrong = watcher.ids.findIndex((id, index) => id !== index + 1);
   if (wrong !== -1)
-    throw new Error(`The honest client got event ${watcher.ids[wrong]} at place ${wrong + 1}.`);
+    throw new Error(`The honest client received event ${watcher.ids[wrong]} at position ${wrong + 1}.`);
   return times;
 }
 

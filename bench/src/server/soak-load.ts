@@ -2,10 +2,10 @@ import type { SeededRandom } from '@cobbler/agent/testing';
 import { attacked, attacks, connectAndDrop } from '../../../apps/server/test/attacks.ts';
 import type { Caller, Watcher } from './caller.ts';
 
-/** One thing that a client does, from a session of its own to its end. Rejects when the server does something wrong. */
+/** An activity of a client in a session of its own. Rejects if the server makes a mistake. */
 type Activity = (caller: Caller, sessionId: string, random: SeededRandom) => Promise<void>;
 
-/** Clients that do whatever clients do, good and bad, until they are told to rest. */
+/** Clients with good and bad behavior, which work until they are paused. */
 export class SoakLoad {
   readonly counts: Map<string, number> = new Map();
   readonly faults: string[] = [];
@@ -20,13 +20,13 @@ export class SoakLoad {
     this.#random = random;
   }
 
-  /** So many clients begin. */
+  /** Starts this many clients. */
   work(clients: number): void {
     this.#isResting = false;
     this.#working = Array.from({ length: clients }, () => this.#client());
   }
 
-  /** Resolves when every client has done what it was about. */
+  /** Resolves when every client has finished its current activity. */
   async rest(): Promise<void> {
     this.#isResting = true;
     await Promise.all(this.#working);
@@ -70,7 +70,7 @@ const activities = {
     await watcher.untilFinished(1);
     const { json } = await caller.ask('GET', `/v1/approvals?session=${id}`);
     const [asked] = json['items'] as { approvalId: string; hash: string }[];
-    if (asked === undefined) throw new Error('nothing waits');
+    if (asked === undefined) throw new Error('there are no waiting approvals');
     const path = `/v1/sessions/${id}/approvals/${asked.approvalId}`;
     await expectStatus(caller.ask('POST', path, { decision: 'allow', hash: 'tampered' }), 409);
     const answer = random.chance(0.5) ? { decision: 'allow', hash: asked.hash } : { decision: 'deny' };
@@ -101,7 +101,7 @@ const activities = {
     const fork = String(json['id']);
     await prompt(caller, fork, 'say 5');
     const other = await caller.watch(`/v1/sessions/${fork}/events`);
-    // The first is the end that it has from the other session.
+    // The first run end is from the other session.
     await other.untilFinished(2);
     await leave(caller, fork, other);
     await leave(caller, id, watcher);
@@ -142,7 +142,7 @@ const activities = {
     const taken = answers.filter(({ status }) => status === 202).length;
     const refused = answers.filter(({ status }) => status === 409).length;
     if (taken === 0 || taken + refused < 20)
-      throw new Error(`20 prompts at once: ${taken} taken, ${refused} refused`);
+      throw new Error(`20 concurrent prompts: ${taken} accepted, ${refused} rejected`);
     await Promise.all([watcher, ...crowd].map((one) => one.untilFinished(taken)));
     for (const one of crowd) one.drop();
     await leave(caller, id, watcher);
@@ -164,7 +164,7 @@ const activities = {
   attack: async ({ address }, _id, random) => {
     const attack = random.pick(attacks);
     const outcome = await attacked(address, attack);
-    // The session that some of them name is not there.
+    // Some attacks name a session that does not exist.
     if (outcome !== attack.expected && outcome !== 404) throw new Error(`${attack.name} got ${outcome}`);
   },
   connect: async ({ address }) => {
@@ -204,7 +204,7 @@ async function prompt(
   await expectStatus(caller.ask('POST', `/v1/sessions/${id}/prompt`, { content }, headers), 202);
 }
 
-/** Ends a session that nobody needs any more; some readers leave before and some after. */
+/** Deletes a session; some readers disconnect before and some after. */
 async function leave(caller: Caller, id: string, watcher: Watcher): Promise<void> {
   if (id.endsWith('1')) watcher.drop();
   await expectStatus(caller.ask('DELETE', `/v1/sessions/${id}`), 204);
@@ -222,5 +222,5 @@ async function expectStatus<Answered extends { readonly status: number; readonly
 
 function contiguous(ids: readonly number[], first: number): void {
   const wrong = ids.findIndex((id, index) => id !== first + index);
-  if (wrong !== -1) throw new Error(`event ${ids[wrong]} came at the place of ${first + wrong}`);
+  if (wrong !== -1) throw new Error(`event ${ids[wrong]} arrived in place of ${first + wrong}`);
 }

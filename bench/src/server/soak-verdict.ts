@@ -1,27 +1,27 @@
-/** What a server held at the end of a minute, bytes after a full collection. */
+/** The resources of a server at the end of a minute; memory in bytes after a full garbage collection. */
 export interface Moment {
   readonly minute: number;
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** What each open descriptor leads to. */
+  /** The target of each open descriptor. */
   readonly descriptors: readonly string[];
-  /** CPU time since the start. */
+  /** CPU time since the start, in milliseconds. */
   readonly cpuMs: number;
-  /** What was not as it should be. */
+  /** The errors found. */
   readonly faults: string[];
 }
 
-/** The minute from which on nothing may grow: until then code is compiled and caches fill. */
+/** The minute after which nothing may grow: before it, code is compiled and caches fill. */
 export const firstMinute = 10;
 
-/** How much memory may grow from then on. */
+/** Maximum growth of memory after that, as a factor. */
 const most = 1.05;
 
-/** Minutes of which the median counts: the first ones up to minute 10, the last ones up to the end. */
+/** Number of minutes for each median: those up to minute 10 and the last ones. */
 const span = 5;
 
-/** One line of the log. */
+/** Returns one line of the log. */
 export function momentText(moment: Moment | undefined, counts: ReadonlyMap<string, number>): string {
   if (moment === undefined) return '';
   const { minute, rss, heapUsed, external, descriptors, cpuMs } = moment;
@@ -37,7 +37,7 @@ export function momentText(moment: Moment | undefined, counts: ReadonlyMap<strin
   ].join('  ');
 }
 
-/** Whether nothing grew, and the figures that say so. */
+/** Returns whether nothing grew, with the numbers. */
 export function verdictOf(moments: readonly Moment[]): {
   readonly lines: readonly string[];
   readonly isKept: boolean;
@@ -56,7 +56,7 @@ export function verdictOf(moments: readonly Moment[]): {
       heap.line,
       `descriptors: ${before.length} at minute ${firstMinute}, ${after.length} at the end; ${kept(isSame)}: the same`,
       ...(isSame ? [] : [`  before: ${kindsOf(before)}`, `  after: ${kindsOf(after)}`]),
-      `wrong answers and warnings: ${faults}; ${kept(faults === 0)}: none`,
+      `wrong responses and warnings: ${faults}; ${kept(faults === 0)}: none`,
     ],
   };
 }

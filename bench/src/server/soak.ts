@@ -1,6 +1,6 @@
-// `npm run bench -- soak --minutes 60`: clients of all kinds work on a `cobbler serve` process for an hour. What it holds is
-// looked at each minute, when all of them rest and every session is deleted. Ends with 1 when memory or descriptors
-// have grown from minute 10 on, or when the server did anything wrong.
+// `npm run bench -- soak --minutes 60`: clients of all kinds use a `cobbler serve` process for an hour. Its resources
+// are measured each minute, while all clients are paused and every session is deleted. Exits with 1 if memory or
+// descriptors have grown since minute 10, or if the server made a mistake.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,21 +17,21 @@ const options = {
   minutes: { type: 'string', default: '60' },
   clients: { type: 'string', default: '8' },
   seed: { type: 'string', default: '1' },
-  /** How long a minute is, in seconds: less for a trial. */
+  /** Length of a minute in seconds; shorter for a test. */
   minute: { type: 'string', default: '60' },
 } as const;
 
-/** What of a minute the clients rest, in milliseconds, at least: idle connections have been hung up by then. */
+/** Minimum time per minute for which the clients are paused, in milliseconds; idle connections are closed by then. */
 const restMs = 3_000;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options });
   const minutes = Number(values.minutes);
-  if (!(minutes > firstMinute)) throw new Error(`A soak takes more than ${firstMinute} minutes.`);
+  if (!(minutes > firstMinute)) throw new Error(`A soak must be longer than ${firstMinute} minutes.`);
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-soak-'));
   const model = await startModelService();
   const server = await CobblerProcess.start({ modelUrl: model.url, folder });
-  // Whoever stops a soak must not leave its server behind.
+  // Stop the server if the soak is interrupted.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void server.stop('SIGKILL').finally(() => process.exit(130)));
   }
@@ -80,7 +80,7 @@ async function soak(server: CobblerProcess, { minutes, minuteMs, clients, seed }
   return isKept ? 0 : 1;
 }
 
-/** What the server holds when nobody wants anything of it. */
+/** Measures the resources of the idle server. */
 async function lookAt(server: CobblerProcess, caller: Caller, minute: number): Promise<Moment> {
   const { json } = await caller.ask('GET', '/v1/sessions?limit=200');
   const left = json['items'] as { id: string }[];
@@ -89,7 +89,7 @@ async function lookAt(server: CobblerProcess, caller: Caller, minute: number): P
   await pause(restMs - 1_000);
   const held = await server.held();
   const faults = held.warnings.map((warning) => `Node warned: ${warning}`);
-  if (left.length > 0) faults.push(`${left.length} sessions were left behind.`);
+  if (left.length > 0) faults.push(`${left.length} sessions remain.`);
   return { minute, ...held, descriptors: server.descriptors(), cpuMs: server.cpuMs(), faults };
 }
 

@@ -4,17 +4,17 @@ import type { Programs } from './built.ts';
 import { Caller } from './caller.ts';
 import { ChildTalk } from './child-talk.ts';
 
-/** What is measured: the server of Cobbler, or the least that serves events. */
+/** The measured server: Cobbler, or the minimum that serves events. */
 export type SubjectName = 'cobbler' | 'raw';
 
-/** What a server says of itself when it listens. */
+/** The message of a server when it is listening. */
 interface Address {
   readonly url: string;
   readonly token: string;
   readonly path: string;
 }
 
-/** What a process holds, bytes. */
+/** The memory of a process in bytes. */
 export type Memory = Pick<NodeJS.MemoryUsage, 'rss' | 'heapUsed'>;
 
 /** A server in one process and its readers in another. */
@@ -31,7 +31,7 @@ export class Stage {
     this.#clients = clients;
   }
 
-  /** @param prepare puts something into the folder of the server before it starts. */
+  /** @param prepare writes data to the server's directory before it starts. */
   static async open(
     name: SubjectName,
     programs: Programs,
@@ -47,7 +47,7 @@ export class Stage {
     return stage;
   }
 
-  /** Makes a session in which something was said. */
+  /** Creates a session with one prompt. */
   async makeSession(id: string): Promise<void> {
     await this.caller.ask('POST', '/v1/sessions', { id });
     await this.prompt(id, 'say 100');
@@ -58,15 +58,15 @@ export class Stage {
 
   async prompt(id: string, content: string): Promise<void> {
     const { status, text } = await this.caller.ask('POST', `/v1/sessions/${id}/prompt`, { content });
-    if (status !== 202) throw new Error(`A prompt was answered with ${status}: ${text}`);
+    if (status !== 202) throw new Error(`The response to a prompt has status ${status}: ${text}`);
   }
 
-  /** Opens so many streams, one after another on these paths. */
+  /** Opens this many streams, alternating between these paths. */
   async watch(count: number, paths: readonly string[] = [this.address.path]): Promise<void> {
     await this.#clients.ask({ what: 'open', ...this.address, paths, count });
   }
 
-  /** Closes all streams and waits until the server knows. */
+  /** Closes all streams and waits until the server has noticed. */
   async unwatch(): Promise<void> {
     await this.#clients.ask({ what: 'close' });
     this.caller.release();
@@ -78,22 +78,22 @@ export class Stage {
     }
   }
 
-  /** What the server holds after its garbage is taken away. */
+  /** Returns the server's memory after garbage collection. */
   held(): Promise<Memory> {
     return this.#server.ask<Memory>({ what: 'held' });
   }
 
-  /** Microseconds of CPU that it takes the server to tell so many frames to all who watch. */
+  /** Returns the server's CPU time in microseconds for sending this many frames to all readers. */
   tell(frames: number, everyMs: number): Promise<number> {
     return this.#server.ask<number>({ what: 'tell', frames, everyMs });
   }
 
-  /** Bytes that came to the readers since the last time. */
+  /** Returns the bytes that the readers have received since the last call. */
   bytes(): Promise<number> {
     return this.#clients.ask<number>({ what: 'bytes' });
   }
 
-  /** Open descriptors of the server. Linux only. */
+  /** Returns the number of open descriptors of the server. Linux only. */
   descriptors(): number {
     return readdirSync(`/proc/${this.#server.pid}/fd`).length;
   }

@@ -2,11 +2,11 @@
 export interface Subject {
   readonly url: string;
   readonly token: string;
-  /** Where its stream is. */
+  /** The path of its stream. */
   readonly path: string;
-  /** Writes one frame to all who watch it. */
+  /** Sends one frame to all readers. */
   tell(): void;
 }
 
-/** What a frame shows: a few words, as a model says them. */
+/** The text of a frame: a few words, as in a model's response. */
 export const frameText = 'a few words as they come from the model, and ';

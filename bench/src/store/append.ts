@@ -7,14 +7,14 @@ import type { AppendFigures } from './figures.ts';
 import { cpuTime, mean, quantile } from './figures.ts';
 
 const sessions = 64;
-/** About as many events as a long run has. */
+/** About the number of events in a long run. */
 const rounds = 240;
-/** Rounds that do not count: statements are compiled in them, and code. */
+/** Rounds that do not count, in which statements and code are compiled. */
 const warmUp = 40;
 
 /**
- * Sessions that append one event each at the same moment, durably, beside the least that keeps the same bytes as
- * safely: one table without an index, one transaction. Both take their turn in every round.
+ * Measures sessions that append one event each at the same time, durably, and alternates with the minimum that stores
+ * the same bytes equally safely: one table without an index, one transaction.
  */
 export async function measureAppends(folder: string): Promise<AppendFigures> {
   const floor = openFloor(join(folder, 'floor.db'));
@@ -34,7 +34,7 @@ export async function measureAppends(folder: string): Promise<AppendFigures> {
       ),
     );
     if (seq <= warmUp) continue;
-    // All are told in the same moment, so the first one has waited longest.
+    // All are notified at the same time, so the first one has waited longest.
     figures.waits.push(performance.now() - called);
     figures.store.push((cpuTime() - between) / sessions);
     figures.floor.push((between - began) / sessions);
@@ -42,7 +42,7 @@ export async function measureAppends(folder: string): Promise<AppendFigures> {
   await store.close();
   const { waits } = figures;
   return {
-    // The mean, because the moving of pages to the file comes only every few rounds.
+    // The mean, because pages are moved to the file only every few rounds.
     floorCpu: mean(figures.floor),
     storeCpu: mean(figures.store),
     waits: { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99), most: quantile(waits, 1) },

@@ -1,4 +1,4 @@
-// One measured process: does what its arguments say and writes the figures as one line of JSON.
+// A measured process: performs the measurement in its arguments and prints the results as one line of JSON.
 
 import { startScript, workNamed } from '../work.ts';
 import { measureAppends } from './append.ts';

@@ -3,7 +3,7 @@ import { toolOutput } from '../answer.ts';
 
 const runId = '0b7c9d0a-1234-4567-8901-234567890123';
 
-/** One event of a turn with a call, as runs write them: an answer, the start of a tool, its result. */
+/** Returns one event of a turn with a call, as runs write them: a response, the start of a tool, its result. */
 export function turnEvent(
   sessionId: string,
   seq: number,
@@ -38,7 +38,7 @@ export function turnEvent(
   };
 }
 
-/** The event at a place of a session that does nothing but take turns. */
+/** Returns the event at a position of a session that consists only of turns. */
 export function eventAt(sessionId: string, seq: number): Event {
   const kinds = ['answer', 'start', 'result'] as const;
   return turnEvent(sessionId, seq, kinds[(seq - 1) % 3] ?? 'answer', Math.ceil(seq / 3));

@@ -1,5 +1,5 @@
-// `npm run bench -- store`: what the SQLite store costs. Figures of single times depend on the machine and on who else
-// uses it; beside each stands one that was taken in the same moments.
+// `npm run bench -- store`: measures the SQLite store. Individual times depend on the machine and its load, so each
+// is shown with a reference value from the same moments.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Built files are measured: to strip the types of sources costs time and memory. */
+/** Builds a program, because stripping the types of sources costs time and memory. */
 async function bundle(source: string, outfile: string): Promise<void> {
   await build({
     entryPoints: [fileURLToPath(new URL(source, import.meta.url))],
@@ -84,7 +84,7 @@ function turnText(figures: readonly TurnFigures[]): string {
   const median = least(figures, ({ sqlite }) => sqlite.median);
   const added = best.sqlite.best - best.memory.best;
   return [
-    't50 with a `read` tool and a model that answers at once: CPU of one turn',
+    't50 with a `read` tool and a model that responds immediately: CPU of one turn',
     row(
       'memory store',
       `${digits(best.memory.best)} us`,
@@ -102,7 +102,7 @@ function turnText(figures: readonly TurnFigures[]): string {
 function openingText(figures: readonly OpeningFigures[]): string {
   const best = least(figures, ({ snapshotMs }) => snapshotMs);
   return [
-    `opening a session of ${best.events.toLocaleString('en')} events that was never made smaller`,
+    `opening a session of ${best.events.toLocaleString('en')} events that was never compacted`,
     row(
       'from its snapshot',
       `${digits(best.snapshotMs)} ms`,
@@ -117,7 +117,7 @@ function openingText(figures: readonly OpeningFigures[]): string {
   ].join('\n');
 }
 
-/** The best of the rounds: what others do on the machine only adds. */
+/** Returns the best of the rounds, because other load on the machine only adds time. */
 function least<Figures>(figures: readonly Figures[], value: (figure: Figures) => number): Figures {
   return figures.reduce((best, next) => (value(next) < value(best) ? next : best));
 }

@@ -11,7 +11,7 @@ import { quantile } from './figures.ts';
 const length = 10_000;
 const times = 7;
 
-/** Opens a session of 10,000 events that was never made smaller, from its snapshot and from its beginning. */
+/** Opens a session of 10,000 events that was never compacted, from its snapshot and from its start. */
 export async function measureOpening(folder: string): Promise<OpeningFigures> {
   const file = join(folder, 'sessions.db');
   await writeSession(file);
@@ -38,7 +38,7 @@ export async function measureOpening(folder: string): Promise<OpeningFigures> {
   };
 }
 
-/** As a run begins: it claims the session and folds it. */
+/** Opens a session as a run does: claims it and folds its events. */
 async function opened(
   owner: SessionStore,
   store: Store,
@@ -62,7 +62,7 @@ function withoutSnapshot(store: SessionStore): Store {
   };
 }
 
-/** Written as a log writes it, snapshots included. */
+/** Writes the session as a log does, with snapshots. */
 async function writeSession(file: string): Promise<void> {
   const store = sqliteStore(file);
   const epoch = await store.claim('one');

@@ -16,13 +16,13 @@ import type { Script } from '../work.ts';
 import type { TurnFigures } from './figures.ts';
 import { cpuTime, quantile } from './figures.ts';
 
-/** Runs of each store that count, and before them those in which code is compiled. */
+/** Number of counted runs per store, after warm-up runs in which code is compiled. */
 const runs = 120;
 const warmUp = 60;
 
 /**
- * The loop t50 of `npm run bench`, its tool declared `read`, over the memory store and over the SQLite store in turn.
- * The model answers in the next turn of the event loop, so that next to nothing but the store is measured.
+ * Runs the loop t50 of `npm run bench`, with its tool declared `read`, alternating between the memory store and the
+ * SQLite store. The model responds in the next turn of the event loop, so that almost only the store is measured.
  */
 export async function measureTurns(folder: string, script: Script): Promise<TurnFigures> {
   const store = sqliteStore(join(folder, 'sessions.db'));
@@ -69,7 +69,7 @@ class Loop {
   }
 }
 
-/** A model whose answers are those of the script. */
+/** Returns a model with the responses of the script. */
 function agentOf(script: Script): Agent {
   const text = textOf(script);
   return {
