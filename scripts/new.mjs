@@ -1,7 +1,7 @@
 // npm run new -- provider|channel|store|tool NAME   [--dry-run] [--no-install]
 //
-// Makes a package, or a tool and its test, of a template in templates/, and makes it known where it has to be. What
-// is made builds and passes the checks of the house as it stands; its contract fails until it is written.
+// Creates a package, or a tool and its test, from a template in templates/, and registers it where necessary. The
+// result builds and passes all checks of the project; its contract fails until it is implemented.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,15 +12,15 @@ import { kinds } from './new/kinds.mjs';
 import { checkName, renamed } from './new/spelling.mjs';
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
-const usage = `Say what to make: npm run new -- ${Object.keys(kinds).join('|')} NAME [--dry-run] [--no-install]`;
+const usage = `The arguments are missing. Use: npm run new -- ${Object.keys(kinds).join('|')} NAME [--dry-run] [--no-install]`;
 
-/** @typedef {Map<string, string>} Files what is to be written, by path */
+/** @typedef {Map<string, string>} Files contents to write, by path */
 
 /**
  * @param {string} root
  * @param {string} kind
  * @param {string} name
- * @returns {Files} what the template gives; refuses to write over anything
+ * @returns {Files} the files from the template; never overwrites existing ones
  */
 function made(root, kind, name) {
   const template = join(home, 'templates', kind);
@@ -35,13 +35,13 @@ function made(root, kind, name) {
   const folder = kinds[kind]?.folder(name) ?? '';
   const taken = kinds[kind]?.contract ? [folder] : [...files.keys()];
   const there = taken.find((path) => existsSync(join(root, path)));
-  if (there !== undefined) throw new Refusal(`${there} is there already. Take another name, or remove it.`);
+  if (there !== undefined) throw new Refusal(`${there} already exists. Use another name, or remove it.`);
   return files;
 }
 
 /**
- * What has to know of it, with that said: the index of its package exports a tool. A package of its own needs nothing
- * said elsewhere; scripts/house.json has rules for its kind.
+ * Returns the existing files that change: for a tool, the index of its package. A new package needs no changes
+ * elsewhere; scripts/house.json has rules for its kind.
  * @param {string} root
  * @param {string} kind
  * @param {string} name
@@ -65,7 +65,7 @@ async function must(root, command, args) {
 }
 
 /**
- * What the package offers is kept beside it, from the first day on.
+ * Writes the api.md of the new package.
  * @param {string} root
  * @param {string} folder
  */
@@ -87,7 +87,7 @@ async function main(words) {
     },
   });
   const [kind = '', given = '', ...rest] = positionals;
-  // Tools are called by names with underscores.
+  // Names of tools contain underscores.
   const name = kind === 'tool' ? given.replaceAll('_', '-') : given;
   if (!Object.hasOwn(kinds, kind) || name === '' || rest.length > 0) throw new Refusal(usage);
   const { root } = values;
@@ -103,7 +103,7 @@ async function main(words) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  // A name that is longer or shorter than the placeholder breaks lines elsewhere and sorts elsewhere.
+  // A name that is longer or shorter than the placeholder changes line breaks and sort order.
   const written = [...files.keys(), ...changed.keys()].filter((path) => !path.endsWith('.md'));
   await must(root, 'biome', ['check', '--write', ...written]);
   writeApi(root, kinds[kind]?.folder(name) ?? '');

@@ -1,7 +1,7 @@
-// A name in all the ways in which it is written, and the names that nothing can have.
+// A name in all its spellings, and the names that are not allowed.
 import { Refusal } from '../child.mjs';
 
-/** The name in the templates: of two words, so that each way of writing it is told from the others. */
+/** The name in the templates: two words, so that each spelling can be distinguished from the others. */
 const placeholder = 'your-own';
 
 /** @param {string} name in kebab case */
@@ -20,7 +20,7 @@ function spellings(name) {
 }
 
 /**
- * A text or a path of a template, with the name in the place of the placeholder.
+ * Returns text or a path of a template with the name in place of the placeholder.
  * @param {string} text
  * @param {string} name
  */
@@ -31,22 +31,24 @@ export function renamed(text, name) {
 
 /**
  * @param {string} name
- * @param {string[]} forbidden words that name nothing
+ * @param {string[]} forbidden words without a meaning
  */
 export function checkName(name, forbidden) {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw new Refusal(
-      `${JSON.stringify(name)} is no name for it: up to 40 of a-z, 0-9 and - between words, a letter first.`,
+      `${JSON.stringify(name)} is not a valid name. Use up to 40 of a-z, 0-9 and - between words, starting with a letter.`,
     );
   if (name === placeholder)
-    throw new Refusal(`${name} is the name in the templates. Take the name of your service.`);
+    throw new Refusal(`${name} is the placeholder of the templates. Use the name of your service.`);
   const word = name.split('-').find((one) => forbidden.includes(one));
   if (word !== undefined)
-    throw new Refusal(`"${word}" says nothing. Name it after the service or after what it does.`);
+    throw new Refusal(
+      `"${word}" does not describe anything. Use the name of the service or of what it does.`,
+    );
   const [, identifier = ''] = spellings(name);
   try {
     new Function(`'use strict'; const ${identifier} = 0;`);
   } catch {
-    throw new Refusal(`"${identifier}" is a word of the language. Take another name, or one of two words.`);
+    throw new Refusal(`"${identifier}" is a reserved word. Use another name, or one of two words.`);
   }
 }

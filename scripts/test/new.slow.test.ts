@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'cobbler-new-'));
 const bin = join(root, 'node_modules/.bin');
 
-/** The parts of the project that what is made has to do with. */
+/** The parts of the project that the created packages need. */
 const copied = [
   'tsconfig.base.json',
   'vitest.base.ts',
@@ -38,7 +38,7 @@ interface Ended {
 }
 
 function run(command: string, args: readonly string[]): Promise<Ended> {
-  // The tests of what was made are quick ones.
+  // The tests of the created packages are quick ones.
   const env = {
     ...process.env,
     COBBLER_TEST_LEVEL: 'full',
@@ -54,14 +54,14 @@ function run(command: string, args: readonly string[]): Promise<Ended> {
 const make = (...words: readonly string[]): Promise<Ended> =>
   run(process.execPath, [join(root, 'scripts/new.mjs'), ...words, '--root', home, '--no-install']);
 
-/** What a suite came to, by the name of its package. */
+/** The result of a suite. */
 interface Suite {
   readonly passed: number;
-  /** The words of each failure. */
+  /** The message of each failure. */
   readonly failures: readonly string[];
 }
 
-/** Runs the contracts of all that was made; of the long one of a provider only some groups. */
+/** Runs the contracts of all created packages; for the provider only some groups of its long one. */
 async function suites(): Promise<ReadonlyMap<string, Suite>> {
   const file = join(home, 'report.json');
   const names = 'agentContract.* (answers|errors|history|usage): |storeContract|channelContract';
@@ -69,7 +69,7 @@ async function suites(): Promise<ReadonlyMap<string, Suite>> {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
     testResults: {
       name: string;
-      /** Why the file could not be loaded; empty when it was. */
+      /** Reason why the file could not be loaded; empty if it was. */
       message: string;
       assertionResults: { status: string; failureMessages: string[] }[];
     }[];
@@ -87,7 +87,7 @@ async function suites(): Promise<ReadonlyMap<string, Suite>> {
   );
 }
 
-/** Finishes a store that was made, as shortly as can be: what is in memory needs no place. */
+/** Finishes a created store in the shortest way, as a memory store. */
 function finishStore(folder: string): void {
   const store = `import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
@@ -141,21 +141,21 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-describe('what npm run new makes', () => {
-  test('nothing in it is left of the name in the templates', async () => {
+describe('a package created by npm run new', () => {
+  test("contains none of the templates' placeholder names", async () => {
     const { stdout } = await run('grep', ['-rliE', '--exclude-dir=node_modules', 'your.?own', 'packages']);
     expect(stdout).toBe('');
   });
 
-  test('it type-checks', () => {
+  test('type-checks', () => {
     expect(checks.tsc).toMatchObject({ stdout: '', code: 0 });
   });
 
-  test('it passes lint, what it changed included', () => {
+  test('passes lint, including the changed files', () => {
     expect(checks.biome.code, checks.biome.stderr).toBe(0);
   });
 
-  test('it keeps the import rules', () => {
+  test('follows the import rules', () => {
     expect(checks.imports.code, checks.imports.stdout).toBe(0);
   });
 
@@ -163,7 +163,7 @@ describe('what npm run new makes', () => {
     ['channel', 'src/tin-can-channel.ts, pieces: '],
     ['store', 'src/tin-can-store.ts, claim: '],
   ])(
-    'fresh, the suite of a %s fails in at least twenty cases, in words that name what is missing',
+    'without changes, the suite of a %s fails in at least twenty cases that name what is missing',
     (kind, words) => {
       const { failures = [] } = checks.suites.get(`${kind}-tin-can`) ?? {};
       expect(failures.length).toBeGreaterThanOrEqual(20);
@@ -171,7 +171,7 @@ describe('what npm run new makes', () => {
     },
   );
 
-  test('fresh, the suite of a provider is one failure that says in at most five lines what to write first', () => {
+  test('without changes, the suite of a provider is one failure that says in at most five lines what to write first', () => {
     const { failures: [text = '', ...others] = [] } = checks.suites.get('provider-tin-can') ?? {};
     expect(others).toEqual([]);
     const lines = text.split('\n').slice(0, 5);
@@ -180,7 +180,7 @@ describe('what npm run new makes', () => {
     expect(lines.some((line) => line.startsWith('Then run the contract again'))).toBe(true);
   });
 
-  test('finished, none fails', () => {
+  test('passes once it is finished', () => {
     const { passed = 0, failures } = checks.suites.get('store-tin-cup') ?? {};
     expect(failures).toEqual([]);
     expect(passed).toBeGreaterThan(40);
@@ -188,7 +188,7 @@ describe('what npm run new makes', () => {
 });
 
 describe('npm run new changes', () => {
-  test.each(['provider', 'channel', 'store'])('nothing elsewhere for a %s', async (kind) => {
+  test.each(['provider', 'channel', 'store'])('no other file for a %s', async (kind) => {
     const { stdout } = await make(kind, 'other', '--dry-run');
     const lines = stdout.trimEnd().split('\n');
     expect(lines.filter((line) => !line.startsWith(`would write  packages/${kind}-other/`))).toEqual([]);
@@ -202,31 +202,34 @@ describe('npm run new changes', () => {
 
 describe('npm run new refuses', () => {
   test.each([
-    [['store', 'tin-can'], 'packages/store-tin-can is there already. Take another name, or remove it.'],
+    [['store', 'tin-can'], 'packages/store-tin-can already exists. Use another name, or remove it.'],
     [
       ['tool', 'list-files'],
-      'packages/tools/src/list-files.ts is there already. Take another name, or remove it.',
+      'packages/tools/src/list-files.ts already exists. Use another name, or remove it.',
     ],
-    [['tool', 'delete'], '"delete" is a word of the language. Take another name, or one of two words.'],
-    [['tool', 'file-utils'], '"utils" says nothing. Name it after the service or after what it does.'],
-    [['provider', 'your-own'], 'your-own is the name in the templates. Take the name of your service.'],
+    [['tool', 'delete'], '"delete" is a reserved word. Use another name, or one of two words.'],
+    [
+      ['tool', 'file-utils'],
+      '"utils" does not describe anything. Use the name of the service or of what it does.',
+    ],
+    [['provider', 'your-own'], 'your-own is the placeholder of the templates. Use the name of your service.'],
     [
       ['provider', '../up'],
-      '"../up" is no name for it: up to 40 of a-z, 0-9 and - between words, a letter first.',
+      '"../up" is not a valid name. Use up to 40 of a-z, 0-9 and - between words, starting with a letter.',
     ],
     [
       ['provider'],
-      'Say what to make: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
+      'The arguments are missing. Use: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
     ],
     [
       ['agent', 'x'],
-      'Say what to make: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
+      'The arguments are missing. Use: npm run new -- provider|channel|store|tool NAME [--dry-run] [--no-install]',
     ],
-  ])('%j in one line that says what to do', async (words, message) => {
+  ])('%j with one line that says what to do', async (words, message) => {
     expect(await make(...words)).toEqual({ stderr: `cobbler: ${message}\n`, stdout: '', code: 1 });
   });
 
-  test('--dry-run tells what it would write, and writes nothing', async () => {
+  test('--dry-run lists the files, and writes nothing', async () => {
     const { stdout } = await make('provider', 'other', '--dry-run');
     expect(stdout).toContain('would write  packages/provider-other/src/wire.ts\n');
     expect(existsSync(join(home, 'packages/provider-other'))).toBe(false);

@@ -38,7 +38,7 @@ const ofTheClone: readonly Plan[] = [
   { command: 'npm run try FILE', fill: [['FILE', 'examples/hello.ts']], keyless: true },
   { command: /^npm run try (-- )?examples\//, keyless: true },
   { command: /^npm run try (-- )?[\w-]+\.ts$/, before: savesProgram },
-  { command: 'npm run new', codes: [1], prints: /Say what to make/ },
+  { command: 'npm run new', codes: [1], prints: /The arguments are missing/ },
   { command: 'npm run new -- provider acme', once: true },
   { command: 'npm run new -- tool NAME', fill: [['NAME', 'made-up']] },
   { command: /^npm run new -- \w+ NAME$/, fill: [['NAME', 'made-up --dry-run']] },

@@ -2,7 +2,7 @@ import type { Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { Channel } from '@cobbler/assistant';
 
-/** How the service is reached. */
+/** Options of the channel. */
 export interface YourOwnOptions {
   readonly token: string;
   /** Default: the service's own address. */
@@ -11,7 +11,7 @@ export interface YourOwnOptions {
   readonly runtime?: Runtime;
 }
 
-/** Your Own as a channel. Each call is made once; who calls decides about another try. */
+/** Creates a channel over Your Own. Each request is sent once; the caller decides whether to retry it. */
 export function yourOwnChannel(options: YourOwnOptions): Channel {
   const { token, baseURL = 'https://your-own.example', runtime = systemRuntime } = options;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -20,32 +20,32 @@ export function yourOwnChannel(options: YourOwnOptions): Channel {
   return {
     name: 'your-own',
     pieces() {
-      // Given: the markdown of a reply.
+      // Argument: the Markdown of a reply.
       throw new Error(
-        'src/your-own-channel.ts, pieces: cut a reply into pieces that fit, the same way each time.',
+        'src/your-own-channel.ts, pieces: split a reply into chunks that fit, the same way each time.',
       );
     },
     async send(chatId) {
-      // Given: (chatId, piece, { signal, buttons }).
+      // Arguments: (chatId, piece, { signal, buttons }).
       await call('send', { chatId });
-      throw new Error('src/your-own-channel.ts, send: send the piece, and give the id of the message.');
+      throw new Error('src/your-own-channel.ts, send: send the chunk, and return the id of the message.');
     },
     async sendFile() {
-      // Given: (chatId, file, { signal }).
+      // Arguments: (chatId, file, { signal }).
       throw new Error(
-        'src/your-own-channel.ts, sendFile: send the text as a file, and give the id of the message.',
+        'src/your-own-channel.ts, sendFile: send the text as a file, and return the id of the message.',
       );
     },
     async edit() {
-      // Given: (chatId, messageId, piece, { signal, buttons }).
-      throw new Error('src/your-own-channel.ts, edit: put the piece in the place of the message.');
+      // Arguments: (chatId, messageId, piece, { signal, buttons }).
+      throw new Error('src/your-own-channel.ts, edit: replace the message with the chunk.');
     },
     async typing() {
-      // Best effort: a channel that cannot show it shows nothing.
+      // Optional: a channel without a typing indicator does nothing.
     },
     async heard() {
-      // Given: (tapId, text).
-      throw new Error('src/your-own-channel.ts, heard: tell the service that the tap was heard.');
+      // Arguments: (tapId, text).
+      throw new Error('src/your-own-channel.ts, heard: confirm the button press to the service.');
     },
   };
 }

@@ -2,16 +2,16 @@ import { systemRuntime } from '@cobbler/agent';
 import type { ChannelSubject } from '@cobbler/assistant/testing';
 import { yourOwnChannel } from '../src/index.ts';
 
-/** The other end of the channel: the service as its documents describe it, in memory. */
+/** Simulates the service in memory, as its documentation describes it. */
 async function service(): Promise<Response> {
-  // Given: (input, init), as `fetch` is.
-  throw new Error('test/subjects.ts, service: keep what is sent, and answer what the service answers.');
+  // Arguments: (input, init), as for `fetch`.
+  throw new Error('test/subjects.ts, service: store what is sent, and return the responses of the service.');
 }
 
 const subject: ChannelSubject = {
   name: 'your-own',
   longest: 4000,
-  // What cannot happen to this channel, each with the reason, such as: markup: 'It shows plain text only.'
+  // Features that the channel lacks, each with the reason, such as: markup: 'It shows plain text only.'
   lacks: {},
   async open() {
     const channel = yourOwnChannel({ token: 'a-token', runtime: { ...systemRuntime, fetch: service } });
@@ -20,29 +20,29 @@ const subject: ChannelSubject = {
       channel,
       chatId: 'a',
       seen() {
-        throw unwritten('seen: give what the people in the chat see, oldest first.');
+        throw unwritten('seen: return what the users in the chat see, oldest first.');
       },
       meet(fault) {
-        throw unwritten(`meet: let the next request meet the fault "${fault}".`);
+        throw unwritten(`meet: make the next request fail with "${fault}".`);
       },
       async pass() {
-        throw unwritten('pass: let the time pass after which the channel gives up on an answer.');
+        throw unwritten('pass: advance the time until the channel gives up waiting for a response.');
       },
       sends() {
-        throw unwritten('sends: count the requests by which messages are sent.');
+        throw unwritten('sends: return the number of requests that send messages.');
       },
       tap() {
-        throw unwritten('tap: make a tap on a button of the message, and give its id.');
+        throw unwritten('tap: press a button of the message, and return the id of the press.');
       },
       expireTaps() {
-        throw unwritten('expireTaps: let taps from before be too old.');
+        throw unwritten('expireTaps: make earlier button presses too old.');
       },
       remove() {
-        throw unwritten('remove: let the person take the message away.');
+        throw unwritten('remove: delete the message as the user would.');
       },
     };
   },
 };
 
-/** What the contract is run on, here and by `npm run verify -- contract`. */
+/** The subjects of the contract, here and in `npm run verify -- contract`. */
 export const subjects: readonly ChannelSubject[] = [subject];

@@ -4,7 +4,7 @@ import type { CreateAgentOptions } from '@cobbler/agent/provider';
 import { cleanKey, createAgent } from '@cobbler/agent/provider';
 import { yourOwnWire } from './wire.ts';
 
-/** What the service can do. The contract tries whatever is claimed here, but for what the inverse says it lacks. */
+/** The capabilities of the service. The contract tests all of them, except for those in `lacks` of the mock wire. */
 const capabilities: Capabilities = {
   files: ['image/png', 'image/jpeg', 'application/pdf'],
   reasoning: true,
@@ -14,25 +14,25 @@ const capabilities: Capabilities = {
   cacheUsage: true,
 };
 
-/** Where the service is, which of its models answers, and how requests are sent. */
+/** The address of the service, its model, and options for requests. */
 export interface YourOwnConfig extends Partial<Omit<CreateAgentOptions, 'capabilities'>> {
   /** Default: the variable YOUR_OWN_API_KEY. */
   readonly apiKey?: string;
   /** Default: the service's own address. */
   readonly baseURL?: string;
-  /** Where a missing key is looked up. Default: the environment of the process. */
+  /** The environment to look up a missing key in. Default: that of the process. */
   readonly env?: Environment;
 }
 
 /**
- * An agent that speaks to Your Own.
+ * Creates an agent for Your Own.
  * @throws AgentError `invalid`, code `no_key`, without a key.
  */
 export function createYourOwn(config: YourOwnConfig = {}): Agent {
   const { env = process.env, baseURL = 'https://your-own.example', model = 'a-model', ...options } = config;
   const apiKey = cleanKey(options.apiKey) ?? cleanKey(env['YOUR_OWN_API_KEY']);
   if (apiKey === undefined) {
-    const message = 'There is no API key for Your Own. Set YOUR_OWN_API_KEY, or give `apiKey`.';
+    const message = 'There is no API key for Your Own. Set YOUR_OWN_API_KEY, or pass `apiKey`.';
     throw new AgentError({ kind: 'invalid', code: 'no_key', message });
   }
   return createAgent(yourOwnWire(baseURL, apiKey), { ...options, model, capabilities });

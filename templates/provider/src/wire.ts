@@ -1,10 +1,11 @@
 import type { Wire } from '@cobbler/agent/provider';
 
-/** How a request to Your Own is written and its answer is read. */
+/** Creates the wire, which defines how requests to Your Own are written and responses are read. */
 export function yourOwnWire(baseURL: string, apiKey: string): Wire {
   return {
     provider: 'your-own',
-    // 'sse', 'ndjson', or a framer that makes payloads of bytes: docs/writing-a-provider.md says what that has to do.
+    // 'sse', 'ndjson', or a framer that splits bytes into payloads; docs/writing-a-provider.md describes its
+    // requirements.
     framing: 'sse',
     endpoint: {
       url: `${baseURL}/v1/answer`,
@@ -12,30 +13,32 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
       secrets: [apiKey],
     },
     envelope() {
-      // Given: { model, system, tools, toolChoice, maxTokens, temperature, output }.
+      // Argument: { model, system, tools, toolChoice, maxTokens, temperature, output }.
       throw new Error(
-        'src/wire.ts, envelope: give the request as { body, turns }, where turns names the field for the conversation.',
+        'src/wire.ts, envelope: return the request as { body, turns }, where turns names the field for the conversation.',
       );
     },
     turn() {
-      // Given: { side, parts }, with parts of the kinds text, image, document, reasoning, opaque, tool_call, tool_result.
-      // A tool_result has content of its own: texts, pictures and documents, none of which may get lost.
-      throw new Error('src/wire.ts, turn: give one turn as items of that field, each part in your words.');
+      // Argument: { side, parts }, with parts of the types text, file, reasoning, opaque, tool_call and tool_result.
+      // A tool_result has its own content, text and files, and none of it may be lost.
+      throw new Error(
+        'src/wire.ts, turn: return one turn as items of that field, each part in the format of the service.',
+      );
     },
     event(payload, out) {
-      // With 'sse', words where JSON belongs come of something in between: the answer has a hole.
+      // With 'sse', text instead of JSON comes from a proxy, and the response is incomplete.
       if (typeof payload === 'string')
         return out.fail({ kind: 'broken', message: 'Your Own sent something that is not JSON.' });
-      // Out takes text, reasoning, call, delta, input, seal, close, skip, usage, model, stop, end and fail. The payload
-      // may be anything, and there is one `out` for each answer.
+      // `out` is a ResponseSink, one per response. The payload can be any value.
       throw new Error(
-        'src/wire.ts, event: tell `out` what one payload of the answer says; unknown ones nothing.',
+        'src/wire.ts, event: report one payload of the response to `out`; ignore unknown ones.',
       );
     },
     fault() {
-      // Given: (status, body, header). Throw for a body that is not of the service: a proxy has other words.
+      // Arguments: (status, body, header). Throw for a body that is not from the service: a proxy uses another
+      // format.
       throw new Error(
-        'src/wire.ts, fault: read what a failed request says, as { message }, with a kind where the status does not tell.',
+        'src/wire.ts, fault: return the error of a failed request as { message }, with a kind if the status does not determine it.',
       );
     },
   };

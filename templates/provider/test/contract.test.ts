@@ -4,12 +4,12 @@ import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
 for (const subject of subjects) {
-  // Until all parts are written, a few cases tell what to write next. None needs much time to find out that no answer comes.
+  // While parts are missing, a few cases report what to write next. They have short timeouts.
   const probes = [...Map.groupBy(agentContract({ ...subject, slack: 0.02 }), ({ group }) => group).values()];
   const steps = firstSteps(
     (await runContract(probes.slice(0, 8).flatMap((cases) => cases.slice(0, 1)))).failures,
   );
-  // Thrown here and not in a test, so that it is seen whatever group `-t` chooses.
+  // Thrown here and not in a test, so that it is visible with every `-t` filter.
   if (steps.length > 0) throw new Error(steps.join('\n'));
   describeWays(subject, { describe, it, afterAll }, { print: console.log });
 }

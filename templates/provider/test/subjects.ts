@@ -3,7 +3,7 @@ import { http } from 'msw';
 import { createYourOwn } from '../src/index.ts';
 import { yourOwnTesting } from '../src/testing/index.ts';
 
-/** What the contract is run on, here and by `npm run verify -- contract`: one for each wire that the service speaks. */
+/** The subjects of the contract, here and in `npm run verify -- contract`: one for each wire of the service. */
 export const subjects: readonly MockedSubject[] = [
   {
     name: 'your-own',

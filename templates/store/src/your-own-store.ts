@@ -1,58 +1,62 @@
 import type { SessionStore } from '@cobbler/agent';
 
-/** Where sessions are kept. */
+/** Options of the store. */
 export interface YourOwnStoreOptions {
-  /** Where the sessions are. */
+  /** The address of the sessions. */
   readonly url: string;
   /** Time of changes, in milliseconds since 1970. Default: the clock. */
   readonly now?: () => number;
 }
 
-/** Sessions in Your Own. `memoryStore` of @cobbler/agent is the shortest store there is to look at. */
+/** Creates a store for sessions in Your Own. See `memoryStore` of @cobbler/agent for the shortest implementation. */
 export function yourOwnStore({ url, now = Date.now }: YourOwnStoreOptions): SessionStore {
   const unwritten = (what: string) =>
     new Error(`src/your-own-store.ts, ${what}`, { cause: { url, at: now() } });
   return {
     async claim() {
-      // Given: (sessionId, origin). `checkSessionId` refuses what is no id.
-      throw unwritten('claim: take the session over, and give an epoch larger than any before.');
+      // Arguments: (sessionId, origin). `checkSessionId` rejects an invalid id.
+      throw unwritten('claim: take over the session, and return an epoch larger than all earlier ones.');
     },
     async append() {
-      // Given: (sessionId, events, writer). `invalidPosition`, `fenced` and `gap` of @cobbler/agent say what is wrong.
-      throw unwritten('append: add the events, all or none; refuse an old epoch, and a number out of turn.');
+      // Arguments: (sessionId, events, writer). `invalidPosition`, `fenced` and `sequenceGap` of @cobbler/agent/store
+      // describe invalid ones.
+      throw unwritten(
+        'append: add the events, all or none; reject an old epoch, and a wrong sequence number.',
+      );
     },
     async read() {
-      // Given: (sessionId, afterSeq, limit).
-      throw unwritten('read: give at most `limit` events after `afterSeq`, in order.');
+      // Arguments: (sessionId, afterSeq, limit).
+      throw unwritten('read: return at most `limit` events after `afterSeq`, in order.');
     },
     async sessions() {
-      throw unwritten('sessions: give the ids of all sessions, oldest first.');
+      throw unwritten('sessions: return the ids of all sessions, oldest first.');
     },
     async list() {
-      // Given: { limit, after }. `pageSize`, `cursorOf` and `placeOf` of @cobbler/agent count and find the place.
-      throw unwritten('list: give a page of sessions, last changed first.');
+      // Argument: { limit, after }. `pageSize`, `cursorOf` and `parseCursor` of @cobbler/agent/store read and create
+      // them.
+      throw unwritten('list: return a page of sessions, last changed first.');
     },
     async info() {
-      // Given: the sessionId. `count` and `sessionInfo` of @cobbler/agent make it of the events.
-      throw unwritten('info: say what a list shows of this session.');
+      // Argument: the sessionId. `addToStats` and `sessionInfo` of @cobbler/agent/store compute it from the events.
+      throw unwritten('info: return the information that a list shows about this session.');
     },
     async rename() {
-      // Given: (sessionId, title).
-      throw unwritten('rename: give it a title, or take it back when it is empty.');
+      // Arguments: (sessionId, title).
+      throw unwritten('rename: set the title, or remove it if it is empty.');
     },
     async delete() {
-      // Given: the sessionId.
-      throw unwritten('delete: delete it, and fence what still writes into it.');
+      // Argument: the sessionId.
+      throw unwritten('delete: delete the session, and fence its writers.');
     },
     async prune() {
-      // Given: { olderThanMs, keepLast }. `checkRetention` refuses what would delete everything.
-      throw unwritten('prune: delete what both rules allow, save sessions with a run under way.');
+      // Argument: { olderThanMs, keepLast }. `checkRetention` rejects rules that would delete everything.
+      throw unwritten('prune: delete what both rules allow, except for sessions with an active run.');
     },
     async vacuum() {
-      throw unwritten('vacuum: give room back that deleted sessions took, and say how many bytes.');
+      throw unwritten('vacuum: free the space of deleted sessions, and return the number of bytes.');
     },
     async probe() {
-      throw unwritten('probe: try whether a prompt could be stored now, and leave nothing behind.');
+      throw unwritten('probe: test whether a prompt could be stored now, and leave nothing behind.');
     },
     async close() {
       // Nothing is open yet.

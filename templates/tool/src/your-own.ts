@@ -3,18 +3,18 @@ import { defineTool } from '@cobbler/agent';
 
 /** Arguments of your_own. */
 export interface YourOwnArgs {
-  /** What it is done to. */
+  /** The object to act on. */
   readonly subject: string;
 }
 
-/** Does what its description promises the model. */
+/** Creates the tool your_own. */
 export function yourOwn(): Tool {
   return defineTool<YourOwnArgs>({
     name: 'your_own',
-    description: 'Say what it does, when to use it, and what comes back.',
+    description: 'Describe what it does, when to use it, and what it returns.',
     parameters: {
       type: 'object',
-      properties: { subject: { type: 'string', description: 'What it is done to.' } },
+      properties: { subject: { type: 'string', description: 'The object to act on.' } },
       required: ['subject'],
       additionalProperties: false,
     },
@@ -22,7 +22,7 @@ export function yourOwn(): Tool {
     effect: 'once',
     subject: ({ subject }) => subject,
     execute({ subject }) {
-      throw new Error(`src/your-own.ts, execute: do it to ${subject}, and give what the model is to know.`);
+      throw new Error(`src/your-own.ts, execute: act on ${subject}, and return the result for the model.`);
     },
   });
 }

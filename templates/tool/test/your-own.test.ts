@@ -3,7 +3,7 @@ import { scriptedAgent } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
 import { yourOwn } from '../src/your-own.ts';
 
-/** What the model is told when it calls the tool. */
+/** Returns the text that the model receives when it calls the tool. */
 async function told(args: Record<string, unknown>): Promise<string | undefined> {
   const agent = scriptedAgent([{ calls: [{ name: 'your_own', arguments: args }] }, 'Done.']);
   const { messages } = await new Executor({ agent, tools: [yourOwn()] }).run('Do it.');
@@ -13,11 +13,11 @@ async function told(args: Record<string, unknown>): Promise<string | undefined> 
 }
 
 describe('your_own', () => {
-  it('does what it is called for', async () => {
-    expect(await told({ subject: 'this' })).toBe('what the model is to know');
+  it('acts on its subject', async () => {
+    expect(await told({ subject: 'this' })).toBe('the result for the model');
   });
 
-  it('tells the model which arguments are wrong, without having begun', async () => {
+  it('reports invalid arguments to the model without starting', async () => {
     expect(await told({})).toContain('The arguments were refused');
   });
 });

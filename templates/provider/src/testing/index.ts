@@ -1,45 +1,46 @@
 import type { ProviderTesting } from '@cobbler/agent/testing';
 import { mockWire } from '@cobbler/agent/testing';
 
-/** The inverse of the wire: writes the answers that it reads, and reads the requests that it writes. */
+/** The mock of the wire: writes the responses that the wire reads, and reads the requests that it writes. */
 export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
-  framing: 'sse', // As the wire has it.
-  // What the service cannot say, each with the reason, such as: sampling: 'It has no temperature.'
-  // Compare the names of `UnsupportedFeature` before the first run. Each entry switches cases off; at most five.
+  framing: 'sse', // The same as in the wire.
+  // Features that the service lacks, each with the reason, such as: sampling: 'It has no temperature.' See the names
+  // of `UnsupportedFeature` before the first run. Each entry skips cases; at most five are allowed.
   lacks: {},
   read() {
-    // Given: the body of a request, of the type `Body` in `mockWire<Body>({ … })`.
+    // Argument: the body of a request, of the type `Body` in `mockWire<Body>({ … })`.
     throw new Error(
-      'src/testing/index.ts, read: give the request back as { model, system, tools, toolChoice, turns … }.',
+      'src/testing/index.ts, read: return the request as { model, system, tools, toolChoice, turns … }.',
     );
   },
-  // What the real service says to a request that it does not take: one that accepts everything proves little.
+  // The service's response to an invalid request. A mock that accepts everything proves little.
   refuse: () => undefined,
   begin() {
-    // Given: the whole answer, as { blocks, stop, usage, model }.
-    throw new Error('src/testing/index.ts, begin: give the payloads that open an answer; there may be none.');
+    // Argument: the complete response, as { blocks, stop, usage, model }.
+    throw new Error('src/testing/index.ts, begin: return the payloads that start a response, if any.');
   },
   open() {
-    // Given: (at, block), where a block is a text, reasoning or a call. It may be told twice, or left untold.
-    throw new Error('src/testing/index.ts, open: give the payloads with which a block begins.');
+    // Arguments: (at, block), where a block is text, reasoning or a call. A block may be reported twice, or not at
+    // all.
+    throw new Error('src/testing/index.ts, open: return the payloads that start a block.');
   },
   delta() {
-    // Given: (at, text, block).
-    throw new Error('src/testing/index.ts, delta: give the payloads of a piece of a block.');
+    // Arguments: (at, text, block).
+    throw new Error('src/testing/index.ts, delta: return the payloads of a part of a block.');
   },
-  // Services that sign their reasoning, or say when a block is whole: seal(at, seal) and close(at, block).
+  // For services that sign their reasoning, or mark the end of a block: seal(at, seal) and close(at, block).
   end() {
-    // Given: the whole answer.
+    // Argument: the complete response.
     throw new Error(
-      'src/testing/index.ts, end: give the payloads that tell usage, why it stops, and the end.',
+      'src/testing/index.ts, end: return the payloads with the usage, the stop reason and the end.',
     );
   },
   noise: () => [{ kind: 'of-a-later-version' }],
   error() {
-    // Given: the fault. Where failures in the middle of an answer look otherwise, add fail(fault).
+    // Argument: the fault. If failures in the middle of a response have another format, add fail(fault).
     throw new Error(
-      'src/testing/index.ts, error: give what a failed request says, as { body, status, headers }.',
+      'src/testing/index.ts, error: return the response of a failed request, as { body, status, headers }.',
     );
   },
 });
