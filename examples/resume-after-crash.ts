@@ -37,7 +37,7 @@ async function work(folder: string, dies: boolean): Promise<void> {
   const answers = [
     { calls: [{ name: 'weigh', arguments: {} }] },
     { calls: [{ name: 'pay', arguments: {} }] },
-    'Whether it was paid I cannot tell; please look before I pay again.',
+    'I cannot tell if it was paid; please check before I pay again.',
   ];
   const agent = scriptedAgent(
     [({ messages }) => answers[messages.filter(({ role }) => role === 'assistant').length] ?? ''],

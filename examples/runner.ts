@@ -1,4 +1,4 @@
-// Shows work that outlives its process: each request and each call is a journaled step, and a wait needs no process.
+// Shows work that outlives its process: each request and each call is a recorded step, and waiting needs no process.
 // Run it with: npm run try -- examples/runner.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Packs the package in the current folder as it would be published and lets publint and attw look at it.
-// Run by turbo in every package after its build.
+// Packs the package in the current directory as it would be published, and checks it with publint and attw. Turbo
+// runs it in every package after its build.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ try {
   await must('pnpm', ['pack', '--pack-destination', folder]);
   for (const tarball of readdirSync(folder)) {
     await must('publint', ['run', join(folder, tarball), '--strict']);
-    // CommonJS takes the same modules by require: every Node we support can.
+    // CommonJS loads the same modules with require, which every supported version of Node can do.
     const flags = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--no-emoji'];
     await must('attw', [join(folder, tarball), ...flags]);
   }

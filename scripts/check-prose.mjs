@@ -1,6 +1,6 @@
-// Checks the wording of the documents and of the strings in the product. Run by `npm run check`. Each row of the table is a
-// pattern and what to write instead. `scripts/prose.json` holds how many matches an area may still have; `--write` lowers
-// these numbers to what is left, and never raises one.
+// Checks the wording of the documents and of the strings in the product. Run by `npm run check`. Each row of the
+// table is a pattern and its replacement. `scripts/prose.json` contains the number of matches that an area may still
+// have; `--write` lowers these numbers to the current counts and never raises one.
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,9 +53,9 @@ const DOCUMENTS = [
   'site/*.md',
 ];
 const SOURCES = ['{packages,apps}/*/src/**/*.{ts,tsx}', 'site/{src,.vitepress}/**/*.ts'];
-/** Matches to print per area: the newest are in the files that were written last. */
+/** Maximum number of matches to print per area; those in recently changed files come first. */
 const MAX_PRINTED = 20;
-/** Text that plays a user or a model, and text that other programs write. */
+/** Text that imitates a user or a model, and text that other programs write. */
 const EXEMPT = /(^|\/)(fixtures|demo)\/|^CHANGELOG\.md$/;
 
 /**
@@ -81,15 +81,16 @@ function stringsOf(path, text) {
 }
 
 /**
- * Blanks single words in backticks: a document may name a word without using it.
+ * Blanks single words in backticks: a document may mention a word without using it.
  * @param {string} text
  */
 const withoutTerms = (text) => text.replace(/`[^`\s]+`/g, (term) => '`'.repeat(term.length));
 
 /**
  * @param {string} root
- * @param {Record<string, number>} allowed matches per area: a file, or a folder with a slash at its end
- * @returns {{ counts: Map<string, number>, failed: Map<string, Match[]> }} `failed` has the areas above what is allowed
+ * @param {Record<string, number>} allowed matches per area: a file, or a directory with a trailing slash
+ * @returns {{ counts: Map<string, number>, failed: Map<string, Match[]> }} `failed` contains the areas above the
+ * allowed number
  */
 export function checkProse(root, allowed) {
   /** @type {Map<string, Match[]>} */

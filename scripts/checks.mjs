@@ -1,5 +1,5 @@
-// The checks of sources and of builds. Every check runs even when an earlier one failed, so that one run shows
-// everything there is to repair.
+// The checks of sources and of builds. Every check runs even if an earlier one failed, so that one run shows all
+// problems.
 import { capture } from './child.mjs';
 
 /**
@@ -34,7 +34,7 @@ const BUILD_CHECKS = [
 ];
 
 /**
- * The checks that need no build, side by side. Resolves with the names of those that failed.
+ * Runs the checks that need no build, in parallel. Resolves with the names of those that failed.
  * @param {string} root
  * @param {Tools} tools
  * @returns {Promise<string[]>}
@@ -45,7 +45,7 @@ export async function checkSources(root, tools) {
 }
 
 /**
- * Builds every package and checks what would be published, one check after the other.
+ * Builds every package and checks what would be published, one check after another.
  * @param {string} root
  * @param {Tools} tools
  * @returns {Promise<string[]>} the names of the checks that failed
@@ -55,7 +55,7 @@ export async function checkBuilds(root, tools) {
   const failed = [];
   for (const check of BUILD_CHECKS) {
     failed.push(...(await runCheck(check, root, tools)));
-    if (failed.includes('build')) break; // Nothing to pack.
+    if (failed.includes('build')) break; // There is nothing to pack.
   }
   return failed;
 }

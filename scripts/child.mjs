@@ -1,15 +1,15 @@
-// Child processes of the bootstrap. Plain JavaScript that runs on Node 18: it works before anything is set up.
+// Child processes of the bootstrap. Plain JavaScript that runs on Node 18, because it runs before anything is set up.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** An error whose message is all a user needs to see. */
+/** An error that is shown to the user without a stack trace. */
 export class Refusal extends Error {}
 
-/** npm and pnpm are `.cmd` files on Windows, which only a shell starts. */
+/** On Windows, npm and pnpm are `.cmd` files, which only a shell can start. */
 const shell = process.platform === 'win32';
 
 /**
- * Runs a command and collects what it prints. Never rejects for a failing command.
+ * Runs a command and collects its output. Never rejects if the command fails.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
@@ -30,8 +30,8 @@ export function capture(command, args, options) {
 }
 
 /**
- * Gives the terminal to a command until it ends and resolves with its exit code. Ctrl-C reaches the command
- * from the terminal itself; this process only stays alive to pass its answer on.
+ * Runs a command in the terminal and resolves with its exit code. Ctrl-C reaches the command directly from the
+ * terminal; this process only stays alive to pass on its exit code.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
@@ -57,7 +57,7 @@ export function handOver(command, args, options) {
 }
 
 /**
- * The shell's convention: 128 + the signal's number for a command that a signal ended.
+ * Returns the exit code by the shell's convention: 128 + the signal's number for a command that a signal ended.
  * @param {number | null} code
  * @param {NodeJS.Signals | null} signal
  */
@@ -66,7 +66,7 @@ function exitCode(code, signal) {
 }
 
 /**
- * Tells on stderr what is being done, and on a terminal for how long already.
+ * Prints to stderr what is being done, and on a terminal the elapsed time.
  * @template T
  * @param {string} label
  * @param {() => Promise<T>} work

@@ -8,14 +8,14 @@ interface Counts {
   skipped: number;
 }
 
-/** Whoever sees only the end of a log sees what failed, unless half of it did. */
+/** Maximum number of failed tests to name at the end of the output. */
 const namedFailures = 50;
 
 /**
- * Prints each skipped test with its reason, each failed one with the first line of its error and, as the very
- * last line of the run, `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of
- * any test count as failed. With COBBLER_COUNTS set, counts and names go to that file instead: the caller has
- * the last word.
+ * Prints each skipped test with its reason, each failed test with the first line of its error and, as the very last
+ * line of the run, `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of any test
+ * count as failed. If COBBLER_COUNTS is set, counts and names are written to that file instead, and the caller prints
+ * them.
  */
 export default class ClosingLine implements Reporter {
   #filtered = false;
@@ -40,14 +40,14 @@ export default class ClosingLine implements Reporter {
       for (const test of module.children.allTests()) count(test, counts, skips, failures);
     }
     counts.failed = failures.length;
-    // A name or line filter skips everything it leaves out: no list of those.
+    // Do not list the tests that a name or line filter excludes.
     if (!this.#filtered) for (const skip of skips.sort()) process.stdout.write(`${skip}\n`);
     const path = process.env.COBBLER_COUNTS;
     if (path) {
       writeFileSync(path, JSON.stringify({ ...counts, failures: failures.slice(0, namedFailures) }));
       return;
     }
-    // Other reporters and the shutdown may still print: wait for the exit.
+    // Other reporters and the shutdown may still print, so wait for the exit.
     process.once('exit', () => {
       for (const failure of failures.slice(0, namedFailures)) process.stdout.write(`${failure}\n`);
       process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);

@@ -1,4 +1,4 @@
-// The one door: `npm start`, `npm test` and their siblings come here with nothing but Node and npm installed.
+// The entry point of all npm scripts (`npm start`, `npm test` and others). It requires only Node and npm.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { verify } from './verify.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * What each word of `node scripts/cobbler.mjs <word>` does with the words after it.
+ * The commands of `node scripts/cobbler.mjs <command>`; each receives the arguments after it.
  * @type {Record<string, (tools: import('./setup.mjs').Tools, args: string[]) => Promise<number>>}
  */
 const commands = {
@@ -35,7 +35,7 @@ const commands = {
 };
 
 /**
- * Writes the generated files anew: one of them by its name, or all that need no build.
+ * Writes generated files: one of them by its name, or all that need no build.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} words
  */
@@ -48,7 +48,7 @@ async function generate(tools, words) {
 }
 
 /**
- * Runs a measurement by its name; a flag, or nothing, means the one beside other libraries.
+ * Runs a measurement by its name. A flag, or no argument, selects the comparison with other libraries.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} words
  */
@@ -58,23 +58,23 @@ function bench(tools, words) {
 }
 
 /**
- * Runs the CLI. Without a word it plays the demo.
+ * Runs the CLI; without arguments, the demo.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
  */
 function startCli(tools, args) {
   const main = join(root, 'apps', 'cli', 'src', 'main.ts');
-  // What it tells people to type is what they can type here.
+  // Its messages then name commands that can be typed here.
   const env = { COBBLER_COMMAND: 'npm start --' };
   return runSource(tools, [main, ...(args.length > 0 ? args : ['demo'])], env);
 }
 
 /**
- * Runs a TypeScript file against the sources, where the user stands and with the user's own PATH: what an
- * agent runs there must find the programs that the user would find.
+ * Runs a TypeScript file against the sources, in the user's directory and with the user's own PATH: commands of an
+ * agent must find the same programs as the user.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
- * @param {Record<string, string>} [extra] variables to add
+ * @param {Record<string, string>} [extra] additional variables
  */
 function runSource(tools, args, extra) {
   const cwd = process.env.INIT_CWD ?? process.cwd();
@@ -83,25 +83,26 @@ function runSource(tools, args, extra) {
 }
 
 /**
- * Runs a program that somebody wrote beside the README.
+ * Runs a user's program that is inside the project.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
  */
 function tryFile(tools, args) {
   const file = args.find((arg) => !arg.startsWith('-'));
-  if (file === undefined) throw new Refusal('Which program? Such as: npm run try examples/hello.ts');
+  if (file === undefined)
+    throw new Refusal('The file is missing. For example: npm run try examples/hello.ts');
   const path = resolve(process.env.INIT_CWD ?? process.cwd(), file);
   if (!existsSync(path)) throw new Refusal(`There is no file ${file}.`);
   if (relative(root, realpathSync(path)).startsWith('..'))
     throw new Refusal(
-      `${file} lies outside this folder, where nothing finds the packages. Put it beside README.md.`,
+      `${file} is outside the project, where the packages cannot be found. Move it next to README.md.`,
     );
   return runSource(tools, args);
 }
 
 /**
- * npm passes a signal to the shell between itself and this process, and no further. Without this, what runs
- * here would live on when npm is told to end.
+ * Ends this process together with npm. npm sends a signal only to the shell between itself and this process, which
+ * would otherwise keep running.
  */
 function endWithParent() {
   const parent = process.ppid;
@@ -118,7 +119,7 @@ async function main() {
   const [word = '', ...args] = process.argv.slice(2);
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (!command) throw new Refusal(`Use one of: ${Object.keys(commands).join(', ')}.`);
-  // pnpm works without the packages, and must: it renews a lockfile that stops their installation.
+  // pnpm must work without the packages, because it updates a lockfile that cannot be installed.
   const install = !(word === 'exec' && args[0] === 'pnpm');
   return command(await setUp(root, { install }), args);
 }

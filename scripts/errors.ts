@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the catalogue of errors, or with --check says whether it is as it would be written.
+// Writes docs/errors.md from the catalogue of errors; with --check, only compares it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { catalogue } from '../apps/cli/src/explain/catalogue.ts';
@@ -8,8 +8,6 @@ const file = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
 const page = errorsPage(catalogue);
 if (!process.argv.includes('--check')) writeFileSync(file, page);
 else if (readFileSync(file, 'utf8') !== page) {
-  process.stderr.write(
-    'docs/errors.md is not what the catalogue says. Write it: npm run generate -- errors\n',
-  );
+  process.stderr.write('docs/errors.md does not match the catalogue. Write it: npm run generate -- errors\n');
   process.exitCode = 1;
 }

@@ -1,4 +1,5 @@
-// Writes the types of events and packages/agent/test/event-schema.json, unless the format of events has changed in a way that breaks readers.
+// Writes the types of events and packages/agent/test/event-schema.json, unless the event format has changed in a way
+// that breaks readers.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ const file = fileURLToPath(new URL('../packages/agent/test/event-schema.json', i
 const { added, broken } = schemaChange(JSON.parse(readFileSync(file, 'utf8')), eventJsonSchema());
 if (broken.length > 0) {
   process.stderr.write(
-    `This breaks readers, see docs/events.md. Nothing was written.\n  ${broken.join('\n  ')}\n`,
+    `This change breaks readers; see docs/events.md. Nothing was written.\n  ${broken.join('\n  ')}\n`,
   );
   process.exitCode = 1;
 } else {

@@ -1,10 +1,10 @@
-// Writes the column "Tests" of docs/requirements.md and docs/promises.md from the names of the tests. The other columns are
-// written by hand, there.
+// Writes the column "Tests" of docs/requirements.md and docs/promises.md from the names of the tests. The other
+// columns are written by hand in those files.
 //
 //   npm run generate -- requirements
 //
-// Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an unknown
-// number or more than three.
+// Exits with 1 and writes nothing if a requirement or promise has no test, a file is missing, or a test cites an
+// unknown number or more than three.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

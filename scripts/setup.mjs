@@ -1,5 +1,5 @@
-// Gets a clone ready: a Node new enough, pnpm, and the packages of the lockfile. Plain JavaScript without
-// dependencies, because it runs before there are any, on whatever Node the machine has (18 or newer).
+// Sets up a clone: a recent Node, pnpm, and the packages of the lockfile. Plain JavaScript without dependencies,
+// because it runs before there are any, on any Node from version 18.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,13 +15,15 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { capture, Refusal, tell } from './child.mjs';
 
-/** The Node that is fetched where the machine's own is too old to run TypeScript sources. */
+/** The Node to download if the machine's own is too old to run TypeScript sources. */
 const NODE = '24.21.0';
 
-/** The platforms for which npm carries that Node as a package of its own. */
+/** The platforms for which npm has a package with that Node. */
 const NODE_PACKAGES = ['linux-x64', 'linux-arm64', 'win-x64'];
 
-/** What npm passes to its scripts that a nested npm or pnpm may see; anything else would lead it astray. */
+/**
+ * Settings that npm passes to its scripts and that a nested npm or pnpm may also use. The others would mislead it.
+ */
 const KEPT_NPM_SETTINGS =
   /^npm_config_(cache|registry|userconfig|globalconfig|proxy|https_proxy|noproxy|ca|cafile|strict_ssl)$/;
 
@@ -35,9 +37,9 @@ const NO_NETWORK =
  */
 
 /**
- * Sets up what is missing; does next to nothing when all is there.
+ * Sets up whatever is missing; does almost nothing if nothing is.
  * @param {string} root
- * @param {{ install?: boolean }} [options] without `install`, the packages stay as they are
+ * @param {{ install?: boolean }} [options] without `install`, the packages remain unchanged
  * @returns {Promise<Tools>}
  */
 export async function setUp(root, { install = true } = {}) {
@@ -73,8 +75,8 @@ export async function setUp(root, { install = true } = {}) {
 }
 
 /**
- * The environment without npm's own additions: a project's `npm start` must not change what an npm inside
- * of it does.
+ * Returns the environment without npm's own additions: a project's `npm start` must not affect an npm that runs
+ * inside it.
  * @param {NodeJS.ProcessEnv} env
  * @returns {NodeJS.ProcessEnv}
  */
@@ -86,7 +88,7 @@ export function cleanEnvironment(env) {
 }
 
 /**
- * The PATH as it was before npm put its own folders in front.
+ * Returns the PATH without the directories that npm prepends.
  * @param {string} path
  * @returns {string}
  */
@@ -97,7 +99,7 @@ export function userPath(path) {
 }
 
 /**
- * Names the packages to fetch: pnpm always, Node only where the running one is too old.
+ * Returns the packages to download: pnpm always, Node only if the running one is too old.
  * @param {string} pnpm `pnpm@version` of package.json
  * @returns {string[]}
  */
@@ -128,8 +130,8 @@ function nodeBinary(home, spec) {
 }
 
 /**
- * Installs the tools beside their final place and moves them there, so that two clones can do it at once
- * and an interrupted one leaves nothing half done.
+ * Installs the tools next to their final location and then moves them there, so that two clones can do it at the same
+ * time and an interruption leaves nothing incomplete.
  * @param {string} home
  * @param {string[]} wanted
  */
@@ -137,11 +139,11 @@ async function fetchTools(home, wanted) {
   const draft = `${home}.${process.pid}`;
   try {
     mkdirSync(draft, { recursive: true });
-    // Without a manifest of its own, npm would install into the nearest project above.
+    // Without its own manifest, npm would install into the nearest project above.
     writeFileSync(join(draft, 'package.json'), '{"private":true}\n');
   } catch (error) {
     throw new Refusal(
-      `Cannot write ${draft} (${message(error)}). Set XDG_CACHE_HOME to a folder that can be written.`,
+      `Cannot write ${draft} (${message(error)}). Set XDG_CACHE_HOME to a writable directory.`,
     );
   }
   try {
@@ -161,7 +163,7 @@ async function fetchTools(home, wanted) {
     try {
       renameSync(draft, home);
     } catch (error) {
-      // Another clone was first, and its tools are the same.
+      // Another clone was faster and has installed the same tools.
       if (!existsSync(join(home, 'ok')))
         throw new Refusal(`Cannot move ${draft} into place: ${message(error)}`);
     }
@@ -171,7 +173,7 @@ async function fetchTools(home, wanted) {
 }
 
 /**
- * Installs the lockfile's packages unless they are there already.
+ * Installs the lockfile's packages unless they are already installed.
  * @param {string} root
  * @param {string[]} wanted
  * @param {NodeJS.ProcessEnv} env
@@ -187,7 +189,7 @@ async function installPackages(root, wanted, env) {
   if (/ERR_PNPM_(OUTDATED_LOCKFILE|PACKAGE_MANAGER_NO_IMPORTER)/.test(output)) {
     throw new Refusal(
       'Cannot install the packages: pnpm-lock.yaml does not match the package.json files. ' +
-        'Renew it with: npm run exec -- pnpm install --no-frozen-lockfile',
+        'Update it with: npm run exec -- pnpm install --no-frozen-lockfile',
     );
   }
   if (code !== 0) throw failure('pnpm could not install the packages', output);
@@ -195,20 +197,20 @@ async function installPackages(root, wanted, env) {
 }
 
 /**
- * Puts pnpm beside the other commands, where `npx turbo` finds it on a machine without pnpm.
+ * Links pnpm next to the other commands, where `npx turbo` finds it on a machine without pnpm.
  * @param {string} root
- * @param {string} bin where pnpm is
+ * @param {string} bin directory of pnpm
  */
 function linkPnpm(root, bin) {
   const link = join(root, 'node_modules', '.bin', 'pnpm');
   if (process.platform === 'win32' || existsSync(link)) return;
-  // A link into a cache that was deleted is there and leads nowhere.
+  // A link to a deleted cache still exists but has no target.
   rmSync(link, { force: true });
   symlinkSync(join(bin, 'pnpm'), link);
 }
 
 /**
- * Changes whenever an install could give something else.
+ * Returns a value that changes whenever an installation could have a different result.
  * @param {string} root
  * @param {string[]} wanted
  */
@@ -233,12 +235,12 @@ function fingerprint(root, wanted) {
 function failure(what, output) {
   if (NO_NETWORK.test(output)) {
     return new Refusal(
-      `${what}: the package registry cannot be reached. The first run needs the network once (or ` +
-        'HTTPS_PROXY set, behind a proxy); later runs need none. Connect and run the same command again.',
+      `${what}: the package registry cannot be reached. The first run needs the network once (with ` +
+        'HTTPS_PROXY set, behind a proxy); later runs do not. Connect and run the same command again.',
     );
   }
   const last = output.trim().split('\n').slice(-12).join('\n');
-  return new Refusal(`${what}. It said:\n${last}\nFix that and run the same command again.`);
+  return new Refusal(`${what}. Its output:\n${last}\nFix that and run the same command again.`);
 }
 
 /** @param {unknown} error */

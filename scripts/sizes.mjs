@@ -1,7 +1,7 @@
-// Compares the size of each entry of a package, as it was built, with its budget in budgets.json:
+// Compares the size of each built entry of a package with its budget in budgets.json:
 //
 //   npm run bench -- sizes       prints both, and exits with 1 if an entry is above its budget or far below it
-//   npm run generate -- sizes    sets each budget to the size and 3 %
+//   npm run generate -- sizes    sets each budget to the size plus 3 %
 //
 // The size is what the entry adds to a program: bundled, minified, compressed, without its dependencies.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { readProject } from './api/source.mjs';
 export const budgetFor = (size) => Math.ceil(Math.max(size * 1.03, size + 50) / 10) * 10;
 
 /**
- * Returns what is wrong with a size and its budget. An entry without a budget is new.
+ * Compares a size with its budget and returns the problem. An entry without a budget is new.
  * @param {number} size
  * @param {number | undefined} budget
  */

@@ -1,4 +1,5 @@
-// `npm test` and the tests of `npm run verify`: vitest with the level of vitest.base.ts, and what failed at the end.
+// `npm test` and the tests of `npm run verify`: runs vitest with the level of vitest.base.ts and prints the failures
+// at the end.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,15 +8,15 @@ import { capture, handOver } from './child.mjs';
 
 /**
  * @typedef {import('./setup.mjs').Tools} Tools
- * @typedef {'quick' | 'slow' | 'full'} Level `slow` is what `quick` leaves out, `full` is both
+ * @typedef {'quick' | 'slow' | 'full'} Level `slow` is what `quick` omits, `full` is both
  * @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Counts
  */
 
 /**
- * The quick tests beside the checks of the sources; with arguments only the tests they choose.
+ * Runs the quick tests in parallel with the checks of the sources; with arguments, only the tests that they select.
  * @param {string} root
  * @param {Tools} tools
- * @param {string[]} args passed on to vitest
+ * @param {string[]} args for vitest
  * @returns {Promise<number>} the exit code
  */
 export async function testQuick(root, tools, args) {
@@ -25,13 +26,13 @@ export async function testQuick(root, tools, args) {
 }
 
 /**
- * Prints what failed and, last of all, the counts.
+ * Prints the failures and, last, the counts.
  * @param {{ code: number, counts: Counts }} run
  * @param {string[]} failedChecks
  * @returns {number} the exit code
  */
 export function report({ code, counts }, failedChecks) {
-  for (const name of failedChecks) process.stdout.write(`failed: the check of ${name} (see above)\n`);
+  for (const name of failedChecks) process.stdout.write(`failed: ${name} check (see above)\n`);
   for (const failure of counts.failures) process.stdout.write(`${failure}\n`);
   const failures = counts.failed + failedChecks.length;
   process.stdout.write(`${counts.passed} passed, ${failures} failed, ${counts.skipped} skipped\n`);
@@ -42,8 +43,8 @@ export function report({ code, counts }, failedChecks) {
  * @param {string} root
  * @param {Tools} tools
  * @param {Level} level
- * @param {string[]} args passed on to vitest
- * @param {{ quiet?: boolean }} [options] with `quiet`, nothing that vitest prints is shown
+ * @param {string[]} args for vitest
+ * @param {{ quiet?: boolean }} [options] with `quiet`, vitest's output is hidden
  * @returns {Promise<{ code: number, counts: Counts }>}
  */
 export async function runVitest(root, tools, level, args, { quiet = false } = {}) {
@@ -64,7 +65,7 @@ export async function runVitest(root, tools, level, args, { quiet = false } = {}
 }
 
 /**
- * A run that ends without counts (no test found, a broken configuration) is one failure.
+ * Reads the counts. A run without counts (no test found, an invalid configuration) is one failure.
  * @param {string} file
  * @param {number} code
  * @returns {Counts}

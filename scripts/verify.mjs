@@ -1,9 +1,9 @@
-// What `npm test` leaves out:
+// Runs what `npm test` omits:
 //
 //   npm run verify                       builds, package checks, sizes, and the tests in *.slow.test.ts
 //   npm run verify -- NAME [WORDS]       one suite of scripts/tasks.json
-//   npm run verify -- PATH ...           every test whose path matches, the slow ones too
-//   npm run verify -- --repeat 20 PATH   those tests 20 times; says which failed in which round
+//   npm run verify -- PATH ...           every test whose path matches, including slow ones
+//   npm run verify -- --repeat 20 PATH   those tests 20 times; lists each failure with its round
 //   npm run verify -- --all              npm test, npm run verify and every suite, with a table at the end
 import { checkBuilds } from './checks.mjs';
 import { handOver, Refusal } from './child.mjs';
@@ -12,7 +12,7 @@ import { report, runVitest } from './test-run.mjs';
 
 /** @typedef {import('./setup.mjs').Tools} Tools */
 
-/** What `--all` runs, quick ones first. `crash` and `simulate` are tests of the slow level already. */
+/** The suites of `--all`, quick ones first. `crash` and `simulate` are already tests of the slow level. */
 export const everything = [
   ['test'],
   ['run', 'verify'],
@@ -43,14 +43,14 @@ export async function verify(root, tools, words) {
 /**
  * @param {string} root
  * @param {Tools} tools
- * @param {string[]} words how often, then which tests
+ * @param {string[]} words the number of rounds, then the tests
  */
 async function repeat(root, tools, [count = '', ...paths]) {
   const rounds = Number(count);
   if (!Number.isSafeInteger(rounds) || rounds < 1 || paths.length === 0)
     throw new Refusal(
-      `Cannot repeat tests: ${count === '' ? 'there is no number' : `got "${[count, ...paths].join(' ')}"`}. ` +
-        'Give a number and a path, such as: npm run verify -- --repeat 20 packages/tools/test/walk.test.ts',
+      `Cannot repeat tests: ${count === '' ? 'the number is missing' : `got "${[count, ...paths].join(' ')}"`}. ` +
+        'Use a number and a path, such as: npm run verify -- --repeat 20 packages/tools/test/walk.test.ts',
     );
   /** @type {string[]} */
   const failures = [];

@@ -51,7 +51,7 @@ the second of two ended by tokens after 1 turns
   the model sees: 2 kg
 a process ended by SIGKILL
   the model sees: This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.
-  complete: Whether it was paid I cannot tell; please look before I pay again.
+  complete: I cannot tell if it was paid; please check before I pay again.
 a process ended by itself
 what really happened: weighed, paid
 `,

@@ -1,12 +1,12 @@
-// How an exported name is declared, as text: what a program that uses it depends on, without bodies, private members
-// and comments. Every exported declaration names its types, so that the syntax alone tells them.
+// Converts the declaration of an exported name to text: everything that a program using it depends on, without
+// bodies, private members and comments. Every exported declaration names its types, so the syntax is sufficient.
 
 /** @typedef {import('./source.mjs').Source} Source */
 /** @typedef {import('./exports.mjs').Exported} Exported */
 
 /**
  * @param {Exported} exported
- * @returns {string} lines as the formatter left them
+ * @returns {string} lines as formatted in the source
  */
 export function declarationOf({ name, source, statements, external }) {
   if (!source) return `${name} // of ${external}`;
@@ -31,7 +31,7 @@ function statementText(source, node) {
 }
 
 /**
- * With its type, or with its value where that is the type.
+ * Returns the declaration with its type, or with its value if the value is the type.
  * @param {Source} source
  * @param {any} node
  */
@@ -69,7 +69,7 @@ function memberText(source, member) {
 }
 
 /**
- * A stretch of a file without its comments and the lines they leave empty.
+ * Returns part of a file without its comments and the lines that become empty.
  * @param {Source} source
  * @param {number} start
  * @param {number} end

@@ -1,4 +1,4 @@
-// What the packages offer: every name an entry exports, and the statements that declare it.
+// Finds every name that an entry of a package exports, and the statements that declare it.
 import { entryFile, sourceOf } from './source.mjs';
 
 /** @typedef {import('./source.mjs').Project} Project */
@@ -6,15 +6,15 @@ import { entryFile, sourceOf } from './source.mjs';
 /** @typedef {import('./source.mjs').Source} Source */
 /**
  * @typedef {object} Exported
- * @property {string} name as the entry exports it
- * @property {Source} [source] the file that declares it; none for what another project declares
- * @property {any[]} statements of that file, several for overloads; none for what another project declares
- * @property {string} [external] the package outside of this project that it comes from
+ * @property {string} name in the entry
+ * @property {Source} [source] the file that declares it; absent for declarations of another project
+ * @property {any[]} statements of that file, several for overloads; empty for declarations of another project
+ * @property {string} [external] the package outside of this project that declares it
  */
 /** @typedef {{ specifier: string, names: Exported[] }} Entry */
 
 /**
- * The entries of a package, in the order of its package.json, with their names sorted.
+ * Returns the entries of a package in the order of its package.json, with their names sorted.
  * @param {Project} project
  * @param {Package} target
  * @returns {Entry[]}
@@ -30,7 +30,7 @@ export function entriesOf(project, target) {
 }
 
 /**
- * The packages that are published and can be imported.
+ * Returns the packages that are published and can be imported.
  * @param {Project} project
  */
 export function publishedPackages({ packages }) {
@@ -40,10 +40,10 @@ export function publishedPackages({ packages }) {
 }
 
 /**
- * Everything a file exports, re-exports followed to where it is declared.
+ * Returns everything that a file exports, with re-exports resolved to their declarations.
  * @param {Project} project
  * @param {Source} source
- * @param {Set<string>} [above] files on the way here
+ * @param {Set<string>} [above] files that led here
  * @returns {Map<string, Exported>}
  */
 function exportsOf(project, source, above = new Set()) {
@@ -86,7 +86,7 @@ function namedExports(project, source, statement, way) {
 }
 
 /**
- * A name that a file declares, or has imported in order to export it.
+ * Returns a name that a file declares, or imports in order to export it.
  * @param {Source} source
  * @param {string} inner
  * @param {string} name
@@ -118,7 +118,7 @@ function declaredNames(declaration) {
 }
 
 /**
- * Whether a comment that starts with two stars stands right before a node.
+ * Returns whether a doc comment is directly before a node.
  * @param {Source} source
  * @param {any} node
  */

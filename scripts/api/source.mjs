@@ -74,7 +74,7 @@ export function entryFile({ folder, manifest }, entry) {
 }
 
 /**
- * Calls `look` for every node of a tree, parents first; a look that returns false keeps out of its children.
+ * Calls `look` for every node of a tree, parents first. If it returns false, the children are skipped.
  * @param {any} node
  * @param {(node: any, parent: any) => unknown} look
  * @param {any} [parent]

@@ -1,4 +1,4 @@
-// The page of errors, made of the catalogue that `cobbler explain` prints.
+// The page of errors, generated from the catalogue that `cobbler explain` prints.
 
 /** @typedef {import('../../apps/cli/src/explain/explanation.ts').Area} Area */
 /** @typedef {import('../../apps/cli/src/explain/explanation.ts').Explanation} Explanation */

@@ -9,7 +9,7 @@ const home = mkdtempSync(join(tmpdir(), 'cobbler-api-'));
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Writes these files as the only sources of the package of tools. */
+/** Writes these files as the only sources of the tools package. */
 function plant(files: Record<string, string>): void {
   rmSync(home, { recursive: true, force: true });
   for (const manifest of globSync('{packages,apps}/*/package.json', { cwd: root }))
@@ -20,13 +20,13 @@ function plant(files: Record<string, string>): void {
   }
 }
 
-/** What the package of tools would be said to offer with these files as its sources. */
+/** Returns the API of the tools package with these files as its sources. */
 function offered(files: Record<string, string>): string | undefined {
   plant(files);
   return apiFiles(home).get('packages/tools/api.md');
 }
 
-test('a declaration is told without bodies, private members and comments', () => {
+test('describes a declaration without bodies, private members and comments', () => {
   const text = offered({
     'index.ts': `
       import type { Inner } from './inner.ts';
@@ -63,7 +63,7 @@ test('a declaration is told without bodies, private members and comments', () =>
   ]);
 });
 
-test('what two entries share is declared once', () => {
+test('declares an export of two entries once', () => {
   const text = offered({
     'index.ts': "export { a } from './a.ts';",
     'mcp/index.ts': "export { a as b } from '../a.ts';",
@@ -72,7 +72,7 @@ test('what two entries share is declared once', () => {
   expect(text?.match(/^const .*|.* \/\/ .*$/gm)).toEqual(['const a: number;', 'b // a of @cobbler/tools']);
 });
 
-test('what differs is told by declarations', () => {
+test('shows differences by declaration', () => {
   const before = offered({ 'index.ts': '/** */\nexport const a: 1 = 1;\nexport const b: 2 = 2;' }) ?? '';
   const after = offered({ 'index.ts': '/** */\nexport const a: 1 = 1;\nexport const c: 2 = 2;' }) ?? '';
   expect(differences(before, after)).toEqual(['- const b: 2;', '+ const c: 2;']);

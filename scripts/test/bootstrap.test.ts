@@ -16,7 +16,7 @@ function node(args: string[], env: NodeJS.ProcessEnv = process.env) {
 }
 
 describe('the bootstrap', () => {
-  test('a word it does not know is refused in one line that names those it knows', () => {
+  test('rejects an unknown command with one line that lists the known ones', () => {
     const { status, stdout, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'toString']);
     expect(stderr).toBe(
       'cobbler: Use one of: start, test, verify, check, format, try, generate, bench, exec, new, release, docs.\n',
@@ -25,18 +25,16 @@ describe('the bootstrap', () => {
     expect(status).toBe(1);
   });
 
-  test('a cache folder that cannot be written is named with the remedy', () => {
+  test('names a cache directory that is not writable, and the fix', () => {
     const file = join(scratch, 'file');
     writeFileSync(file, '');
     const env = { ...process.env, XDG_CACHE_HOME: file };
     const { status, stderr } = node([join(root, 'scripts/cobbler.mjs'), 'check'], env);
-    expect(stderr).toMatch(
-      /^cobbler: Cannot write .*Set XDG_CACHE_HOME to a folder that can be written\.\n$/,
-    );
+    expect(stderr).toMatch(/^cobbler: Cannot write .*Set XDG_CACHE_HOME to a writable directory\.\n$/);
     expect(status).toBe(1);
   });
 
-  test('an npm inside sees no setting of the npm outside, but the registry, the cache and the proxy', () => {
+  test('passes no setting of the outer npm to an inner one, except for registry, cache and proxy', () => {
     const env = {
       PATH: '/bin',
       npm_config_registry: 'https://registry.example',
@@ -56,14 +54,14 @@ describe('the bootstrap', () => {
     ]);
   });
 
-  test('a program of the user finds what the user would find, without the folders that npm puts in front', () => {
+  test('lets a program find what the user would find, without the directories that npm prepends', () => {
     const added = ['/a/node_modules/.bin', '/node_modules/.bin', '/npm/run-script/lib/node-gyp-bin'];
     const own = ['/usr/bin', '/home/me/node_modules/.bin', '/bin'];
     expect(userPath([...added, ...own].join(delimiter))).toBe(own.join(delimiter));
     expect(userPath(own.join(delimiter))).toBe(own.join(delimiter));
   });
 
-  test('a child that a signal ended has the exit code of a shell', async () => {
+  test("returns a shell's exit code for a child that a signal ended", async () => {
     const options = { cwd: scratch, env: process.env };
     const script = "process.stdout.write('out'); process.kill(process.pid, 'SIGTERM')";
     expect(await capture(process.execPath, ['-e', script], options)).toEqual({ code: 143, output: 'out' });
@@ -72,7 +70,7 @@ describe('the bootstrap', () => {
 });
 
 describe('the closing line', () => {
-  /** Runs vitest over the given test files and gives what it printed. */
+  /** Runs vitest with the given test files and returns its output. */
   function vitest(name: string, files: Record<string, string>, args: string[] = []) {
     const folder = join(scratch, name);
     mkdirSync(folder);
@@ -84,7 +82,7 @@ describe('the closing line', () => {
     return { status: run.status, lines: run.stdout.trimEnd().split('\n') };
   }
 
-  test('it comes last, counts and names tests, files that cannot be loaded and errors outside of tests', () => {
+  test('is the last line, and counts and names tests, files that cannot be loaded and errors outside of tests', () => {
     const { status, lines } = vitest('mixed', {
       'a.test.js': [
         "test('passes', () => {});",
@@ -109,7 +107,7 @@ describe('the closing line', () => {
     expect(status).toBe(1);
   });
 
-  test('what a name filter leaves out is counted but not listed', () => {
+  test('counts but does not list the tests that a name filter excludes', () => {
     const files = { 'a.test.js': "test('one', () => {});\ntest('two', () => {});" };
     const { status, lines } = vitest('filtered', files, ['-t', 'one']);
     expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');

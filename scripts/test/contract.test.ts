@@ -8,7 +8,7 @@ const packages = mkdtempSync(join(tmpdir(), 'cobbler-contract-test-'));
 
 afterAll(() => rmSync(packages, { recursive: true, force: true }));
 
-/** A package in the folder, with what its test/subjects.ts says. */
+/** Creates a package in the directory with this test/subjects.ts. */
 function place(name: string, subjects?: string): void {
   mkdirSync(join(packages, name, 'test'), { recursive: true });
   writeFileSync(join(packages, name, 'package.json'), '{ "type": "module" }');
@@ -17,7 +17,7 @@ function place(name: string, subjects?: string): void {
 
 const one = (text: string) => `export const subjects: readonly unknown[] = [${text}];\n`;
 
-test('a package of each kind is under its contract because of what its test/subjects.ts exports', async () => {
+test('finds a package of each kind by the exports of its test/subjects.ts', async () => {
   place('provider-a', one(`{ name: 'a', create() {}, testing: {} }`));
   place('provider-b', one(`{ name: 'b', create() {}, testing: { lacks: {} }, handlers: () => [] }`));
   place('channel-b', one(`{ name: 'b', lacks: {}, open() {} }`));
@@ -37,7 +37,7 @@ test('a package of each kind is under its contract because of what its test/subj
   expect(found[2]?.[0]?.cases().length).toBeGreaterThan(10);
 });
 
-test('one without that file is not run, and told which file; one that cannot be used has failed', async () => {
+test('skips a package without that file and names the file; fails one whose subjects are invalid', async () => {
   place('store-e');
   place('store-f', one(`{ name: 'f', open() {} }`));
   const suites = await packageSuites('store', packages);

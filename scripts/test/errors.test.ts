@@ -19,24 +19,24 @@ function sorted<Value>(values: Iterable<Value>): Value[] {
 }
 
 describe('the sources and the catalogue of errors', () => {
-  test('every error that is raised has a code', () => {
+  test('every raised error has a code', () => {
     expect(found.problems).toEqual([]);
     expect(found.raised.length).toBeGreaterThan(300);
   });
 
-  test('every code that is raised is explained', () => {
+  test('every raised code is explained', () => {
     const known = new Set(entries.map(({ code }) => code));
     const missing = found.raised.filter(({ code }) => !known.has(code));
     expect(missing.map(({ code, where }) => `${code}, raised at ${where}, has no entry`)).toEqual([]);
   });
 
-  test('every code that is explained is raised, and none is explained twice', () => {
+  test('every explained code is raised, and explained only once', () => {
     const raised = new Set(found.raised.map(({ code }) => code));
     expect(entries.filter(({ code }) => !raised.has(code)).map(({ code }) => code)).toEqual([]);
     expect(entries).toHaveLength(new Set(entries.map(({ code }) => code)).size);
   });
 
-  test('an entry has the kinds and statuses that are raised with its code', () => {
+  test('an entry has the kinds and statuses of the errors with its code', () => {
     const kinds = entries.map(({ code, kinds = [], status = [] }) => [code, sorted(kinds), sorted(status)]);
     const raised = entries.map(({ code }) => {
       const all = found.raised.filter((one) => one.code === code);
@@ -49,16 +49,16 @@ describe('the sources and the catalogue of errors', () => {
     expect(kinds).toEqual(raised);
   });
 
-  test('a code is a word that can be typed, and an entry says what happened and what to do', () => {
+  test('a code can be typed, and an entry says what happened and what to do', () => {
     for (const { code, what, todo } of entries) {
-      // One of them was in the log before the others were given their form.
+      // `toolCalls` was stored in logs before this rule existed.
       if (code !== 'toolCalls') expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(what, code).toMatch(/^[A-Z].{15,300}[.]$/);
       expect(todo, code).toMatch(/^[A-Z].{5,300}[.)\-?"]$|^[A-Z].{5,300}`$/);
     }
   });
 
-  test('an error without a code is found, and one whose code is given by a caller is told', () => {
+  test('finds an error without a code, and resolves a code from a caller', () => {
     const folder = mkdtempSync(join(tmpdir(), 'errors-'));
     mkdirSync(join(folder, 'packages/one/src'), { recursive: true });
     const lines = [
@@ -79,12 +79,12 @@ describe('the sources and the catalogue of errors', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the pages that entries name are there', () => {
+  test('the pages that entries name exist', () => {
     const pages = sorted(entries.flatMap(({ see }) => see ?? []));
     expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
   });
 
-  test('docs/errors.md is what the catalogue says (npm run generate -- errors)', () => {
+  test('docs/errors.md matches the catalogue (npm run generate -- errors)', () => {
     expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorsPage(catalogue));
   });
 });

@@ -72,7 +72,7 @@ const planted: readonly (readonly [path: string, text: string, violations: reado
     ['cycles: packages/tools/src/two.ts'],
   ],
   ['packages/tools/src/two.ts', "import type { One } from './one.ts';\nexport type Two = One;", []],
-  // What an entry or a file reaches
+  // Files that an entry or a file reaches
   [
     `${agent}/loop/decide.ts`,
     "export * from '../events/state.ts';",

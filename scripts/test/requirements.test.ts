@@ -7,7 +7,7 @@ import { pages, problemsOf, rowsOf, withTests } from '../requirements.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-// Computed, so that the names below are not citations of this file.
+// Computed, so that the names below do not count as citations in this file.
 const [one, two] = ['1', '2'].map((place) => `S9.${place}`) as [string, string];
 
 /** Returns the names with citations in a test file, and their numbers. */
@@ -34,7 +34,7 @@ test('every requirement and promise has a test, and the pages are up to date', (
     expect(withTests(text, citations), `npm run generate -- requirements changes ${pages[at]}`).toBe(text);
 });
 
-test('each requirement is broken by a planted change (npm run verify -- mutants)', () => {
+test('each requirement is broken by a mutant (npm run verify -- mutants)', () => {
   const broken = new Set<string>();
   for (const file of globSync('{packages,apps}/*/test/{mutants,mutants/*}.ts', { cwd: root }))
     for (const [, numbers = ''] of readFileSync(join(root, file), 'utf8').matchAll(/breaks: \[([^\]]*)\]/g))
@@ -102,7 +102,7 @@ describe('a citation is found in', () => {
     ).toEqual([]);
   });
 
-  test('the directories of tests, but not in mutants or installed packages', () => {
+  test('the test directories, but not in mutants or installed packages', () => {
     const text = `test('here [${one}]', () => {});`;
     const home = directory({
       'packages/a/test/a.test.ts': text,

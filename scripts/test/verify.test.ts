@@ -15,7 +15,7 @@ const cobbler = (...words: readonly string[]) =>
 
 describe('the commands by name', () => {
   test.each(Object.values(tasks).flatMap((group) => Object.entries(group)))(
-    '%s runs files that exist, in folders that exist',
+    '%s runs existing files in existing directories',
     (_, task) => {
       const words = JSON.stringify(task).split(/["\s,[\]]+/);
       const paths = words.filter((word) => /\.(ts|mjs)$|^(e2e|apps|site)\b/.test(word));
@@ -27,7 +27,7 @@ describe('the commands by name', () => {
   test.each([
     ['generate', /^cobbler: Cannot run generate "nothing": unknown name\. Use one of: api, /m],
     ['bench', /^cobbler: Cannot run bench "nothing": unknown name\. Use one of: peers, /m],
-  ])('npm run %s refuses a name that it does not know, and lists those it knows', (word, message) => {
+  ])('npm run %s rejects an unknown name and lists the known ones', (word, message) => {
     const { status, stderr } = cobbler(word, 'nothing');
     expect(stderr).toMatch(message);
     expect(status).toBe(1);
@@ -35,7 +35,7 @@ describe('the commands by name', () => {
 });
 
 describe('npm run verify', () => {
-  test('--all runs only scripts and suites that exist', () => {
+  test('--all runs only existing scripts and suites', () => {
     const [, ...others] = everything;
     for (const [run, script = '', , name] of others) {
       expect(run).toBe('run');
@@ -44,16 +44,16 @@ describe('npm run verify', () => {
     }
   });
 
-  test('--all leaves out only the suites that run as slow tests too, and the mutants', () => {
+  test('--all omits only the suites that also run as slow tests, and the mutants', () => {
     const named = everything.flatMap(([, script, , name]) => (script === 'verify' && name ? [name] : []));
     const others = ['contract', 'mutants', 'crash', 'simulate'];
     expect(taskNames('verify').filter((name) => !named.includes(name))).toEqual(others);
   });
 
-  test('--repeat without a number and a path says what to type', () => {
+  test('--repeat without a number and a path explains its use', () => {
     const { status, stderr } = cobbler('verify', '--repeat', 'twice', 'packages/tools');
     expect(stderr).toMatch(
-      /^cobbler: Cannot repeat tests: got "twice packages\/tools"\. Give a number and a path/,
+      /^cobbler: Cannot repeat tests: got "twice packages\/tools"\. Use a number and a path/,
     );
     expect(status).toBe(1);
   });

@@ -7,17 +7,17 @@ import { relays } from './relays.mjs';
 
 /** @typedef {{ code: string, kind?: string, status?: number, where: string }} Raised */
 /** @typedef {{ path: string, text: string, program: any, parents: Map<any, any> }} Tree */
-/** @typedef {{ kind?: any, code: any, status?: any }} Spot the expressions that say what is raised */
+/** @typedef {{ kind?: any, code: any, status?: any }} Spot the expressions of a raised error */
 
 const KINDS = new Set('agent tool timeout rate_limit network invalid auth aborted limit'.split(' '));
 
-/** Errors in the suites for others are made up, but for those of the agent that plays a script. */
+/** Suites for other packages contain made-up errors, except for the scripted agent. */
 const madeUp = /\/testing\/(?!scripted-agent\.ts$)|^packages\/conformance\//;
 
 /**
  * @param {string} root
- * @returns {{ raised: Raised[], problems: string[] }} `problems`: errors without a code, or with one that
- * cannot be told from the sources
+ * @returns {{ raised: Raised[], problems: string[] }} `problems`: errors without a code, or with one that cannot be
+ * determined from the sources
  */
 export function raisedIn(root) {
   const trees = readTrees(root);
@@ -35,7 +35,7 @@ export function raisedIn(root) {
       if (found !== undefined) return void raised.push(...found.map((one) => ({ ...one, where })));
       const text = tree.text.slice(node.start, node.end);
       const relay = relays.find((one) => one.file === tree.path && text.includes(one.says));
-      if (relay === undefined) problems.push(`${where} raises an error without a code that can be told`);
+      if (relay === undefined) problems.push(`${where} raises an error whose code cannot be determined`);
       else {
         unused.delete(relay);
         for (const [code, classes] of Object.entries(relay.raises ?? {}))
@@ -44,7 +44,7 @@ export function raisedIn(root) {
     });
   }
   for (const { file, says } of unused)
-    problems.push(`${file} raises nothing that says ${says}: leave it out`);
+    problems.push(`${file} does not raise an error with ${says}: remove this entry`);
   return { raised, problems };
 }
 
@@ -68,7 +68,7 @@ function readTrees(root) {
 }
 
 /**
- * What a node raises, if it raises something.
+ * Returns what a node raises, if it raises something.
  * @param {any} node
  * @param {Tree} tree
  * @returns {Spot | undefined}
@@ -80,7 +80,7 @@ function spotOf(node, tree) {
   if (node.type === 'CallExpression' && isCoded(node.callee)) return { code: node.arguments[0] };
   if (node.type === 'NewExpression' && node.callee.name === 'AgentError') {
     const [data] = node.arguments;
-    // What is made of data, or of another error, has the code of that.
+    // An error made from data, or from another error, has the code of that.
     if (data?.type !== 'ObjectExpression') return undefined;
     const fields = fieldsOf(data);
     return isCopy(data, tree) && fields.code === undefined ? undefined : fields;
@@ -93,7 +93,8 @@ function spotOf(node, tree) {
 }
 
 /**
- * Another error with a few fields in place of its own. A kind without a code is none: it says another cause.
+ * Returns whether an object is a copy of another error with some fields replaced. A kind without a code is not a
+ * copy: it has a different cause.
  * @param {any} object
  * @param {Tree} tree
  */
@@ -127,10 +128,10 @@ function fieldsOf(object) {
 /** @typedef {{ tree: Tree, trees: Tree[], depth: number }} Place */
 
 /**
- * Every pair of code and kind that can come out here. What a function is given is looked up at its calls.
+ * Returns every pair of code and kind that a node can raise. The arguments of a function are resolved at its calls.
  * @param {Spot} spot
  * @param {Place} place
- * @returns {Omit<Raised, 'where'>[] | undefined} undefined when it cannot be told
+ * @returns {Omit<Raised, 'where'>[] | undefined} undefined if it cannot be determined
  */
 function outcomes(spot, place) {
   const { kind, code, status } = spot;
@@ -143,7 +144,7 @@ function outcomes(spot, place) {
   const kinds = kind === undefined ? [undefined] : valuesOf(kind, place.tree);
   const statuses = status === undefined ? [undefined] : valuesOf(status, place.tree);
   if (codes === undefined || kinds === undefined || statuses === undefined) return undefined;
-  // Two choices by the same condition go together.
+  // Two choices with the same condition belong together.
   const pairs =
     kind?.type === 'ConditionalExpression' && kinds.length === codes.length
       ? codes.map((one, at) => [one, kinds[at]])
@@ -159,7 +160,7 @@ function outcomes(spot, place) {
 
 /**
  * @param {Spot} spot
- * @param {any} called the function that the spot stands in
+ * @param {any} called the function that contains the spot
  * @param {Place} place
  */
 function outcomesOfCalls(spot, called, { tree, trees, depth }) {
@@ -180,8 +181,8 @@ function outcomesOfCalls(spot, called, { tree, trees, depth }) {
 /**
  * @param {any} node
  * @param {Tree} tree
- * @returns {{ function: any, at: number, values?: string[] } | undefined} the parameter that a name stands for,
- * and what it can be where its type says so
+ * @returns {{ function: any, at: number, values?: string[] } | undefined} the parameter that a name refers to, and
+ * its possible values if its type lists them
  */
 function parameterOf(node, tree) {
   if (node.type !== 'Identifier') return undefined;
@@ -218,7 +219,7 @@ function callsOf(called, tree, trees) {
 }
 
 /**
- * The values that an expression can have, as far as the file tells.
+ * Returns the possible values of an expression, as far as the file shows them.
  * @param {any} node
  * @param {Tree} tree
  * @returns {(string | number)[] | undefined}

@@ -1,4 +1,4 @@
-// The places whose code cannot be told from their own lines. Each says why, and what can come out there.
+// The places whose code cannot be determined from their own lines, each with the reason and the possible codes.
 
 const limits = {
   turns: ['limit'],
@@ -8,7 +8,7 @@ const limits = {
   no_progress: ['limit'],
 };
 
-/** What `serviceCode` gives, by kind; the words of a service itself stay as they are. */
+/** The results of `serviceCode` by kind; codes of a service itself are passed through. */
 const services = {
   key_refused: ['auth'],
   rate_limited: ['rate_limit'],
@@ -20,32 +20,32 @@ const services = {
 /**
  * @typedef {object} Relay
  * @property {string} file
- * @property {string} says words of the expression that are found nowhere else in the file
+ * @property {string} says part of the expression that is unique in the file
  * @property {string} why
- * @property {Readonly<Record<string, readonly (string | number)[]>>} [raises] codes, and the kinds of each, or
- * its HTTP statuses; nothing where errors are only passed on
+ * @property {Readonly<Record<string, readonly (string | number)[]>>} [raises] codes with the kinds of each, or its
+ * HTTP statuses; absent where errors are only passed on
  */
 /** @type {readonly Relay[]} */
 export const relays = [
   {
     file: 'packages/agent/src/values/errors.ts',
     says: 'message: cause.message, cause',
-    why: 'what others throw has no code of ours; its own stands in `cause`',
+    why: 'an error thrown by other code has no code of ours; its own is in `cause`',
   },
   {
     file: 'packages/agent/src/runner/step.ts',
     says: 'code.slice(0, 100)',
-    why: 'an error that is too large for a journal keeps the code it has',
+    why: 'an error that is too large for a journal keeps its code',
   },
   {
     file: 'apps/server/src/requests/problem.ts',
     says: 'new Problem(status, code, detail, { ...retry, extra })',
-    why: 'an error of a run keeps its code on its way to a client',
+    why: 'an error of a run keeps its code when it is sent to a client',
   },
   {
     file: 'apps/server/src/http/http-listener.ts',
     says: 'new Problem(status, code, detail)',
-    why: 'a table, by what the parser of HTTP says',
+    why: 'a table by the errors of the HTTP parser',
     raises: { slow: [408], headers_too_large: [431], bad_request: [400] },
   },
   {
@@ -63,7 +63,7 @@ export const relays = [
   {
     file: 'packages/agent/src/loop/run.ts',
     says: 'code: fields.status',
-    why: 'the status is the code: of those that come without an error',
+    why: 'the status is the code, for statuses without an error',
     raises: { max_tokens: ['agent'], refusal: ['agent'], waiting: ['agent'] },
   },
   {
@@ -87,7 +87,7 @@ export const relays = [
   {
     file: 'packages/agent/src/remote/api-link.ts',
     says: "typeof code === 'string'",
-    why: 'the code of the server that answered',
+    why: 'the code of the server that responded',
     raises: { foreign_answer: ['auth', 'agent', 'invalid'] },
   },
   {
