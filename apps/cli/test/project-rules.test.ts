@@ -69,7 +69,7 @@ describe("a project's own file", () => {
     ['permissions: [1', 'is invalid: "permissions" can contain'],
     ['permissions:\n  deny: rm\n', 'is invalid: "permissions" can contain'],
     ['permissions:\n  mode: everything\n', 'is invalid: "permissions" can contain'],
-    ['permissions:\n  deny:\n    - "run_command(rm"\n', 'is not of the form'],
+    ['permissions:\n  deny:\n    - "run_command(rm"\n', 'must have the form'],
   ])('that is %j ends the run: it may forbid something', async (text, words) => {
     const { folder, env } = project(text);
     await expect(readProjectRules(folder, env)).rejects.toThrow(words);

@@ -28,7 +28,7 @@ function errorOf(call: () => unknown): AgentError | undefined {
 
 /** Values that are no prompt, and what the error about them has to name. */
 const noPrompts: readonly (readonly [value: unknown, ...words: readonly string[]])[] = [
-  [null, 'prompt', 'null', 'text'],
+  [null, 'prompt', 'null', 'string'],
   [undefined, 'prompt', 'undefined'],
   [42, 'prompt', '42'],
   [{}, 'prompt', 'an object'],
