@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../src/terminal/text-width.ts';
-import { claudeAt, mockService, says } from '../test/mock-service.ts';
-import { temporaryFolder } from '../test/temporary-folder.ts';
+import { claudeAt, mockService, says } from '../test/support/mock-service.ts';
+import { temporaryFolder } from '../test/support/temporary-folder.ts';
 import { slowly } from './slow-answer.ts';
 import { atTerminal } from './tmux.ts';
 

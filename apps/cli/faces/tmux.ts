@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { shellQuoted } from '../src/config/permission-rule.ts';
-import { bareEnvironment, command } from '../test/binary.ts';
-import { temporaryFolder } from '../test/temporary-folder.ts';
+import { bareEnvironment, command } from '../test/support/binary.ts';
+import { temporaryFolder } from '../test/support/temporary-folder.ts';
 
 export interface TerminalOptions {
   readonly columns: number;

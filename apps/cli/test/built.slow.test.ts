@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chatTesting } from '@cobbler/provider-openai/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BuiltCli } from './built-cli.ts';
-import { buildCli } from './built-cli.ts';
-import { claudeAt, mockService, says } from './mock-service.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import type { BuiltCli } from './support/built-cli.ts';
+import { buildCli } from './support/built-cli.ts';
+import { claudeAt, mockService, says } from './support/mock-service.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
@@ -200,7 +200,7 @@ test(
   patience,
   async () => {
     const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
-    const greeter = fileURLToPath(new URL('mcp-greeter.ts', import.meta.url));
+    const greeter = fileURLToPath(new URL('support/mcp-greeter.ts', import.meta.url));
     const args = ['--mcp', `greeter=${process.execPath} ${greeter}`, '--yes', 'greet'];
     const { code, stderr, parts } = await cli.run(args, claudeAt(service));
     expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);

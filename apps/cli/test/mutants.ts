@@ -15,8 +15,8 @@ export interface Mutant {
 
 const desk = 'src/mcp-server/mcp-controller.ts';
 const servers = 'src/config/mcp-servers.ts';
-const byServer = 'test/mcp-server.test.ts';
-const byServers = 'test/mcp-servers.test.ts';
+const byServer = 'test/mcp-server/mcp-server.test.ts';
+const byServers = 'test/commands/mcp-servers.test.ts';
 
 /** Planted mistakes around MCP and approvals, for `npm run verify -- mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [
@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'a call is allowed before all of it was shown',
     breaks: ['P21'],
-    by: 'test/approval-whole.test.ts',
+    by: 'test/view/approval-whole.test.ts',
   },
   {
     file: 'src/acp/approval.ts',
@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'an editor may allow a call that it does not show whole',
     breaks: ['P21'],
-    by: 'test/approval-whole.test.ts',
+    by: 'test/view/approval-whole.test.ts',
   },
   {
     file: desk,
@@ -82,7 +82,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: '--yes writes to protected files unasked',
     breaks: ['P21'],
-    by: 'test/permission.test.ts',
+    by: 'test/config/permission.test.ts',
   },
   {
     file: 'src/config/permission-rule.ts',
@@ -90,7 +90,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: '"always" is offered for a protected file',
     breaks: ['P21'],
-    by: 'test/permission.test.ts',
+    by: 'test/config/permission.test.ts',
   },
   {
     file: 'src/config/instructions.ts',
@@ -98,7 +98,7 @@ export const mutants: readonly Mutant[] = [
     replace: "'/';",
     why: 'instructions that lead out of the project are read',
     breaks: ['P21'],
-    by: 'test/prompt-input.test.ts',
+    by: 'test/config/prompt-input.test.ts',
   },
   {
     file: 'src/config/attachment.ts',
@@ -106,6 +106,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (false && ',
     why: 'an attachment leads out of the folder',
     breaks: ['P21'],
-    by: 'test/prompt-input.test.ts',
+    by: 'test/config/prompt-input.test.ts',
   },
 ];

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shellQuoted } from '../src/config/permission-rule.ts';
-import { startEditor } from './acp-editor.ts';
-import { bareEnvironment, cobbler, command, ended } from './binary.ts';
-import { claudeAt, mockService, says } from './mock-service.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { startEditor } from './acp/acp-editor.ts';
+import { bareEnvironment, cobbler, command, ended } from './support/binary.ts';
+import { claudeAt, mockService, says } from './support/mock-service.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;

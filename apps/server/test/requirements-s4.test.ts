@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../src/requests/limits.ts';
-import type { Frame } from './rig.ts';
-import { rig } from './rig.ts';
+import type { Frame } from './support/rig.ts';
+import { rig } from './support/rig.ts';
 
 const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
 

@@ -1,11 +1,11 @@
-import type { Attack } from '../../../apps/server/test/attacks.ts';
+import type { Attack } from '../../../apps/server/test/http/attacks.ts';
 import {
   attacked,
   attacks,
   connectAndDrop,
   slowAttacks,
   stalledReader,
-} from '../../../apps/server/test/attacks.ts';
+} from '../../../apps/server/test/http/attacks.ts';
 import type { Programs } from './built.ts';
 import type { Part } from './rows.ts';
 import { quantile } from './rows.ts';

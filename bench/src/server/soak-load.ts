@@ -1,5 +1,5 @@
 import type { SeededRandom } from '@cobbler/agent/testing';
-import { attacked, attacks, connectAndDrop } from '../../../apps/server/test/attacks.ts';
+import { attacked, attacks, connectAndDrop } from '../../../apps/server/test/http/attacks.ts';
 import type { Caller, Watcher } from './caller.ts';
 
 /** An activity of a client in a session of its own. Rejects if the server makes a mistake. */

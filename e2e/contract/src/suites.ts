@@ -12,9 +12,9 @@ import {
   runnerContract,
   storeContract,
 } from '@cobbler/conformance';
-import { ServerProcess } from '../../../apps/server/test/process.ts';
-import { remoteSubject } from '../../../apps/server/test/remote-subject.ts';
-import { contracts as assistant } from '../../../packages/assistant/test/contracts.ts';
+import { ServerProcess } from '../../../apps/server/test/support/process.ts';
+import { remoteSubject } from '../../../apps/server/test/support/remote-subject.ts';
+import { contracts as assistant } from '../../../packages/assistant/test/support/contracts.ts';
 import { gateDoors } from '../../../packages/conformance/test/gate-doors.ts';
 import { local } from '../../../packages/conformance/test/local-harness-subject.ts';
 import { memoryStand, sqliteStand } from '../../../packages/conformance/test/runner-environments.ts';

@@ -8,7 +8,7 @@
 //   npm run verify -- crash --again 5                kills the process that goes on too, at every fifth point of its own
 //   npm run verify -- crash assistant                kills the assistant at each of its moments; --again as above
 import { parseArgs } from 'node:util';
-import { drillAssistantCrashes } from '../../../apps/cli/test/assistant-crash-drill.ts';
+import { drillAssistantCrashes } from '../../../apps/cli/test/assistant/assistant-crash-drill.ts';
 import { drillCrashes } from '../../../packages/conformance/test/crash-drill.ts';
 import { drillRunnerCrashes } from '../../../packages/conformance/test/runner-crash-drill.ts';
 

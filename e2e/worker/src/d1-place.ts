@@ -4,7 +4,7 @@ import { d1Sql } from '../../../packages/assistant/src/cloudflare/d1-sql.ts';
 import { migrations } from '../../../packages/assistant/src/storage/schema.ts';
 import type { Sql } from '../../../packages/assistant/src/storage/sql.ts';
 import type { PlaceSubject } from '../../../packages/assistant/src/testing/place.ts';
-import type { Over } from '../../../packages/assistant/test/places.ts';
+import type { Over } from '../../../packages/assistant/test/support/places.ts';
 
 /** Does in workerd what the binding below was asked for: each call through Miniflare's own one takes 30 ms. */
 const script = `export default {

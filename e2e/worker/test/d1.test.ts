@@ -10,7 +10,7 @@ import { fakeVectorize } from '../../../packages/assistant/src/testing/fake-vect
 import { memoryContract } from '../../../packages/assistant/src/testing/memory-contract.ts';
 import { messageStoreContract } from '../../../packages/assistant/src/testing/message-store-contract.ts';
 import { outboxContract } from '../../../packages/assistant/src/testing/outbox-contract.ts';
-import { turnStoreContract } from '../../../packages/assistant/test/event-store-subject.ts';
+import { turnStoreContract } from '../../../packages/assistant/test/storage/event-store-subject.ts';
 import { D1Place, empty } from '../src/d1-place.ts';
 
 const d1 = new D1Place();

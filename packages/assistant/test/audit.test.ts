@@ -2,8 +2,8 @@ import { defineTool } from '@cobbler/agent';
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditOptions } from '../src/audit.ts';
 import { auditOf } from '../src/audit.ts';
-import type { Stage } from './stage.ts';
-import { eventually, stage } from './stage.ts';
+import type { Stage } from './support/stage.ts';
+import { eventually, stage } from './support/stage.ts';
 
 const note = defineTool({
   name: 'note',

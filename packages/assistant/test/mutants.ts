@@ -21,7 +21,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'the message of the user is not stored before the model is asked',
     breaks: ['S3.1'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/turn.ts',
@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     replace: '{}',
     why: 'the steps around a turn have no time limit',
     breaks: ['S3.2'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/telegram/read-update.ts',
@@ -37,7 +37,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return undefined;',
     why: 'an unauthorized user is answered',
     breaks: ['S3.3'],
-    by: 'test/telegram-read-update.test.ts',
+    by: 'test/telegram/telegram-read-update.test.ts',
   },
   {
     file: 'src/turn/turn.ts',
@@ -45,7 +45,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'a model that is too slow is not said to be',
     breaks: ['S3.4'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/turn.ts',
@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'return { said: apology(result), isAnswer: true };',
     why: 'an apology is stored as a message of the model',
     breaks: ['S3.4'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/turn.ts',
@@ -61,7 +61,7 @@ export const mutants: readonly Mutant[] = [
     replace: "          role: 'user',\n",
     why: 'a reply is stored as a message of the user',
     breaks: ['S3.5'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/turn.ts',
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'limits: { turns: toolCalls + 2 },',
     why: 'a sixth tool call is made',
     breaks: ['S3.6'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/system-prompt.ts',
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     why: 'the instructions do not name the tools',
     breaks: ['S3.9'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/storage/schema.ts',
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
     replace: '  content TEXT NOT NULL,\n  extra TEXT NOT NULL,\n  created_at',
     why: 'the table of messages has a sixth column',
     breaks: ['S3.10'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/turn/history.ts',
@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'export const contextMessages = 25;',
     why: 'the model sees more than the newest 20 messages',
     breaks: ['S3.11'],
-    by: 'test/turn.test.ts',
+    by: 'test/turn/turn.test.ts',
   },
   {
     file: 'src/memory/remember.ts',
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'threshold.messages ?? 80',
     why: 'messages are summarized much later',
     breaks: ['S3.12'],
-    by: 'test/remember.test.ts',
+    by: 'test/memory/remember.test.ts',
   },
   {
     file: 'src/memory/recall.ts',
@@ -109,6 +109,6 @@ export const mutants: readonly Mutant[] = [
     replace: '    throw error;\n',
     why: 'a memory that fails keeps the reply from being sent',
     breaks: ['S3.13'],
-    by: 'test/remember.test.ts',
+    by: 'test/memory/remember.test.ts',
   },
 ];

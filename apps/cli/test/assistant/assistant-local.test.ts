@@ -1,0 +1,71 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Ended } from '../support/binary.ts';
+import { cobbler } from '../support/binary.ts';
+import { claudeAt, mockService, says } from '../support/mock-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const patience = { timeout: 120_000 };
+
+function chat(
+  home: string,
+  lines: readonly string[],
+  env = {},
+  args: readonly string[] = [],
+): Promise<Ended> {
+  const input = lines.map((line) => `${line}\n`).join('');
+  const options = { env: { COBBLER_HOME: join(home, '.cobbler'), ...env }, cwd: home, input };
+  return cobbler(['assistant', '--local', ...args], options);
+}
+
+describe('the assistant at a terminal, with lines piped in [S3]', () => {
+  test(
+    'says that it is scripted, remembers across starts, and leaves with 0 at the end',
+    patience,
+    async () => {
+      const home = temporaryFolder();
+      const first = await chat(home, ['Hello', 'My dog is called Bello.']);
+      expect(first.code).toBe(0);
+      expect(first.stderr.split('\n')[0]).toContain('scripted model');
+      expect(first.stderr).toContain('not by meaning');
+      const second = await chat(home, ['/memory', '/new', 'What is my dog called?', 'Who wrote Faust?']);
+      expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('- My dog is called Bello.')]);
+      expect(second.stdout).toContain('From my notes: “My dog is called Bello”.');
+      expect(second.stdout).toContain('I do not know that');
+      expect(statSync(join(home, '.cobbler', 'assistant')).mode & 0o777).toBe(0o700);
+    },
+  );
+
+  test('buttons are numbered choices: /forget asks, 2 keeps, 1 deletes', patience, async () => {
+    const home = temporaryFolder();
+    const { code, stdout } = await chat(home, [
+      'My dog is called Bello.',
+      '/forget',
+      '2',
+      '/export',
+      '/forget',
+      '1',
+      '/memory',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/1 {2}Delete everything\n {2}2 {2}Keep it/);
+    expect(stdout).toContain('Nothing was deleted.');
+    expect(stdout).toMatch(/Deleted: 2 messages and 1 memory\.[\s\S]*I remember nothing/);
+    expect(readFileSync(join(home, 'messages.jsonl'), 'utf8')).toContain('Bello');
+  });
+
+  test('with -m a real model answers, and its tools ask by number', patience, async () => {
+    const home = temporaryFolder();
+    const service = await mockService([
+      says('', ['write_file', { path: 'note.txt', content: 'milk\n' }]),
+      says('Written.'),
+    ]);
+    const { COBBLER_MODEL: model, ...env } = claudeAt(service);
+    const args = ['-m', model ?? '', '--tools', 'write_file'];
+    const { code, stdout, stderr } = await chat(home, ['Note milk.', '1'], env, args);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('scripted')]);
+    expect(stdout).toMatch(/May I use \*\*write_file\*\*[\s\S]*1 {2}Allow[\s\S]*✓ Allow[\s\S]*Written\./);
+    expect(readFileSync(join(home, 'note.txt'), 'utf8')).toBe('milk\n');
+  });
+});

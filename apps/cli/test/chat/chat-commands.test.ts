@@ -1,0 +1,230 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Agent } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { workspaceTools } from '@cobbler/tools';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSessions } from '../../src/session/session-home.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { chatStage, head } from './chat-stage.ts';
+
+/** A folder with a file, and tools on it. */
+function project() {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'sum.js'), 'export const sum = (a, b) => a - b;\n');
+  return {
+    folder,
+    tools: workspaceTools({ root: folder }),
+    read: () => readFileSync(join(folder, 'sum.js'), 'utf8'),
+  };
+}
+
+describe('commands', () => {
+  test('complete with Tab, run with Enter, and say what was meant', async () => {
+    const stage = await chatStage({ agent: scriptedAgent(['Hi.']) });
+    stage.type('/co', '\t');
+    expect(stage.foot(3)).toMatch(/› \/cost$/m);
+    stage.type('\x15', '/con', '\r');
+    await stage.until('as last counted by the model');
+    stage.type('/hlep', '\r');
+    await stage.until('There is no command /hlep. Did you mean /help?');
+    stage.type('/cost', '\r');
+    await stage.until('No requests yet');
+  });
+
+  test('/cost shows money, cache, waste and a bar per turn', async () => {
+    const usage = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 750 };
+    const stage = await chatStage({ agent: scriptedAgent([{ text: 'Hi.', usage }]) });
+    stage.type('hi', '\r');
+    await stage.until('Hi.');
+    await stage.until(/✓ \d/);
+    stage.type('/cost', '\r');
+    await stage.until('limit');
+    expect(stage.text()).toMatch(
+      /cost {4}\$0\.\d+ · 1 turn\n {2}input {3}1k · 750 read from cache \(75%\) · 0 written/,
+    );
+    expect(stage.text()).toMatch(/wasted {2}0 in failed requests\n {2}turns {3}█/);
+  });
+
+  test('/cost counts a request that was cancelled', async () => {
+    const wasted = { inputTokens: 40_000, outputTokens: 500 };
+    const asked = Promise.withResolvers<void>();
+    const agent: Agent = {
+      ...scriptedAgent([]),
+      run: (_request, { signal } = {}) =>
+        new Promise((_, reject) => {
+          asked.resolve();
+          const error = new AgentError({ kind: 'aborted', message: 'Stopped.', wasted, attempts: 1 });
+          signal?.addEventListener('abort', () => reject(error));
+        }),
+    };
+    const stage = await chatStage({ agent });
+    stage.type('hi', '\r');
+    await asked.promise;
+    stage.type('\x03');
+    await stage.until('cancelled');
+    stage.type('/cost', '\r');
+    await stage.until('limit');
+    expect(stage.text()).toMatch(/wasted {2}41k in failed requests/);
+    // 40,000 tokens at $3 and 500 at $15 per million.
+    expect(stage.text()).toMatch(/cost {4}\$0\.128/);
+  });
+
+  test('/undo keeps what was paid for, and a fork begins with no cost', async () => {
+    const sessions = await openSessions({ COBBLER_HOME: temporaryFolder() });
+    onTestFinished(() => sessions.store.close());
+    const usage = { inputTokens: 10_000, outputTokens: 1000 };
+    const agent = scriptedAgent([
+      { text: 'One.', usage },
+      { text: 'Two.', usage },
+    ]);
+    const stage = await chatStage({ agent, sessions });
+    stage.type('first', '\r');
+    await stage.until(/✓ \d/);
+    stage.type('second', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    stage.type('/undo', '\r');
+    await stage.until('undo this prompt?');
+    stage.type('y');
+    await stage.until('undone');
+    stage.type('/cost', '\r');
+    await stage.until(/2 turns\n {2}input {3}20k/);
+    stage.type('/fork', '\r');
+    await stage.until('which is unchanged');
+    stage.type('/cost', '\r');
+    await stage.until('No requests yet');
+    const rows = await stage.host.sessions();
+    expect(rows.map(({ info }) => info.inputTokens).sort()).toEqual([0, 0, 20_000]);
+  });
+
+  test('/fork goes on in a copy, /resume goes back, /clear begins anew', async () => {
+    const sessions = await openSessions({ COBBLER_HOME: temporaryFolder() });
+    onTestFinished(() => sessions.store.close());
+    const stage = await chatStage({ agent: scriptedAgent(['One.', 'Two.', 'Three.']), sessions });
+    stage.type('first', '\r');
+    await stage.until(/✓ \d/);
+    const [original] = await stage.host.sessions();
+    stage.type('/fork', '\r');
+    await stage.until('which is unchanged');
+    stage.type('second', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    stage.type(`/resume ${original?.info.id}`, '\r');
+    await stage.until(/session \S+\n\n› first\n\nOne\.\n›/);
+    stage.type('/clear', '\r');
+    await stage.until(/One\.\n\n\/clear\n\ncobbler/);
+    expect((await stage.host.past(original?.info.id ?? '')).length).toBe(3);
+  });
+
+  test('/save writes Markdown or events and never over a file, /copy hands the answer to the terminal', async () => {
+    const { folder } = project();
+    const stage = await chatStage({ agent: scriptedAgent(['The *answer*.']), folder });
+    stage.type('ask', '\r');
+    await stage.until(/✓ \d/);
+    stage.type('/save talk.md', '\r');
+    await stage.until('written to talk.md');
+    stage.type('/save talk.jsonl', '\r');
+    await stage.until('written to talk.jsonl');
+    stage.type('/save sum.js', '\r');
+    await stage.until('already exists');
+    expect(readFileSync(join(folder, 'talk.md'), 'utf8')).toBe('> ask\n\nThe *answer*.\n');
+    expect(readFileSync(join(folder, 'talk.jsonl'), 'utf8').split('\n')).toHaveLength(4);
+    stage.type('/copy', '\r');
+    await new Promise((next) => setImmediate(next));
+    expect(stage.bytes()).toContain(`\x1b]52;c;${Buffer.from('The *answer*.').toString('base64')}\x07`);
+  });
+
+  test('/permissions changes the mode, and shows rules of the project that do not count', async () => {
+    const { folder, tools } = project();
+    mkdirSync(join(folder, '.cobbler'));
+    writeFileSync(
+      join(folder, '.cobbler', 'config.yaml'),
+      'permissions:\n  allow:\n    - run_command(*)\n  deny:\n    - run_command(git push*)\n',
+    );
+    const stage = await chatStage({ agent: scriptedAgent([]), folder, tools });
+    stage.type('/permissions edits', '\r');
+    await stage.until(
+      /mode {4}edits: asks before commands\n {2}deny {4}run_command\(git push\*\)\n {2}ignored run_command\(\*\)/,
+    );
+    expect(stage.foot(1)).toContain('· edits ·');
+  });
+});
+
+describe('what is typed', () => {
+  test('is found again: up, down and Ctrl-R', async () => {
+    const stage = await chatStage({ agent: scriptedAgent(['1', '2']) });
+    stage.type('first thing', '\r');
+    await stage.until(/\n1\n\n✓/);
+    stage.type('second one', '\r');
+    await stage.until(/\n2\n\n✓/);
+    stage.type('draft', '\x1b[A', '\x1b[A');
+    expect(stage.foot(2)).toContain('› first thing');
+    stage.type('\x1b[B', '\x1b[B');
+    expect(stage.foot(2)).toContain('› draft');
+    stage.type('\x15', '\x12', 'fir');
+    expect(stage.foot(2)).toContain('search fir: first thing');
+    stage.type('\r');
+    expect(stage.foot(2)).toContain('› first thing');
+  });
+
+  test('may have several lines, wide characters and a long line: each fits', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]), columns: 40 });
+    stage.type('日本語のテキスト'.repeat(4), '\x1b\r', 'two\\', '\r', 'three');
+    expect(stage.foot(6)).toContain('\n  two\n  three');
+    for (const line of stage.text().split('\n')) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  test('names files with @, which Tab completes, and runs shell lines with !', async () => {
+    const { folder } = project();
+    const agent = scriptedAgent(['Seen.']);
+    const stage = await chatStage({ agent, folder });
+    stage.type('!echo from the shell; exit 3', '\r');
+    await stage.until(/\n {2}exit 3/);
+    stage.type('look at @su', '\t', 'please', '\r');
+    await stage.until('Seen.');
+    const said = JSON.stringify(agent.requests[0]?.messages[0]);
+    expect(said).toContain('look at @sum.js please');
+    expect(said).toContain('<attachment name=\\"sum.js\\">\\nexport const sum');
+    expect(said).toContain('from the shell\\n[exit 3]');
+    expect(stage.text()).toContain('› look at @sum.js please\n  [sum.js]\n  [! echo from the shell; exit 3]');
+  });
+});
+
+describe('a connection', () => {
+  test('that is lost and comes back is told', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    stage.ear().onLost('cut');
+    expect(stage.foot(1)).toContain('reconnecting…');
+    stage.ear().onBack(14);
+    expect(stage.foot(3)).toContain('• received 14 events');
+    expect(stage.foot(1)).not.toContain('reconnecting');
+  });
+
+  test('shows what somebody else says and does', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    const hear = (event: Parameters<NonNullable<ReturnType<typeof stage.ear>['handler']['onEvent']>>[0]) =>
+      stage.ear().handler.onEvent?.(event);
+    hear({ ...head(1), type: 'user', content: [{ type: 'text', text: 'from afar' }] });
+    hear({ type: 'text_delta', index: 0, text: 'An answer. ' });
+    stage.ponder();
+    expect(stage.text()).toContain('› from afar\n\nAn answer.');
+  });
+
+  test('a word that comes after the end of a run does not begin another one', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    stage.ear().handler.onEvent?.({ type: 'progress', callId: 'c', toolName: 't', text: 'late' });
+    stage.ponder();
+    expect(stage.foot(2)).toContain('describe a task');
+  });
+
+  test('Ctrl-C leaves off watching a run that is somebody else’s', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    stage
+      .ear()
+      .handler.onEvent?.({ ...head(1), type: 'user', content: [{ type: 'text', text: 'from afar' }] });
+    stage.ponder();
+    expect(stage.text()).toContain('Ctrl-C stops');
+    stage.type('\x03');
+    expect(stage.foot(2)).toContain('describe a task');
+  });
+});

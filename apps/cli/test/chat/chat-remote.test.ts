@@ -1,0 +1,106 @@
+import type { Agent, SessionStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import type { CobblerServer } from '@cobbler/server';
+import { startServer, TokenStore } from '@cobbler/server';
+import { workspaceTools } from '@cobbler/tools';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RemoteHost } from '../../src/chat/remote-host.ts';
+import { serverAccess } from '../../src/commands/chat.ts';
+import { Permission } from '../../src/config/permission.ts';
+import { ownPort } from '../support/own-port.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { chatStage } from './chat-stage.ts';
+
+/** A server whose sessions ask before they do something. */
+async function serverOf(agent: Agent, folder: string, store: SessionStore, tokens: TokenStore, port = 0) {
+  const permission = new Permission('ask', [], true);
+  const server = await startServer({
+    store,
+    tokens,
+    port,
+    settings: () => ({ agent, tools: workspaceTools({ root: folder }), gate: permission.gate }),
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function remote(server: CobblerServer, token: string, folder: string) {
+  const stage = await chatStage({
+    agent: scriptedAgent([]),
+    host: (io) => new RemoteHost({ io, url: server.url, token, folder }),
+  });
+  // Left alone it would look for its server at a port that soon is that of another test.
+  onTestFinished(async () => {
+    stage.io.interrupt();
+    await stage.left;
+  });
+  return stage;
+}
+
+const writes = {
+  text: 'I will write.',
+  calls: [{ name: 'write_file', arguments: { path: 'a.txt', content: 'one\n' } }],
+};
+
+describe('a chat with a server', () => {
+  test('is the same as one here: prompt, approval with its diff, answer; and shows what the log holds', async () => {
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+    const server = await serverOf(scriptedAgent([writes, 'Written.']), folder, store, tokens);
+    const stage = await remote(server, tokens.own(), folder);
+    stage.type('write it', '\r');
+    await stage.until('deny with a reason');
+    expect(stage.text()).toMatch(/\? write_file {3}a\.txt .*\n {6}1 \+ one/);
+    expect(stage.text()).not.toContain('always');
+    stage.ponder();
+    stage.type('y');
+    await stage.until(/Written\.\n\n✓/);
+    const [id = ''] = await store.sessions();
+    const events = await store.read(id);
+    expect(await stage.host.past(id)).toEqual(events);
+    expect(stage.text().match(/› write it/g)).toHaveLength(1);
+    expect(stage.text().match(/✓ write_file/g)).toHaveLength(1);
+  });
+
+  test('goes on after the server was away, and says so', async () => {
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+    const agent = scriptedAgent(['One.', 'Two.']);
+    const port = await ownPort();
+    const first = await serverOf(agent, folder, store, tokens, port);
+    const stage = await remote(first, tokens.own(), folder);
+    stage.type('first', '\r');
+    await stage.until(/One\.\n\n✓/);
+    await first.close();
+    await stage.until('reconnecting…');
+    await serverOf(agent, folder, store, tokens, port);
+    await stage.until('reconnected');
+    stage.type('second', '\r');
+    await stage.until(/Two\.\n\n✓/);
+    expect(stage.text().match(/One\./g)).toHaveLength(1);
+  });
+
+  test('has no rules, tools or models of its own to change', async () => {
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+    const server = await serverOf(scriptedAgent([]), folder, store, tokens);
+    const stage = await remote(server, tokens.own(), folder);
+    for (const command of ['/permissions', '/model', '/tools']) stage.type(command, '\r');
+    await stage.until(/The server decides which calls[\s\S]*chooses the model[\s\S]*chooses the tools/);
+  });
+
+  test('says what to do about a token that is refused', async () => {
+    const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
+    const server = await serverOf(scriptedAgent([]), folder, store, tokens);
+    const stage = await remote(server, 'cbk_wrong', folder);
+    stage.type('/sessions', '\r');
+    await stage.until(/rejected the\s+token\.\s+The\s+owner\s+token\s+follows\s+#token=/);
+  });
+});
+
+test('the address that the server prints is enough', () => {
+  expect(serverAccess('http://127.0.0.1:4370/#token=cbk_x', undefined, {})).toEqual({
+    url: 'http://127.0.0.1:4370',
+    token: 'cbk_x',
+  });
+  expect(() => serverAccess('http://127.0.0.1:4370', undefined, {})).toThrow('requires a token');
+  expect(() => serverAccess('localhost:4370', 't', {})).toThrow('is not a server address');
+});

@@ -1,0 +1,155 @@
+import type { Agent, Event, Tool } from '@cobbler/agent';
+import { InteractiveChat } from '../../src/chat/chat.ts';
+import type { ChatEar, ChatHost } from '../../src/chat/host.ts';
+import { PromptHistory } from '../../src/chat/input/prompt-history.ts';
+import { LocalHost } from '../../src/chat/local-host.ts';
+import type { Permission } from '../../src/config/permission.ts';
+import { permissionIn } from '../../src/config/permission-plan.ts';
+import type { RunFlags } from '../../src/config/run-flags.ts';
+import type { CliSessions } from '../../src/session/session-home.ts';
+import { screenFor } from '../../src/terminal/screen.ts';
+import { styleFor } from '../../src/terminal/style.ts';
+import type { FakeIo } from '../support/fake-io.ts';
+import { fakeIo, fakeRawKeyboard } from '../support/fake-io.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { TinyScreen } from '../support/tiny-screen.ts';
+
+export interface StageOptions {
+  readonly agent: Agent;
+  readonly tools?: readonly Tool[];
+  readonly folder?: string;
+  readonly mode?: RunFlags['mode'];
+  readonly allow?: readonly string[];
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly sessions?: CliSessions;
+  readonly sessionId?: string;
+  /** Default: one on this machine. */
+  readonly host?: (io: FakeIo) => ChatHost;
+}
+
+/** How long something may be waited for, in milliseconds: less than what a test may take. */
+const patienceMs = 60_000;
+
+/** A chat at a terminal that is held in memory. */
+export interface ChatStage {
+  readonly io: FakeIo;
+  readonly host: ChatHost;
+  /** The exit code, once it was left. */
+  readonly left: Promise<number>;
+  /** Everything written, sequences included. */
+  bytes(): string;
+  /** What the terminal shows. */
+  text(): string;
+  /** The last rows of it. */
+  foot(rows: number): string;
+  type(...chunks: readonly string[]): void;
+  /** Lets time pass until the terminal shows something. */
+  until(words: string | RegExp): Promise<void>;
+  /** Gives what is asked time to be read. */
+  ponder(): void;
+  /** Tells the chat an event, as if its conversation did. */
+  readonly ear: () => ChatEar;
+}
+
+export async function chatStage(options: StageOptions): Promise<ChatStage> {
+  const { columns = 80, env = {}, sessions } = options;
+  const folder = options.folder ?? temporaryFolder();
+  const keyboard = fakeRawKeyboard();
+  const home = sessions === undefined ? temporaryFolder() : undefined;
+  const fullEnv = { LANG: 'C.UTF-8', ...(home !== undefined && { COBBLER_HOME: home }), ...env };
+  const io = fakeIo({ columns, rawKeyboard: keyboard, cwd: folder, env: fullEnv });
+  const plan = { mode: options.mode ?? 'ask', allow: options.allow ?? [] } as const;
+  const { permission } = await permissionIn(folder, plan, true, io.env);
+  const host = options.host?.(io) ?? localHost(options, io, folder, permission);
+  return await staged(host, options, io, keyboard);
+}
+
+function localHost(options: StageOptions, io: FakeIo, folder: string, permission: Permission): ChatHost {
+  const { agent, sessions } = options;
+  const asked = {
+    agent,
+    pricing: () => ({ input: 3, output: 15 }),
+    failure: { host: 'model.example', model: agent.model, provider: agent.provider },
+    note: { folder },
+  };
+  return new LocalHost({
+    io,
+    folder,
+    asked,
+    permission,
+    choose: async () => asked,
+    models: [{ name: 'other', text: 'another one' }],
+    tools: () => options.tools ?? [],
+    system: [],
+    context: {},
+    limits: { turns: 20 },
+    allowUnpriced: false,
+    facts: [],
+    ...(sessions !== undefined && { sessions }),
+  });
+}
+
+async function staged(
+  host: ChatHost,
+  options: StageOptions,
+  io: FakeIo,
+  keyboard: ReturnType<typeof fakeRawKeyboard>,
+): Promise<ChatStage> {
+  const { columns = 80 } = options;
+  const ears: ChatEar[] = [];
+  const open = host.open.bind(host);
+  host.open = (id, ear) => {
+    ears.push(ear);
+    return open(id, ear);
+  };
+  const screen = screenFor(io.stdout, io.env);
+  const { sessionId } = options;
+  const chat = new InteractiveChat({
+    io,
+    keyboard,
+    screen,
+    host,
+    style: styleFor(screen),
+    history: new PromptHistory(undefined),
+    ...(sessionId !== undefined && { sessionId }),
+  });
+  const left = chat.run();
+  const shown = () => {
+    const page = new TinyScreen(columns);
+    page.write(io.stdout.text());
+    return page.text();
+  };
+  return {
+    io,
+    host,
+    left,
+    bytes: () => io.stdout.text(),
+    text: shown,
+    foot: (rows) => shown().trimEnd().split('\n').slice(-rows).join('\n'),
+    type: (...chunks) => {
+      for (const chunk of chunks) keyboard.type(chunk);
+    },
+    async until(words) {
+      // By time, not by turns: what is waited for may be the work of another process, which gets its turns when it gets them.
+      for (const began = performance.now(); performance.now() - began < patienceMs; ) {
+        const text = shown();
+        if (typeof words === 'string' ? text.includes(words) : words.test(text)) return;
+        await new Promise((next) => setImmediate(next));
+        io.clock.advance(10);
+      }
+      throw new Error(`${String(words)} never came:\n${shown()}`);
+    },
+    ponder: () => io.clock.advance(1000),
+    ear: () => {
+      const [last] = ears.slice(-1);
+      if (last === undefined) throw new Error('nobody hears');
+      return last;
+    },
+  };
+}
+
+/** The head of a stored event. */
+export function head(seq: number): Pick<Event, 'v' | 'seq' | 'id' | 'time' | 'runId'> {
+  return { v: 1, seq, id: `s-${seq}`, time: '2026-01-01T00:00:00.000Z', runId: 'elsewhere' };
+}

@@ -1,0 +1,272 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Agent } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { workspaceTools } from '@cobbler/tools';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSessions } from '../../src/session/session-home.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { chatStage } from './chat-stage.ts';
+
+/** A model that answers when it is told to. */
+function slowModel(...answers: readonly string[]) {
+  const gates = answers.map(() => Promise.withResolvers<void>());
+  const agent = scriptedAgent(
+    answers.map((text, index) => async () => {
+      await gates[index]?.promise;
+      return text;
+    }),
+  );
+  return { agent, release: (index: number) => gates[index]?.resolve() };
+}
+
+/** A folder with a file, and tools on it. */
+function project() {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'sum.js'), 'export const sum = (a, b) => a - b;\n');
+  return {
+    folder,
+    tools: workspaceTools({ root: folder }),
+    read: () => readFileSync(join(folder, 'sum.js'), 'utf8'),
+  };
+}
+
+const repair = { path: 'sum.js', old_text: 'a - b', new_text: 'a + b' };
+const edits = { text: 'I will repair it.', calls: [{ name: 'edit_file', arguments: repair }] };
+
+describe('a chat', () => {
+  test('prints what is said and answered once, and draws only what stands below', async () => {
+    const stage = await chatStage({ agent: scriptedAgent(['**Two** things:\n\n- one\n- two']) });
+    stage.type('what is ', 'there?', '\r');
+    await stage.until('✓');
+    expect(stage.text()).toMatch(
+      /^cobbler · scripted-model · .*\n\n› what is there\?\n\nTwo things:\n\n• one\n• two\n\n✓ /,
+    );
+    expect(stage.foot(2)).toMatch(/^› describe a task.*\n {2}scripted-model · ask · 150/);
+  });
+
+  test('leaves at Ctrl-D, and at the second Ctrl-C; a first one empties the line', async () => {
+    const stage = await chatStage({ agent: scriptedAgent([]) });
+    stage.type('x', '\x03');
+    expect(stage.foot(2)).not.toContain('again');
+    stage.type('\x03');
+    expect(stage.foot(1)).toContain('press Ctrl-C again to leave');
+    stage.type('\x03');
+    expect(await stage.left).toBe(0);
+    const other = await chatStage({ agent: scriptedAgent([]) });
+    other.type('\x04');
+    expect(await other.left).toBe(0);
+    expect(other.bytes().endsWith('\x1b[?2004l')).toBe(true);
+  });
+
+  test('uses no alternate screen, no mouse and no sequence of the model [P22]', async () => {
+    const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf\u202eg';
+    const stage = await chatStage({ agent: scriptedAgent([evil]) });
+    stage.type(`\x1b[200~${evil.replaceAll('\x1b', '')}\x1b[201~`, '\r');
+    await stage.until('✓');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, cursor moves, pasting and synchronised output.
+    const foreign = stage.bytes().replaceAll(/\x1b\[(\d+m|K|J|\d+[ABG]|\?20(26|04)[hl])/g, '');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none but line breaks may be left.
+    expect(foreign).not.toMatch(/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/);
+    expect(stage.text()).toContain('\\x1b[?1049h');
+  });
+});
+
+describe('during a run', () => {
+  test('what is said steers it, and is heard at the next turn', async () => {
+    const { agent, release } = slowModel('Looking.', 'Heard.');
+    const stage = await chatStage({ agent });
+    stage.type('go', '\r');
+    await stage.until('waiting for');
+    stage.type('be brief', '\r');
+    await stage.until('↳ queued: be brief');
+    release(0);
+    release(1);
+    await stage.until('✓');
+    const said = agent.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
+    expect(JSON.stringify(said)).toContain('be brief');
+    expect(stage.text().match(/be brief/g)).toHaveLength(1);
+  });
+
+  test('Ctrl-C stops it at once, and the next prompt works [P3]', async () => {
+    const { agent, release } = slowModel('Hello.', 'Hello.');
+    const stage = await chatStage({ agent });
+    stage.type('go', '\r');
+    await stage.until('waiting for');
+    stage.type('\x03');
+    await stage.until('■ cancelled');
+    release(0);
+    release(1);
+    stage.type('and now?', '\r');
+    await stage.until('Hello.');
+  });
+
+  test('Esc closes a menu and stops nothing', async () => {
+    const { agent, release } = slowModel('Hello.');
+    const stage = await chatStage({ agent });
+    stage.type('go', '\r');
+    await stage.until('waiting for');
+    stage.type('/');
+    expect(stage.text()).toContain('/permissions');
+    stage.type('\x1b');
+    stage.ponder();
+    expect(stage.text()).not.toContain('/permissions');
+    stage.type('\x1b');
+    stage.ponder();
+    release(0);
+    await stage.until('Hello.');
+  });
+
+  test('a long answer in 200 pieces costs at most 10 KB', async () => {
+    const deaf: Agent = { ...scriptedAgent([]), run: () => new Promise(() => undefined) };
+    const stage = await chatStage({ agent: deaf });
+    stage.type('tell', '\r');
+    await stage.until('waiting for');
+    const before = stage.bytes().length;
+    const words = Array.from({ length: 200 }, (_, index) => `word${String(index % 100).padStart(2, '0')} `);
+    expect(words.join('')).toHaveLength(1400);
+    for (const text of words) {
+      stage.ear().handler.onEvent?.({ type: 'text_delta', index: 0, text });
+      // Slower than what is written together, so that every piece is written by itself.
+      stage.io.clock.advance(40);
+    }
+    stage.ear().handler.onEvent?.({ type: 'text', index: 0, text: words.join('') });
+    stage.io.clock.advance(40);
+    const sent = Buffer.byteLength(stage.bytes().slice(before));
+    expect(sent).toBeLessThanOrEqual(10_000);
+    expect(stage.text().replaceAll(/\s+/g, ' ')).toContain(words.join('').trim());
+  });
+});
+
+describe('an approval', () => {
+  test('shows the diff and the exact rule, and y allows once', async () => {
+    const { folder, tools, read } = project();
+    const stage = await chatStage({ agent: scriptedAgent([edits, 'Done.']), folder, tools });
+    stage.type('repair it', '\r');
+    await stage.until('deny with a reason');
+    expect(stage.text()).toMatch(
+      /\? edit_file {4}sum\.js .*\+1 -1\n {6}1 - export.*a - b;\n {6}1 \+ export.*a \+ b;/,
+    );
+    expect(stage.foot(4)).toContain('a always edit_file(sum.js)');
+    stage.ponder();
+    stage.type('y');
+    await stage.until('Done.');
+    expect(read()).toContain('a + b');
+  });
+
+  test('a key that was under way when it came, and a message, do not answer it', async () => {
+    const { folder, tools, read } = project();
+    const stage = await chatStage({ agent: scriptedAgent([edits, 'Well.']), folder, tools });
+    stage.type('repair it', '\r');
+    await stage.until('deny with a reason');
+    stage.type('y');
+    expect(stage.foot(2)).toContain('› y');
+    stage.type('\x7f');
+    stage.ponder();
+    stage.type('w', 'y', 'n');
+    expect(stage.foot(2)).toContain('› wyn');
+    stage.type('\x15');
+    stage.type('why?', '\r');
+    await stage.until('↳ queued: why?');
+    expect(read()).toContain('a - b');
+    stage.type('e', 'no reason', '\r');
+    await stage.until('Well.');
+    expect(read()).toContain('a - b');
+    expect(stage.text()).toContain('denied');
+  });
+
+  test('a keeps the narrowest rule in the project, p the next wider one; the next call is not asked about', async () => {
+    const { folder, tools } = project();
+    const home = temporaryFolder();
+    const runs = (command: string) => ({ calls: [{ name: 'run_command', arguments: { command } }] });
+    const script = [runs('echo one'), runs('echo one'), runs('echo two'), runs('echo two three'), 'Done.'];
+    const stage = await chatStage({
+      agent: scriptedAgent(script),
+      folder,
+      tools,
+      env: { COBBLER_HOME: home },
+    });
+    stage.type('go', '\r');
+    await stage.until('p always run_command(echo one *)');
+    stage.ponder();
+    stage.type('a');
+    await stage.until('p always run_command(echo two *)');
+    stage.ponder();
+    stage.type('p');
+    await stage.until('Done.');
+    const file = readFileSync(join(folder, '.cobbler', 'config.yaml'), 'utf8');
+    expect(file).toBe('permissions:\n  allow:\n    - run_command(echo one)\n    - run_command(echo two *)\n');
+    expect(statSync(join(home, 'trusted-rules.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['rm -r build', 'true && false', 'echo $(id)', 'git push origin', 'ls | wc'])(
+    'never offers always for %j',
+    async (command) => {
+      const { folder, tools } = project();
+      const script = [{ calls: [{ name: 'run_command', arguments: { command } }] }, 'Well.'];
+      const stage = await chatStage({ agent: scriptedAgent(script), folder, tools });
+      stage.type('go', '\r');
+      await stage.until('deny with a reason');
+      expect(stage.foot(5)).not.toContain('always');
+      stage.ponder();
+      stage.type('a', 'p');
+      expect(stage.foot(5)).toContain('› ap');
+      stage.type('\x03');
+      await stage.until('■ cancelled');
+    },
+  );
+});
+
+describe('/undo', () => {
+  async function repaired() {
+    const { folder, tools, read } = project();
+    const home = temporaryFolder();
+    const sessions = await openSessions({ COBBLER_HOME: home });
+    onTestFinished(() => sessions.store.close());
+    const agent = scriptedAgent(['Hello.', edits, 'Done.', 'Again.']);
+    const env = { COBBLER_HOME: home };
+    const stage = await chatStage({ agent, folder, tools, mode: 'yes', sessions, env });
+    stage.type('hello', '\r');
+    await stage.until('Hello.');
+    await stage.until(/✓ \d/);
+    stage.type('repair it', '\r');
+    await stage.until(/Done\.[\s\S]*1 file changed/);
+    return { stage, folder, read, agent, home };
+  }
+
+  test('shows what goes, asks, and restores file and conversation', async () => {
+    const { stage, read, agent } = await repaired();
+    stage.type('/undo', '\r');
+    await stage.until('undo this prompt and 1 file?');
+    expect(stage.text()).toMatch(/› repair it\n {2}sum\.js restored, without \+1 -1\n {6}1 - .*a - b/);
+    expect(read()).toContain('a + b');
+    stage.type('n');
+    expect(read()).toContain('a + b');
+    stage.type('/undo', '\r');
+    await stage.until(/undo[\s\S]*undo[\s\S]*undo this prompt/);
+    stage.type('y');
+    await stage.until('undone, 1 file restored');
+    expect(read()).toContain('a - b');
+    stage.type('once more', '\r');
+    await stage.until('Again.');
+    const { messages = [] } = agent.requests.at(-1) ?? {};
+    expect(JSON.stringify(messages)).not.toContain('repair it');
+    expect(messages).toHaveLength(3);
+  });
+
+  test('says when a file was changed since by something else', async () => {
+    const { stage, folder } = await repaired();
+    writeFileSync(join(folder, 'sum.js'), 'export const sum = 1;\n');
+    stage.type('/undo', '\r');
+    await stage.until('changed by another program since');
+  });
+
+  test('keeps what files were for the owner alone', async () => {
+    const { home, stage } = await repaired();
+    const [name = ''] = (await stage.host.sessions()).map(({ info }) => `${info.id}.jsonl`);
+    expect(existsSync(join(home, 'undo', name))).toBe(true);
+    expect(
+      [statSync(join(home, 'undo')), statSync(join(home, 'undo', name))].map(({ mode }) => mode & 0o777),
+    ).toEqual([0o700, 0o600]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { pricingFor } from '../../src/config/prices.ts';
+
+const table = (provider: string, model: string) =>
+  provider === 'claude' && model === 'in-table' ? { input: 1, output: 2 } : undefined;
+
+describe('prices', () => {
+  test('those of the configuration go before the provider’s, those before the general list', async () => {
+    const own = { 'in-table': { input: 9, output: 9 } };
+    expect(
+      (await pricingFor({ own, tables: [table] }, 'claude', 'in-table'))('claude', 'in-table')?.input,
+    ).toBe(9);
+    expect(
+      (await pricingFor({ own: {}, tables: [table] }, 'claude', 'in-table'))('claude', 'in-table')?.input,
+    ).toBe(1);
+    const general = await pricingFor({ own: {}, tables: [table] }, 'openai', 'gpt-4o-mini');
+    expect(general('openai', 'gpt-4o-mini')).toEqual({ input: 0.15, output: 0.6, cacheRead: 0.075 });
+  });
+
+  test('a price with tiers is that of the request, and the highest while its length is unknown', async () => {
+    const pricing = await pricingFor({ own: {}, tables: [] }, 'claude', 'claude-sonnet-4-5');
+    // The general list does not know the hour, which costs twice the price of input.
+    const long = { input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5, cacheWriteLong: 12 };
+    expect(pricing('claude', 'claude-sonnet-4-5')).toEqual(long);
+    expect(pricing('claude', 'claude-sonnet-4-5', 300_000)).toEqual(long);
+    expect(pricing('claude', 'claude-sonnet-4-5', 200_000)?.input).toBe(3);
+  });
+
+  test('one of the configuration holds by alias too, and for the dated name that a service answers with', async () => {
+    const aliases = [{ id: 'in-table', alias: 'fast' }, { id: 'other' }];
+    const own = { fast: { input: 9, output: 9 }, 'by-id': { input: 8, output: 8 } };
+    const priceOf = async (model: string) =>
+      (await pricingFor({ own, aliases, tables: [table] }, 'claude', model))('claude', model)?.input;
+    const found = ['in-table', 'in-table-2026-10-01', 'by-id-20261001', 'by-id'].map(priceOf);
+    expect(await Promise.all(found)).toEqual([9, 9, 8, 8]);
+    expect(await priceOf('by-id-2')).toBeUndefined();
+  });
+
+  test('an unknown model has no price, which is not the same as free', async () => {
+    const sources = { own: {}, tables: [table], baseURL: 'http://localhost:11434/v1' };
+    const pricing = await pricingFor(sources, 'openai', 'gpt-4o-mini');
+    expect(pricing('openai', 'gpt-4o-mini')).toBeUndefined();
+    expect(
+      (await pricingFor({ own: {}, tables: [] }, 'claude', 'nobody-knows'))('claude', 'nobody-knows'),
+    ).toBeUndefined();
+  });
+});

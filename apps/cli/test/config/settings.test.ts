@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeAgent } from '../../src/config/make-agent.ts';
+import { hostOf, keyOf, maskedKey, readSettings } from '../../src/config/settings.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+function homeWith(config: string): { COBBLER_HOME: string; file: string } {
+  const home = temporaryFolder();
+  const file = join(home, 'config.yaml');
+  writeFileSync(file, config);
+  return { COBBLER_HOME: home, file };
+}
+
+describe('which model is meant', () => {
+  test('without anything said: the balanced model of Claude [S0.28]', async () => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder() });
+    expect(settings.provider).toEqual({ value: 'claude', source: 'default' });
+    expect(settings.model).toEqual({ value: 'balanced', source: 'default' });
+  });
+
+  test('flag goes before environment, environment before file, each with its source', async () => {
+    const { file, ...env } = homeWith('provider: openai\nmodel: from-file\n');
+    expect((await readSettings(env)).model).toEqual({ value: 'from-file', source: `${file}:2` });
+    expect((await readSettings(env)).provider).toEqual({ value: 'openai', source: `${file}:1` });
+    const withVariable = { ...env, COBBLER_MODEL: 'from-variable' };
+    expect((await readSettings(withVariable)).model).toEqual({
+      value: 'from-variable',
+      source: 'COBBLER_MODEL',
+    });
+    expect((await readSettings(withVariable, { model: 'from-flag' })).model.source).toBe('-m');
+  });
+
+  test.each([
+    ['openai:gpt-x', 'openai', 'gpt-x'],
+    ['openai/gpt-x', 'openai', 'gpt-x'],
+    ['openai', 'openai', 'balanced'],
+    ['claude:best', 'claude', 'best'],
+    ['gpt-6-luna', 'openai', 'gpt-6-luna'],
+    ['claude-opus-5', 'claude', 'claude-opus-5'],
+    ['qwen3:8b', 'claude', 'qwen3:8b'],
+  ])('-m %s is %s with model %s', async (model, provider, id) => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
+    expect([settings.provider.value, settings.model.value]).toEqual([provider, id]);
+  });
+
+  describe('a model that cannot be meant is refused, with what was probably meant', () => {
+    const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
+    const making = async (model: string, more: Record<string, string> = {}) => {
+      const env = { COBBLER_HOME: temporaryFolder(), ...key, ...more };
+      return (await makeAgent(await readSettings(env, { model }))).agent.model;
+    };
+
+    test.each([
+      ['balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
+      ['claude:balancd', 'The model "balancd" (-m) is unknown. Did you mean balanced?'],
+      ['gemini:pro', 'The model "gemini:pro" (-m) is unknown. Unknown provider "gemini".'],
+      ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. Unknown provider "qwen3".'],
+      ['opus', 'The model "opus" (-m) is unknown.'],
+      ['cluade-opus-5-5', 'The model "cluade-opus-5-5" (-m) is unknown. Did you mean claude-opus-5-5?'],
+    ])('-m %s', async (model, words) => {
+      await expect(making(model)).rejects.toMatchObject({ code: 'unknown_model', message: words });
+    });
+
+    test('that of the environment too, with its source', async () => {
+      const env = { COBBLER_HOME: temporaryFolder(), ...key, COBBLER_MODEL: 'bets' };
+      await expect(makeAgent(await readSettings(env))).rejects.toThrow(
+        'The model "bets" (COBBLER_MODEL) is unknown. Did you mean best?',
+      );
+    });
+
+    test.each([
+      'fast',
+      'claude-next-9',
+      'gpt-9-nova',
+      'o5-mini',
+      'chatgpt-latest',
+      'ft:gpt-9:me::1',
+      'claude:something-new',
+      'openai:something-new',
+    ])('-m %s is taken', async (model) => {
+      expect(await making(model)).not.toBe('');
+    });
+
+    test('a server of your own has names of its own', async () => {
+      const name = 'qwen3:8b';
+      expect(await making(name, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' })).toBe(name);
+    });
+  });
+
+  test('a name that nearly is a provider is an error, not a model', async () => {
+    await expect(readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'opnai:gpt-x' })).rejects.toThrow(
+      /Did you mean openai:gpt-x/,
+    );
+  });
+
+  test('with the key of one provider only, that one is meant', async () => {
+    const settings = await readSettings({ COBBLER_HOME: temporaryFolder(), OPENAI_API_KEY: 'k' });
+    expect(settings.provider).toEqual({ value: 'openai', source: 'the only key' });
+    const both = await readSettings({
+      COBBLER_HOME: temporaryFolder(),
+      OPENAI_API_KEY: 'k',
+      ANTHROPIC_API_KEY: 'k',
+    });
+    expect(both.provider.value).toBe('claude');
+  });
+
+  test('address, model and key of the configured provider are not given to another [S0.29]', async () => {
+    const { file: _, ...env } = homeWith(
+      'provider: claude\nbaseURL: https://proxy.example\nmodel: my-model\n',
+    );
+    const settings = await readSettings(env, { model: 'openai:gpt-x' });
+    expect(settings.baseURL).toBeUndefined();
+    expect(settings.model.value).toBe('gpt-x');
+  });
+});
+
+describe('keys', () => {
+  test('come from the configuration, COBBLER_AGENT_API_KEY, the provider’s variable, or stored keys, in this order', async () => {
+    const { file, ...env } = homeWith('keys:\n  claude: stored-key\n');
+    const source = async (more: Record<string, string>) => {
+      const whole = { ...env, ...more };
+      return keyOf(await readSettings(whole), 'claude', whole)?.source;
+    };
+    expect(await source({})).toBe(`keys.claude in ${file}`);
+    expect(await source({ ANTHROPIC_API_KEY: 'a' })).toBe('ANTHROPIC_API_KEY');
+    expect(await source({ ANTHROPIC_API_KEY: 'a', COBBLER_AGENT_API_KEY: 'b' })).toBe(
+      'COBBLER_AGENT_API_KEY',
+    );
+  });
+
+  test('COBBLER_AGENT_API_KEY is for the configured provider only [P19]', async () => {
+    const env = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
+    expect(keyOf(await readSettings(env), 'openai', env)).toBeUndefined();
+    expect((await readSettings(env, { model: 'openai:x' })).env['OPENAI_API_KEY']).toBeUndefined();
+  });
+
+  test('a stored key goes into its own provider’s variable and no other [P19]', async () => {
+    const { file: _, ...env } = homeWith('keys:\n  claude: stored-key\n');
+    const { env: filled } = await readSettings(env);
+    expect(filled['ANTHROPIC_API_KEY']).toBe('stored-key');
+    expect(filled['OPENAI_API_KEY']).toBeUndefined();
+  });
+
+  test('are shown by their ends only [P19]', () => {
+    expect(maskedKey('sk-ant-api03-abcdefghijklmnop-3f2a')).toBe('sk-ant-…3f2a');
+    expect(maskedKey('short-key')).toBe('…');
+  });
+});
+
+test('a file that cannot be read as YAML is named with its line', async () => {
+  const { file, ...env } = homeWith('model: x\nmaxTurns: [1\nprovider: claude\n');
+  await expect(readSettings(env)).rejects.toThrow(new RegExp(`^${file}:\\d+: `));
+});
+
+test('the host is that of the address in use', async () => {
+  const env = { COBBLER_HOME: temporaryFolder() };
+  expect(hostOf(await readSettings(env))).toBe('api.anthropic.com');
+  expect(hostOf(await readSettings(env, { model: 'openai:x', baseURL: 'http://localhost:11434/v1' }))).toBe(
+    'localhost:11434',
+  );
+});

@@ -1,0 +1,393 @@
+import type { RunEvent } from '@cobbler/agent';
+import { defineTool } from '@cobbler/agent';
+import { describe, expect, test } from 'vitest';
+import type { StagePlan } from '../../src/run/output.ts';
+import { setStage } from '../../src/run/output.ts';
+import type { FakeIoOptions } from '../support/fake-io.ts';
+import { fakeIo } from '../support/fake-io.ts';
+import { TinyScreen } from '../support/tiny-screen.ts';
+
+const tools = [
+  defineTool({
+    name: 'read_file',
+    description: 'Reads.',
+    parameters: { type: 'object' },
+    effect: 'read',
+    subject: ({ path }) => String(path),
+    execute: () => '',
+  }),
+  defineTool({
+    name: 'run_command',
+    description: 'Runs.',
+    parameters: { type: 'object' },
+    subject: ({ command }) => String(command),
+    execute: () => '',
+  }),
+];
+
+const head = { v: 1, seq: 1, id: 'i', time: '', runId: 'r' } as const;
+const usage = { inputTokens: 100, outputTokens: 20 };
+
+function answer(
+  text: string,
+  calls: readonly (readonly [name: string, args: Record<string, unknown>])[],
+): RunEvent {
+  return {
+    ...head,
+    type: 'assistant',
+    content: [
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...calls.map(([toolName, args], index) => ({
+        type: 'tool_call' as const,
+        id: `c${index}`,
+        toolName,
+        arguments: args,
+      })),
+    ],
+    usage,
+    stopReason: calls.length > 0 ? 'tool_use' : 'complete',
+    provider: 'p',
+    model: 'm',
+    attempts: 1,
+    wasted: { inputTokens: 0, outputTokens: 0 },
+    durationMs: 1,
+  };
+}
+
+function started(toolName: string, args: Record<string, unknown>, index = 0): RunEvent {
+  return { ...head, type: 'tool_started', turn: 1, index, callId: `c${index}`, toolName, arguments: args };
+}
+
+function result(toolName: string, text: string, rest: object = {}, index = 0): RunEvent {
+  return {
+    ...head,
+    type: 'tool_result',
+    turn: 1,
+    index,
+    callId: `c${index}`,
+    toolName,
+    content: [{ type: 'text', text }],
+    isError: false,
+    durationMs: 300,
+    ...rest,
+  };
+}
+
+function delta(text: string, index = 0): RunEvent {
+  return { type: 'text_delta', index, text };
+}
+
+function stageOf(options: FakeIoOptions = {}, plan: Partial<StagePlan> = {}) {
+  const io = fakeIo(options);
+  const stage = setStage(
+    { form: 'people', verbose: false, model: 'the-model', tools, header: ['cobbler', 'the-model'], ...plan },
+    io,
+  );
+  const show = (...events: readonly RunEvent[]) => {
+    for (const event of events) stage.view.event(event);
+  };
+  const page = () => {
+    const screen = new TinyScreen(options.columns ?? 80);
+    screen.write(io.all.join(''));
+    return screen.text();
+  };
+  return { io, stage, show, page };
+}
+
+describe('a run on a terminal', () => {
+  test('text streams, and each call is one line with what came of it', () => {
+    const { show, page, stage } = stageOf();
+    show(
+      delta('I will '),
+      delta('look first.'),
+      answer('I will look first.', [['run_command', { command: 'npm test' }]]),
+      started('run_command', { command: 'npm test' }),
+      result('run_command', '[exit 1]\none\ntwo\nthree\nfour\nfive\nsix', { summary: 'exit 1' }),
+      delta('Done.'),
+      answer('Done.', []),
+    );
+    stage.view.end(undefined);
+    expect(page()).toBe(
+      [
+        'cobbler · the-model',
+        '',
+        'I will look first.',
+        '',
+        '  ✗ run_command  npm test                                       exit 1    0.3 s',
+        '      two',
+        '      three',
+        '      four',
+        '      five',
+        '      six',
+        '      + 1 line',
+        '',
+        'Done.',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('nothing is silent for more than a second', () => {
+    const { io, show, page } = stageOf();
+    show({ type: 'status', state: 'thinking' });
+    io.clock.advance(999);
+    expect(page()).toMatch(/waiting for the-model · 0 s · Ctrl-C stops$/);
+    io.clock.advance(8000);
+    expect(page()).toMatch(/waiting for the-model · 8 s · Ctrl-C stops$/);
+    show(
+      answer('', [['run_command', { command: 'sleep 9' }]]),
+      started('run_command', { command: 'sleep 9' }),
+    );
+    io.clock.advance(999);
+    expect(page()).toMatch(/run_command sleep 9 · 0 s · 120 tokens · Ctrl-C stops$/);
+    show({ type: 'progress', callId: 'c0', toolName: 'run_command', text: 'halfway' });
+    io.clock.advance(999);
+    expect(page()).toMatch(/run_command sleep 9: halfway · 1 s · 120 tokens · Ctrl-C stops$/);
+  });
+
+  test('a footer in the middle of a line of text leaves the line as it was', () => {
+    const { io, show, page } = stageOf();
+    show(delta('one two '));
+    io.clock.advance(1500);
+    expect(page()).toMatch(/\none two\n.*writing · 1 s/);
+    show(delta('three four '));
+    expect(page()).toMatch(/\none two three four\n?$/);
+  });
+
+  test('a retry is counted down, and what was shown of the failed attempt is marked', () => {
+    const { io, show, page } = stageOf();
+    const error = { kind: 'rate_limit', status: 529, message: 'Overloaded' } as const;
+    const retry = { type: 'retry', attempt: 1, error, delayMs: 4000, leftMs: 295_000 } as const;
+    show(delta('The answer is '), retry);
+    io.clock.advance(1000);
+    expect(page()).toContain('The answer is\n— cut off; retrying\n');
+    expect(page()).toMatch(/529 overloaded, retry 1 in [34] s, gives up in 4 m 5[3-9] s/);
+    io.clock.advance(4000);
+    expect(page()).toMatch(/waiting for the-model · \d s/);
+  });
+
+  test('a change that was shown with the question is not shown again', () => {
+    const approvals = { folder: '~', answer: () => undefined, allowAlways: () => undefined };
+    const { show, page } = stageOf({}, { approvals });
+    const diff = '@@ -1 +1 @@\n-old line\n+new line\n';
+    const asked: RunEvent = {
+      ...head,
+      type: 'approval_requested',
+      approvalId: 'a',
+      turn: 1,
+      index: 0,
+      callId: 'c0',
+      toolName: 'run_command',
+      arguments: { command: 'x' },
+      hash: 'h',
+      subject: 'x',
+      diff,
+    };
+    show(answer('', [['run_command', { command: 'x' }]]), asked);
+    expect(page().match(/new line/g)).toHaveLength(1);
+    show(result('run_command', 'y', { diff }));
+    expect(page().match(/new line/g)).toHaveLength(1);
+    show(answer('', [['run_command', { command: 'x' }]]), result('run_command', 'y', { diff, turn: 2 }));
+    expect(page().match(/new line/g)).toHaveLength(2);
+  });
+
+  test('after a retry the answer counts once [P8]', () => {
+    const { io, show, stage } = stageOf({ outTty: false });
+    const error = { kind: 'network', message: 'cut' } as const;
+    show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second try'));
+    show(answer('second try', []));
+    stage.view.end(undefined);
+    expect(io.stdout.text()).toBe('second try\n');
+  });
+
+  test('what a cancel leaves is of the last attempt only [P8]', () => {
+    const { io, show, stage } = stageOf({ outTty: false });
+    const error = { kind: 'network', message: 'cut' } as const;
+    show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second'));
+    stage.view.end('cancelled');
+    expect(io.stdout.text()).toBe('second\n');
+  });
+
+  test('a cancelled answer stays and is marked', () => {
+    const { show, page, stage } = stageOf();
+    show(delta('half an answ'));
+    stage.view.stopping();
+    stage.view.end('cancelled');
+    expect(page()).toBe('cobbler · the-model\n\nhalf an answ\n— cancelled\n');
+  });
+
+  test('Ctrl-C is answered at once', () => {
+    const { show, page, stage } = stageOf();
+    show(delta('half '));
+    stage.view.stopping();
+    expect(page()).toMatch(/stopping · 0 s · Ctrl-C again exits at once$/);
+  });
+
+  test('no escape sequence of model or tool reaches the terminal [P21]', () => {
+    const { io, show, stage } = stageOf();
+    const evil = '\x1b]0;x\x07\x1b]52;c;aGk=\x07\x1b[2J\x9b2J\u202e';
+    show(
+      delta(evil),
+      answer(evil, [['run_command', { command: evil }]]),
+      started('run_command', { command: evil }),
+      { type: 'progress', callId: 'c0', toolName: 'run_command', text: evil },
+    );
+    io.clock.advance(1000);
+    show(result('run_command', evil, { summary: evil }), {
+      type: 'retry',
+      attempt: 1,
+      error: { kind: 'agent', message: evil },
+      delayMs: 9,
+    });
+    io.clock.advance(1000);
+    stage.view.end('cancelled');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours and cursor moves.
+    const foreign = io.all.join('').replace(/\x1b\[(\d+m|K|\d+[AG]|\?2026[hl])|\r\x1b\[K|\r(?=\x1b)/g, '');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be left.
+    expect(foreign).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(foreign).toContain('\\x1b]52;c;aGk=\\x07');
+  });
+
+  test('1,400 characters in 200 pieces take at most 10 KB, and no finished line is touched again', () => {
+    const { io, show, stage } = stageOf();
+    const piece = 'lorem i';
+    for (let index = 0; index < 200; index += 1) {
+      show(delta(index % 20 === 19 ? 'lorem \n' : piece));
+      io.clock.advance(25);
+    }
+    show(answer('', []));
+    stage.view.end(undefined);
+    const bytes = io.all.join('');
+    expect(Buffer.byteLength(bytes)).toBeLessThan(10_000);
+    expect(bytes).not.toContain('\x1b[1A');
+  });
+
+  test('on a narrow terminal every line fits', () => {
+    const { io, show, stage } = stageOf({ columns: 40 });
+    show(
+      delta('日本語 text that is rather long for a narrow terminal, and 👍🏽 emoji.'),
+      answer('x', [['run_command', { command: 'npm run a-rather-long-name -- --with=arguments' }]]),
+      started('run_command', { command: 'npm run a-rather-long-name -- --with=arguments' }),
+    );
+    io.clock.advance(1000);
+    show(result('run_command', `[exit 0]\n${'wide 日本 '.repeat(20)}`, { summary: 'exit 0' }));
+    stage.view.end(undefined);
+    const screen = new TinyScreen(1000);
+    screen.write(io.all.join(''));
+    for (const line of screen.lines) expect(line.length, line).toBeLessThan(40);
+  });
+
+  test('10,000 lines of output are five and a count', () => {
+    const { show, page } = stageOf();
+    const text = Array.from({ length: 10_000 }, (_, index) => `line ${index}`).join('\n');
+    show(
+      answer('', [['run_command', { command: 'seq' }]]),
+      result('run_command', `[exit 0]\n${text}`, { summary: 'exit 0' }),
+    );
+    expect(page()).toContain('      line 9999\n      + 9995 lines');
+    expect(page().split('\n').length).toBeLessThan(12);
+  });
+});
+
+describe('a run without a terminal', () => {
+  const nowhere: FakeIoOptions = { outTty: false, errTty: false };
+
+  test('the answer alone goes to standard output, all else to standard error, without marks or colours', () => {
+    const { io, show, stage } = stageOf(nowhere);
+    show(
+      delta('I will look.'),
+      answer('I will look.', [['run_command', { command: 'npm test' }]]),
+      started('run_command', { command: 'npm test' }),
+      result('run_command', '[exit 0]\nfine', { summary: 'exit 0' }),
+      delta('**Done.**'),
+      answer('**Done.**', []),
+    );
+    stage.view.end(undefined);
+    expect(io.stdout.text()).toBe('**Done.**\n');
+    expect(io.stderr.text()).toBe(
+      'cobbler · the-model\nI will look.\ntool run_command npm test ok exit 0 0.3s\n  fine\n',
+    );
+  });
+
+  test('nothing is silent for more than ten seconds', () => {
+    const { io, show } = stageOf(nowhere);
+    show({ type: 'status', state: 'thinking' });
+    io.clock.advance(10_000);
+    expect(io.stderr.text()).toContain('waiting for the-model 10 s\n');
+    io.clock.advance(9_999);
+    expect(io.stderr.text()).not.toContain('20 s');
+  });
+
+  test('a retry is a line', () => {
+    const { io, show } = stageOf(nowhere);
+    const error = { kind: 'rate_limit', status: 529, message: 'Overloaded' } as const;
+    show({ type: 'retry', attempt: 2, error, delayMs: 4000 });
+    show({ type: 'retry', attempt: 3, error, delayMs: 8000, leftMs: 60_000 });
+    expect(io.stderr.text()).toContain('529 overloaded, retry 2 in 4.0 s\n');
+    expect(io.stderr.text()).toContain('529 overloaded, retry 3 in 8.0 s, gives up in 1 m 08 s\n');
+  });
+
+  test('what came of a cancelled answer still goes out', () => {
+    const { io, show, stage } = stageOf(nowhere);
+    show(delta('half an answ'));
+    stage.view.end('cancelled');
+    expect(io.stdout.text()).toBe('half an answ\n');
+    expect(io.stderr.text()).toMatch(/— cancelled\n$/);
+  });
+
+  test('an answer in a pipe holds no escape sequence of the model [P21]', () => {
+    const { io, show, stage } = stageOf(nowhere);
+    show(delta('\x1b[2Jx'), answer('\x1b[2Jx', []));
+    stage.view.end(undefined);
+    expect(io.stdout.text()).toBe('\\x1b[2Jx\n');
+  });
+});
+
+describe('verbose', () => {
+  test('shows thinking, arguments, results in full, and a cache that broke', () => {
+    const { show, page } = stageOf({}, { verbose: true });
+    show(
+      { type: 'cache_break', layer: 'system', block: 0, tokens: 4100 },
+      { type: 'reasoning', index: 0, text: 'Let me think.' },
+      answer('', [['run_command', { command: 'x' }]]),
+      result('run_command', 'one\n\nthree', { summary: 'exit 0' }),
+    );
+    expect(page()).toContain('cache miss at system 0: about 4.1k tokens are read again\n');
+    expect(page()).toContain('Let me think.\n');
+    expect(page()).toContain('      {"command":"x"}\n      one\n\n      three\n');
+  });
+});
+
+describe('quiet', () => {
+  test('there is the answer and nothing else', () => {
+    const { io, show, stage } = stageOf({}, { form: 'quiet' });
+    show(
+      delta('Looking.'),
+      answer('Looking.', [['run_command', { command: 'x' }]]),
+      started('run_command', { command: 'x' }),
+      result('run_command', 'y'),
+    );
+    io.clock.advance(30_000);
+    show(delta('42'), answer('42', []));
+    stage.view.end(undefined);
+    expect(io.all.join('')).toBe('42\n');
+  });
+});
+
+describe('json', () => {
+  test('each stored event is a line, after the one that tells the ids', () => {
+    const { io, show } = stageOf({}, { form: 'json' });
+    show({ type: 'started', v: 1, sessionId: 's', runId: 'r' }, delta('x'), answer('\x9bx', []));
+    const lines = io.stdout.text().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['started', 'assistant']);
+    for (const line of lines) expect(JSON.parse(line).v).toBe(1);
+    expect(io.stdout.text()).not.toContain('\x9b');
+    expect(io.stderr.text()).toBe('');
+  });
+
+  test('with deltas the live events come too', () => {
+    const { io, show } = stageOf({}, { form: 'json-deltas' });
+    show(delta('x'));
+    expect(JSON.parse(io.stdout.text())).toEqual({ v: 1, type: 'text_delta', index: 0, text: 'x' });
+  });
+});

@@ -1,0 +1,180 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { answersStatus, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import { cobbler } from '../support/binary.ts';
+import { claudeAt, mockService, says, testKey } from '../support/mock-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const patience = { timeout: 120_000 };
+
+describe('a run without a terminal', () => {
+  test('the answer goes to standard output, the rest to standard error', patience, async () => {
+    const service = await mockService([says('**42**')]);
+    const end = await cobbler(['what is the answer?'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end).toMatchObject({ code: 0, stdout: '**42**\n' });
+    expect(end.stderr).toMatch(/ask on\)\ncomplete {2}1 turn · 0 tools · [\d.]+ m?s · 120 in 30 out\n$/);
+    expect(end.stdout + end.stderr).not.toContain('\x1b');
+  });
+
+  test('key with stray blanks and quotes is cleaned, and never shown [P19]', patience, async () => {
+    const service = await mockService([says('ok')]);
+    const env = { ...claudeAt(service), ANTHROPIC_API_KEY: ` "${testKey}"\n` };
+    const end = await cobbler(['-v', 'hi'], { env, cwd: temporaryFolder() });
+    expect(end.code).toBe(0);
+    expect(service.server.exchanges[0]?.headers.get('authorization')).toBe(`Bearer ${testKey}`);
+    expect(end.stdout + end.stderr).not.toContain(testKey);
+  });
+
+  test(
+    'what needs asking is denied, the run goes on, exit 5 and the option that would allow it',
+    patience,
+    async () => {
+      const service = await mockService([
+        says('', ['run_command', { command: 'npm test' }]),
+        says('I could not.'),
+      ]);
+      const end = await cobbler(['test it'], { env: claudeAt(service), cwd: temporaryFolder() });
+      expect(end).toMatchObject({ code: 5, stdout: 'I could not.\n' });
+      expect(end.stderr).toContain("\n    --allow 'run_command(npm test)'\n");
+      const sent = service.server.exchanges[1]?.request?.turns.at(-1)?.parts[0];
+      expect(sent).toMatchObject({ type: 'result', isError: true });
+    },
+  );
+
+  test('the option printed allows it', patience, async () => {
+    const service = await mockService([says('', ['run_command', { command: 'echo hi' }]), says('Done.')]);
+    const args = ['say hi', '--allow', 'run_command(echo hi)'];
+    const end = await cobbler(args, { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(0);
+    expect(end.stderr).toMatch(/tool run_command echo hi ok exit 0 .*\n {2}hi\n/);
+  });
+
+  test('--edits lets edits through and denies commands', patience, async () => {
+    const service = await mockService([
+      says('', ['write_file', { path: 'a.txt', content: 'x\n' }], ['run_command', { command: 'echo' }]),
+      says('Done.'),
+    ]);
+    const end = await cobbler(['go', '--edits'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(5);
+    expect(end.stderr).toMatch(/tool write_file a\.txt ok/);
+    expect(end.stderr).toContain('  1 file changed: a.txt +1 -0');
+  });
+
+  test('a limit ends it with 3 and says which', patience, async () => {
+    const call = () => says('', ['list_files', {}]);
+    const service = await mockService([call(), call(), call()]);
+    const end = await cobbler(['go', '--max-turns', '2'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(3);
+    expect(end.stderr).toMatch(/\nstopped after 2 turns \(limit --max-turns\) {2}2 turns/);
+  });
+
+  test('time over ends it with 124', patience, async () => {
+    const service = await mockService([{ type: 'silent' }]);
+    const end = await cobbler(['go', '--timeout', '300ms'], {
+      env: claudeAt(service),
+      cwd: temporaryFolder(),
+    });
+    expect(end.code).toBe(124);
+    expect(end.stderr).toContain('stopped after 0.3 s (limit --timeout)');
+  });
+
+  test('a money limit without a known price is refused before anything is asked', patience, async () => {
+    const service = await mockService([says('never')]);
+    const end = await cobbler(['go', '--max-usd', '1'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain('The price of claude-test is unknown, so --max-usd cannot be enforced.');
+    expect(service.server.exchanges).toHaveLength(0);
+  });
+
+  test('a refused key is exit 2, with host, status and the variable it came from', patience, async () => {
+    const service = await mockService([failsWith({ kind: 'auth', message: 'invalid x-api-key' })]);
+    const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain(
+      `401 from ${new URL(service.url).host}: the key from ANTHROPIC_API_KEY was rejected.`,
+    );
+    expect(end.stdout + end.stderr).not.toContain(testKey);
+  });
+
+  test('a proxy’s page is not quoted at length, and the run fails', patience, async () => {
+    const service = await mockService([answersStatus(400)]);
+    const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain('400 from 127.0.0.1');
+  });
+
+  test('an overloaded service is tried again, and said so', patience, async () => {
+    const fault = failsWith({ kind: 'busy', message: 'Overloaded' });
+    const service = await mockService([fault, says('after all')]);
+    const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end).toMatchObject({ code: 0, stdout: 'after all\n' });
+    expect(end.stderr).toMatch(/529 overloaded, retry 1 in 0\.\d s, gives up in 4 m 59 s/);
+  });
+
+  test('an answer that reached its length is exit 1', patience, async () => {
+    const service = await mockService([
+      replies(scriptResponse(['half an ans'], { stop: 'max_tokens', model: 'claude-test' })),
+    ]);
+    const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end).toMatchObject({ code: 1, stdout: 'half an ans\n' });
+    expect(end.stderr).toContain('cut off: the response reached its length limit');
+  });
+
+  test('-q prints only the response', patience, async () => {
+    const service = await mockService([says('Looking.', ['list_files', {}]), says('42')]);
+    const end = await cobbler(['-q', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(end).toEqual({ code: 0, signal: null, stdout: '42\n', stderr: '' });
+  });
+
+  test('-o writes the answer into a file as well', patience, async () => {
+    const service = await mockService([says('a\tb \x1b[1mbold')]);
+    const cwd = temporaryFolder();
+    const end = await cobbler(['go', '-o', 'answer.md'], { env: claudeAt(service), cwd });
+    expect(end.stdout).toBe('a\tb \\x1b[1mbold\n');
+    expect(readFileSync(join(cwd, 'answer.md'), 'utf8')).toBe('a\tb \x1b[1mbold\n');
+  });
+
+  test('pipe and prompt together: the pipe is attached', patience, async () => {
+    const service = await mockService([says('ok')]);
+    const options = { env: claudeAt(service), cwd: temporaryFolder(), input: 'some diff\n' };
+    expect((await cobbler(['review this'], options)).code).toBe(0);
+    const texts = service.server.exchanges[0]?.request?.turns[0]?.parts.map(
+      (part) => part.type === 'text' && part.text,
+    );
+    expect(texts).toEqual(['<attachment name="standard input">\nsome diff\n</attachment>', 'review this']);
+  });
+
+  test('AGENTS.md is read, unless told otherwise', patience, async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'AGENTS.md'), 'Always answer in rhyme.');
+    const service = await mockService([says('ok'), says('ok')]);
+    await cobbler(['go'], { env: claudeAt(service), cwd });
+    await cobbler(['go', '--no-context-files', '--system', 'Be brief.'], { env: claudeAt(service), cwd });
+    const [first, second] = service.server.exchanges.map((exchange) => exchange.request?.system ?? '');
+    expect(first).toContain('Always answer in rhyme.');
+    expect(second).not.toContain('rhyme');
+    expect(second).toMatch(/^Be brief\./);
+  });
+
+  test('--tools none offers none', patience, async () => {
+    const service = await mockService([says('ok')]);
+    await cobbler(['go', '--tools', 'none'], { env: claudeAt(service), cwd: temporaryFolder() });
+    expect(service.server.exchanges[0]?.request?.tools).toEqual([]);
+  });
+});
+
+test(
+  'nothing is written outside the folder and the home, and nothing at all when the run is not to be kept',
+  patience,
+  async () => {
+    const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];
+    mkdirSync(home);
+    const service = await mockService([says('ok'), says('ok')]);
+    const env = { ...claudeAt(service), HOME: home, TMPDIR: home };
+    await cobbler(['--no-session', 'go'], { env, cwd });
+    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], []]);
+    await cobbler(['go'], { env, cwd });
+    expect([readdirSync(cwd), readdirSync(home)]).toEqual([[], ['.cobbler']]);
+  },
+);

@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { shellQuoted } from '../../src/config/permission-rule.ts';
+import type { Ended } from './binary.ts';
+import { bareEnvironment, command, ended } from './binary.ts';
+
+/** util-linux's `script` runs a program at a terminal of its own; the tests need no package for that. */
+export const hasScript: boolean =
+  spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
+
+/** Runs the command line at a terminal of 80 columns, typing keys when the page holds certain words. */
+export async function atTerminal(
+  args: readonly string[],
+  options: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly cwd: string;
+    readonly typing?: readonly (readonly [words: string, keys: string])[];
+    readonly before?: string;
+  },
+): Promise<Ended & { readonly terminal: string }> {
+  const line = [...command, ...args].map(shellQuoted).join(' ');
+  const child = spawn(
+    'script',
+    [
+      '-qec',
+      `stty cols 80 rows 24; ${options.before ?? ''} ${line}; c=$?; stty -a > stty; exit $c`,
+      '/dev/null',
+    ],
+    {
+      cwd: options.cwd,
+      env: { ...bareEnvironment(options.env), SHELL: '/bin/sh' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
+  onTestFinished(() => void child.kill());
+  const typing = [...(options.typing ?? [])];
+  let seen = '';
+  const end = await ended(child, {
+    onOutput: (text) => {
+      seen += text;
+      const [next] = typing;
+      if (next === undefined || !seen.includes(next[0])) return;
+      typing.shift();
+      seen = '';
+      child.stdin?.write(next[1]);
+    },
+  });
+  return { ...end, terminal: readFileSync(join(options.cwd, 'stty'), 'utf8') };
+}

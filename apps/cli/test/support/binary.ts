@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface BinaryOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What is piped in. Default: nothing, as from /dev/null. */
+  readonly input?: string | Uint8Array;
+  /** Called with each piece of output as it comes. */
+  readonly onOutput?: (text: string, child: ChildProcess) => void;
+}
+
+const sources = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** The command that runs the command line: as `bundled.ts` has put it together for these tests, or from its sources. */
+export const command: readonly string[] = [
+  process.execPath,
+  '--conditions=@cobbler/source',
+  '--disable-warning=ExperimentalWarning',
+  process.env['COBBLER_TEST_MAIN'] ?? sources,
+];
+
+/** Node strips types anew at each start, unless it may keep what it made of them: that is most of a start. */
+const compiled = join(tmpdir(), 'cobbler-test-compiled');
+
+/** An environment with nothing in it but what a program needs to run, and a home that does not exist. */
+export function bareEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, HOME: '/nonexistent', LANG: 'C.UTF-8', TERM: 'xterm', NODE_COMPILE_CACHE: compiled, ...env };
+}
+
+/** Runs the command line as a process of its own, the way a user's shell does. */
+export function cobbler(args: readonly string[], options: BinaryOptions = {}): Promise<Ended> {
+  const [program = '', ...flags] = command;
+  const child = spawn(program, [...flags, ...args], {
+    cwd: options.cwd,
+    env: bareEnvironment(options.env),
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  return ended(child, options);
+}
+
+/** Waits for a process and keeps what it prints. */
+export function ended(
+  child: ChildProcess,
+  options: Pick<BinaryOptions, 'input' | 'onOutput'> = {},
+): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+      options.onOutput?.(text, child);
+    });
+  }
+  if (options.input !== undefined) child.stdin?.end(options.input);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...output }));
+  });
+}

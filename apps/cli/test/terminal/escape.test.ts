@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { oneLine, VisibleStream, visible, visibleJson } from '../../src/terminal/escape.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what must never come out.
+const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+describe('visible', () => {
+  test('an escape sequence becomes text that can be read [P21, P22]', () => {
+    expect(visible('\x1b[2J')).toBe('\\x1b[2J');
+    expect(visible('\x1b]0;title\x07')).toBe('\\x1b]0;title\\x07');
+    expect(visible('\x1b]52;c;aGk=\x1b\\')).toBe('\\x1b]52;c;aGk=\\x1b\\');
+    expect(visible('\x9b2J')).toBe('\\x9b2J');
+  });
+
+  test('marks that turn the direction of text are shown [P21]', () => {
+    expect(visible('a\u202eb\u2066c')).toBe('a\\u202eb\\u2066c');
+  });
+
+  test('every character of the kinds is caught [P21]', () => {
+    const ranges = [
+      [0x00, 0x08],
+      [0x0b, 0x1f],
+      [0x7f, 0x9f],
+      [0x200e, 0x200f],
+      [0x2028, 0x202e],
+      [0x2066, 0x2069],
+    ] as const;
+    for (const [first, last] of ranges) {
+      for (let code = first; code <= last; code += 1) {
+        expect(visible(String.fromCharCode(code))).toMatch(/^\\[xu][0-9a-f]{2,4}$/);
+      }
+    }
+  });
+
+  test('newlines and tabs stay, and a carriage return goes only before a newline', () => {
+    expect(visible('a\tb\nc')).toBe('a\tb\nc');
+    expect(visible('a\r\nb\rc')).toBe('a\nb\\x0dc');
+  });
+
+  test('a lone surrogate is replaced', () => {
+    expect(visible('a\ud800b')).toBe('a\ufffdb');
+  });
+
+  test('no text whatever leaves a control character [P21]', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !dangerous.test(visible(text))));
+  });
+});
+
+describe('VisibleStream', () => {
+  test('gives the same whatever the pieces', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.nat(40)), (text, cuts) => {
+        const stream = new VisibleStream();
+        let shown = '';
+        let from = 0;
+        for (const cut of cuts) {
+          shown += stream.push(text.slice(from, from + cut));
+          from += cut;
+        }
+        shown += stream.push(text.slice(from)) + stream.end();
+        expect(shown).toBe(visible(text));
+      }),
+    );
+  });
+});
+
+test('oneLine shows line breaks', () => {
+  expect(oneLine(' a\nb\tc ')).toBe('a\\nb c');
+});
+
+test('visibleJson means the same to a reader of JSON and holds no control character [P21]', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const line = visibleJson(JSON.stringify({ text }));
+      expect(JSON.parse(line)).toEqual({ text });
+      expect(dangerous.test(line)).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,141 @@
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MarkdownStream } from '../../src/terminal/markdown.ts';
+import { styleFor } from '../../src/terminal/style.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
+
+const colored = styleFor({ color: true, unicode: true, tty: true });
+const plain = styleFor({ color: false, unicode: true, tty: true });
+
+function render(
+  text: string,
+  options: { style?: typeof plain; columns?: number; piece?: number } = {},
+): string {
+  const { style = plain, columns = 40, piece = text.length || 1 } = options;
+  const stream = new MarkdownStream(style, () => columns);
+  let shown = '';
+  for (let at = 0; at < text.length; at += piece) shown += stream.push(text.slice(at, at + piece));
+  return shown + stream.end();
+}
+
+const sample = [
+  '# Result',
+  '',
+  'Some **bold text** and `code here` and *slanted* words that make a long line of their own.',
+  '',
+  '',
+  '- first item that is long enough to be broken into two lines',
+  '  1. nested',
+  '',
+  '```js',
+  'const snake_case = a * b * c; // a line of code that is longer than the terminal is wide',
+  '',
+  '```',
+  '| a | b |',
+  '|---|---|',
+  '| one | `two` |',
+  '',
+  'End.',
+].join('\n');
+
+describe('MarkdownStream', () => {
+  test('shows the same whatever the pieces it comes in', () => {
+    for (const style of [plain, colored]) {
+      const whole = render(sample, { style });
+      for (const piece of [1, 2, 3, 7, 40]) expect(render(sample, { style, piece })).toBe(whole);
+    }
+  });
+
+  test('any text shows the same whatever the pieces', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'bc', ' ', '\n', '**', '*', '`', '```', '|', '- ', '#', '_', '日'), {
+        maxLength: 60,
+        size: 'max',
+      })
+      .map((parts) => parts.join(''));
+    // RUNS
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 5 }), (given, piece) => {
+        expect(render(given, { style: colored, columns: 12, piece })).toBe(
+          render(given, { style: colored, columns: 12 }),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('breaks lines at blanks within the width, but never code', () => {
+    const lines = stripVTControlCharacters(render(sample, { style: colored })).split('\n');
+    const code = lines.filter((line) => line.startsWith('const'));
+    expect(code).toEqual([
+      'const snake_case = a * b * c; // a line of code that is longer than the terminal is wide',
+    ]);
+    for (const line of lines) if (!line.startsWith('const')) expect(widthOf(line)).toBeLessThan(40);
+  });
+
+  test('a broken list item goes on under its text', () => {
+    expect(render('- first item that is long enough to be broken', { columns: 24 })).toBe(
+      '- first item that is\n  long enough to be\n  broken\n',
+    );
+  });
+
+  test('with colours the signs become styles', () => {
+    const shown = render('**bold** and `code` and snake_case and 2*3*4 and \\*not\\*', {
+      style: colored,
+      columns: 90,
+    });
+    expect(shown).toBe('\x1b[1mbold\x1b[22m and \x1b[36mcode\x1b[39m and snake_case and 2*3*4 and *not*\n');
+  });
+
+  test('without colours the signs stay', () => {
+    expect(render('**bold** `code`\n\n# Head\n\n- x')).toBe('**bold** `code`\n\n# Head\n\n- x\n');
+  });
+
+  test('emphasis ends with its line', () => {
+    expect(render('**open\nnext', { style: colored })).toBe('\x1b[1mopen\x1b[22m\nnext\n');
+  });
+
+  test('a table is shown once it is over, in columns', () => {
+    const stream = new MarkdownStream(plain, () => 40);
+    expect(stream.push('| a | b |\n|---|---|\n| long cell | 2 |\n')).toBe('');
+    expect(stream.push('after ')).toBe('a          b\n---------  ---\nlong cell  2\nafter');
+  });
+
+  test('a table too wide for the terminal is shown as it is', () => {
+    const table = '| a | b |\n|---|---|\n| a very long cell indeed | another long one |\n';
+    expect(render(table, { columns: 30 })).toBe(table);
+  });
+
+  test('several blank lines are one, and none is left at the end', () => {
+    expect(render('a\n\n\n\nb\n\n\n')).toBe('a\n\nb\n');
+  });
+
+  test('words are shown as soon as they are whole', () => {
+    const stream = new MarkdownStream(plain, () => 40);
+    expect(stream.push('Hel')).toBe('');
+    expect(stream.push('lo wor')).toBe('Hello');
+    expect(stream.push('ld')).toBe('');
+    expect(stream.end()).toBe(' world\n');
+  });
+
+  test('a word longer than the terminal is broken, wide characters whole', () => {
+    expect(render('日本語日本語日本語', { columns: 10 })).toBe('日本語日\n本語日本\n語\n');
+    expect(render('abcdefghijkl', { columns: 10 })).toBe('abcdefghi\njkl\n');
+  });
+
+  test('a text without blanks is shown while it streams', () => {
+    const stream = new MarkdownStream(plain, () => 12);
+    expect(stream.push('x abcdefghijklm')).toBe('x\nabcdefghijk');
+    expect(new MarkdownStream(plain, () => 12).push('日本語日本語日本語')).toBe('日本語日本\n語日本語');
+  });
+
+  test('a fence that never closes ends with the answer', () => {
+    expect(render('```\ncode', { style: colored })).toBe('\x1b[36mcode\x1b[39m\n');
+  });
+
+  test('nothing gives nothing', () => {
+    expect(render('')).toBe('');
+    expect(render('\n\n')).toBe('');
+  });
+});

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { asTyped } from '../../src/terminal/program-name.ts';
+
+const words = 'List the sessions: cobbler sessions. Or cobbler "fix it" with ~/.cobbler and a cobbler.';
+
+test('what is told to be typed can be typed here', () => {
+  expect(asTyped(words, { COBBLER_COMMAND: 'npm start --' })).toBe(
+    'List the sessions: npm start -- sessions. Or npm start -- "fix it" with ~/.cobbler and a cobbler.',
+  );
+  expect(asTyped(words, {})).toBe(words);
+});

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { atTerminal, hasScript } from '../support/at-terminal.ts';
+import { claudeAt, mockService, says } from '../support/mock-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const patience = { timeout: 120_000 };
+
+describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', () => {
+  test('asks, takes a key, and leaves the terminal as it was', patience, async () => {
+    const service = await mockService([
+      says('I will write it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
+      says('**Done.**'),
+    ]);
+    const cwd = temporaryFolder();
+    const end = await atTerminal(['write it'], {
+      env: claudeAt(service),
+      cwd,
+      typing: [['deny with a reason', 'y']],
+    });
+    expect(end.code, end.stdout).toBe(0);
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(stripVTControlCharacters(end.stdout)).toContain('1 + one');
+    expect(end.stdout).toContain('\x1b[1mDone.\x1b[22m');
+    expect(end.stdout).toMatch(/✓ complete.*2 turns/);
+    expect(end.terminal).toMatch(/[^-]icanon/);
+    expect(end.terminal).toMatch(/[^-]echo /);
+  });
+
+  test('keys typed before a question do not answer it', patience, async () => {
+    const service = await mockService([
+      says('Wait for it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
+      says('Fine.'),
+    ]);
+    const cwd = temporaryFolder();
+    // The shell takes the first line; the keys after it are there for sure before anything is asked.
+    const typing = [
+      ['begin?', 'yes\ryyyy'],
+      ['deny with a reason', 'n'],
+    ] as const;
+    const before = 'echo "begin?"; read -r line;';
+    const end = await atTerminal(['write it'], { env: claudeAt(service), cwd, typing, before });
+    expect(end.code).toBe(0);
+    expect(() => readFileSync(join(cwd, 'a.txt'))).toThrow('ENOENT');
+    expect(end.stdout).toContain('A person denied this call.');
+  });
+
+  test('Ctrl-C cancels while a command runs; the terminal is as it was', patience, async () => {
+    const service = await mockService([says('', ['run_command', { command: 'echo started; sleep 60' }])]);
+    const typing = [
+      ['deny with a reason', 'y'],
+      ['run_command echo started; sleep 60: started', '\x03'],
+    ] as const;
+    const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder(), typing });
+    expect(end.code, end.stdout).toBe(130);
+    expect(end.stdout).toMatch(/stopping/);
+    expect(end.stdout).toMatch(/■ cancelled/);
+    expect(end.terminal).toMatch(/[^-]icanon/);
+  });
+
+  test(
+    'uses neither the alternate screen nor the mouse, and no sequence of the model [P21]',
+    patience,
+    async () => {
+      const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf';
+      const service = await mockService([says(evil, ['list_files', { path: evil }]), says(evil)]);
+      const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
+      expect(end.code, end.stdout).toBe(0);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, cursor moves and synchronised output.
+      const foreign = end.stdout.replaceAll(/\x1b\[(\d+m|K|\d+[AG]|\?2026[hl])/g, '');
+      expect(foreign).not.toContain('\x1b');
+      expect(end.stdout).toContain('\\x1b[?1049h');
+      expect(end.stdout).toContain('\\x9b2J');
+    },
+  );
+
+  test('NO_COLOR leaves marks and no colours', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('**Done.**')]);
+    const env = { ...claudeAt(service), NO_COLOR: '1' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).toContain('✓ list_files');
+    expect(end.stdout).toContain('**Done.**');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for.
+    expect(end.stdout).not.toMatch(/\x1b\[\d+m/);
+  });
+
+  test('TERM=dumb gets no escape sequence at all', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
+    const env = { ...claudeAt(service), TERM: 'dumb' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).not.toContain('\x1b');
+    expect(end.stdout).toContain('Done.');
+  });
+
+  test('a locale without UTF-8 gets ASCII', patience, async () => {
+    const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
+    const env = { ...claudeAt(service), LANG: 'C' };
+    const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
+    expect(end.stdout).toMatch(/ok .*complete/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own sequences are ASCII too.
+    expect(end.stdout).toMatch(/^[\x00-\x7f]*$/);
+  });
+
+  test('a key is typed without being seen', patience, async () => {
+    const home = temporaryFolder();
+    const end = await atTerminal(['config', 'set-key', 'claude'], {
+      env: { COBBLER_HOME: join(home, 'made') },
+      cwd: temporaryFolder(),
+      typing: [['hidden while', 'sk-ant-typed-0123456789-wxyz\r']],
+    });
+    expect(end.code, end.stdout).toBe(0);
+    expect(end.stdout).not.toContain('typed-0123456789');
+    expect(end.stdout).toContain('sk-ant-…wxyz');
+    expect(readFileSync(join(home, 'made', 'config.yaml'), 'utf8')).toContain('sk-ant-typed-0123456789-wxyz');
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { clip, flow, head, widthOf, wrap } from '../../src/terminal/text-width.ts';
+
+describe('widthOf', () => {
+  test.each([
+    ['abc', 3],
+    ['', 0],
+    ['日本語', 6],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['👍🏽', 2],
+    ['👩‍👩‍👧', 2],
+    ['🇨🇭', 2],
+    ['✓', 1],
+    ['⠋', 1],
+    ['…', 1],
+    ['\u200b', 0],
+  ])('%j takes %i cells', (text, width) => {
+    expect(widthOf(text)).toBe(width);
+  });
+});
+
+test('what is measured without the tables of Unicode is as wide as with them', () => {
+  const marks = 'a~¡¬®éɏ–…•■✓✗⠀⣿·—';
+  for (const mark of marks) expect([mark, widthOf(mark), widthOf(`${mark}日`) - 2]).toEqual([mark, 1, 1]);
+  for (let code = 0x20; code < 0x2900; code += 1) {
+    const letter = String.fromCharCode(code);
+    expect([code, widthOf(letter)]).toEqual([code, widthOf(`${letter}\n日`) - widthOf('\n日')]);
+  }
+});
+
+test('what a start prints is measured without them: loading them takes as long as all else it loads', async () => {
+  vi.resetModules();
+  const segmenter = vi.spyOn(Intl, 'Segmenter');
+  onTestFinished(() => segmenter.mockRestore());
+  const fresh = await import('../../src/terminal/text-width.ts');
+  expect(fresh.flow(['cobbler', 'claude', '~/Übung'], ' · ', 80)).toEqual(['cobbler · claude · ~/Übung']);
+  expect(segmenter).not.toHaveBeenCalled();
+  expect(fresh.widthOf('日')).toBe(2);
+  expect(segmenter).toHaveBeenCalledTimes(1);
+});
+
+test('clip marks what it cuts, and never splits a wide character', () => {
+  expect(clip('abcdef', 4, '…')).toBe('abc…');
+  expect(clip('abc', 3, '…')).toBe('abc');
+  expect(clip('日本語', 4, '…')).toBe('日…');
+  expect(clip('abcdef', 2, '...')).toBe('..');
+});
+
+test('head keeps characters of several code points whole', () => {
+  expect(head('👩‍👩‍👧x', 2)).toBe('👩‍👩‍👧');
+  expect(head('👩‍👩‍👧x', 1)).toBe('');
+});
+
+test('flow puts as many pieces on a line as fit', () => {
+  expect(flow(['aa', 'bb', 'cc'], ' · ', 7)).toEqual(['aa · bb', 'cc']);
+});
+
+test('wrap breaks at blanks and keeps a long word whole', () => {
+  expect(wrap('one two abcdefghij three', 8)).toEqual(['one two', 'abcdefghij', 'three']);
+});

@@ -1,0 +1,186 @@
+import type { ApprovalDecision } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { describe, expect, test } from 'vitest';
+import type { Key } from '../../src/terminal/io.ts';
+import { keysOf } from '../../src/terminal/keyboard.ts';
+import { styleFor } from '../../src/terminal/style.ts';
+import { ApprovalDialog } from '../../src/view/approval-dialog.ts';
+
+const style = styleFor({ color: false, unicode: true, tty: true });
+
+function request(id: string, rest: Partial<ApprovalRequestedEvent> = {}): ApprovalRequestedEvent {
+  return {
+    type: 'approval_requested',
+    approvalId: id,
+    callId: id,
+    turn: 1,
+    index: 0,
+    toolName: 'run_command',
+    arguments: { command: 'npm test' },
+    hash: 'h',
+    subject: 'npm test',
+    ...rest,
+  };
+}
+
+function dialogOf(columns = 100) {
+  const shown: string[] = [];
+  const answers: [string, ApprovalDecision][] = [];
+  const rules: string[] = [];
+  const dialog = new ApprovalDialog({
+    style,
+    columns: () => columns,
+    folder: '~/demo',
+    show: (lines) => void shown.push(...lines),
+    answer: (id, answer) => void answers.push([id, answer]),
+    allowAlways: (rule) => void rules.push(rule),
+    changed: () => undefined,
+  });
+  const press = (...keys: readonly (string | Key)[]) => {
+    for (const key of keys) dialog.key(typeof key === 'string' ? { type: 'text', text: key } : key);
+  };
+  return { dialog, shown, answers, rules, press };
+}
+
+const diff = `@@ -1,40 +1,40 @@\n${Array.from({ length: 40 }, (_, index) => `+line ${index}\n`).join('')}`;
+
+describe('an approval', () => {
+  test('shows the command with its folder, and keys with the rule that "always" makes', () => {
+    const { dialog, shown } = dialogOf();
+    dialog.ask(request('1', { summary: 'in the workspace' }));
+    expect(shown[0]).toMatch(/^ {2}\? run_command {2}npm test +in ~\/demo$/);
+    expect(dialog.footer()).toEqual([
+      '    y allow   a always run_command(npm test) in this run   n deny   e deny with a reason',
+    ]);
+  });
+
+  test('shows where a diff was cut, and what follows', () => {
+    const { dialog, shown } = dialogOf();
+    const cut = '@@ -1,2 +1,2 @@\n-a\n… 9 bytes left out …\nrest of a line\n+b\n';
+    dialog.ask(request('1', { diff: cut }));
+    expect(shown.join('\n')).toMatch(/9 bytes left out[\s\S]*rest of a line/);
+  });
+
+  test('says why a call has to be looked at, and offers no "always" for it [P21]', () => {
+    const { dialog, shown, rules, answers, press } = dialogOf();
+    const write = { toolName: 'write_file', subject: '.envrc', mustAsk: '".envrc" is protected.' };
+    dialog.ask(request('1', { ...write, summary: '+1' }));
+    expect(shown.slice(0, 2)).toEqual([
+      expect.stringMatching(/write_file +\.envrc/),
+      '      ".envrc" is protected.',
+    ]);
+    expect(dialog.footer()).toEqual(['    y allow   n deny   e deny with a reason']);
+    press('a');
+    expect([rules, answers]).toEqual([[], []]);
+  });
+
+  test('y allows, n denies, once each', () => {
+    const { dialog, answers, press } = dialogOf();
+    dialog.ask(request('1'));
+    dialog.ask(request('2', { subject: 'npm run x' }));
+    press('y', 'n', 'y');
+    expect(answers).toEqual([
+      ['1', { decision: 'allow' }],
+      ['2', { decision: 'deny' }],
+    ]);
+    expect(dialog.open).toBe(false);
+  });
+
+  test('a key that means nothing does nothing: there is no default', () => {
+    const { dialog, answers, press } = dialogOf();
+    dialog.ask(request('1'));
+    press({ type: 'enter' }, ' ', 'x', { type: 'escape' }, { type: 'backspace' }, 'd');
+    expect(answers).toEqual([]);
+    expect(dialog.open).toBe(true);
+  });
+
+  test('a allows from now on, also what waits already', () => {
+    const { dialog, answers, rules, press } = dialogOf();
+    dialog.ask(request('1'));
+    dialog.ask(request('2'));
+    dialog.ask(request('3', { subject: 'npm run other' }));
+    press('a');
+    expect(rules).toEqual(['run_command(npm test)']);
+    expect(answers.map(([id, answer]) => [id, answer.decision])).toEqual([
+      ['1', 'allow'],
+      ['2', 'allow'],
+    ]);
+    expect(dialog.open).toBe(true);
+  });
+
+  test('a is not offered, and does nothing, for commands that join or destroy', () => {
+    const { dialog, answers, rules, press } = dialogOf();
+    dialog.ask(request('1', { subject: 'npm test && rm -rf x' }));
+    expect(dialog.footer().join()).not.toContain('always');
+    press('a');
+    expect([answers, rules]).toEqual([[], []]);
+  });
+
+  test('e denies with a reason that is typed', () => {
+    const { dialog, answers, press } = dialogOf();
+    dialog.ask(request('1'));
+    press('e', ...Array.from('usey'), { type: 'backspace' }, ...Array.from(' a fake'));
+    expect(dialog.footer()[0]).toContain('deny because: use a fake_');
+    press({ type: 'enter' });
+    expect(answers).toEqual([['1', { decision: 'deny', message: 'use a fake' }]]);
+  });
+
+  test('Esc leaves the reason and goes back to the keys', () => {
+    const { dialog, answers, press } = dialogOf();
+    dialog.ask(request('1'));
+    press('e', 'n', { type: 'escape' });
+    expect(answers).toEqual([]);
+    expect(dialog.footer()[0]).toContain('y allow');
+  });
+
+  test('a long diff can be allowed only when d has shown it in full [P21]', () => {
+    const { dialog, shown, answers, rules, press } = dialogOf();
+    dialog.ask(
+      request('1', { toolName: 'write_file', subject: 'a.txt', diff, arguments: { path: 'a.txt' } }),
+    );
+    expect(shown.at(-1)).toBe('      + 24 lines');
+    expect(dialog.footer()).toEqual(['    d show all of it, then allow   n deny   e deny with a reason']);
+    press('y', 'a');
+    expect([answers, rules]).toEqual([[], []]);
+    press('d');
+    expect(shown.at(-1)).toBe('      40 + line 39');
+    expect(dialog.footer()[0]).toContain('y allow   a always');
+    press('y');
+    expect(answers).toEqual([['1', { decision: 'allow' }]]);
+  });
+
+  test('nothing can hide: a long command is shown whole, control characters as escapes [P21]', () => {
+    const { dialog, shown } = dialogOf(40);
+    const subject = `echo ${'x'.repeat(100)}\x1b[2K\r; rm -rf /`;
+    dialog.ask(request('1', { subject }));
+    expect(shown[0]).toContain(`${'x'.repeat(100)}\\x1b[2K\\x0d; rm -rf /`);
+  });
+
+  test('a tool without a subject shows all its arguments', () => {
+    const { dialog, shown } = dialogOf();
+    dialog.ask(request('1', { toolName: 'mail', subject: '', arguments: { to: 'a@b.c' } }));
+    expect(shown[0]).toContain('{"to":"a@b.c"}');
+  });
+
+  test('fits a narrow terminal', () => {
+    const { dialog } = dialogOf(40);
+    dialog.ask(request('1'));
+    for (const line of dialog.footer()) expect(line.length).toBeLessThan(40);
+  });
+});
+
+test('keys are read from what a raw terminal sends', () => {
+  expect(keysOf('y')).toEqual([{ type: 'text', text: 'y' }]);
+  expect(keysOf('ü日')).toEqual([
+    { type: 'text', text: 'ü' },
+    { type: 'text', text: '日' },
+  ]);
+  expect(keysOf('\r\x7f\x03\x1a').map((key) => key.type)).toEqual([
+    'enter',
+    'backspace',
+    'interrupt',
+    'suspend',
+  ]);
+  expect(keysOf('\x1b')).toEqual([{ type: 'escape' }]);
+  expect(keysOf('\x1b[A')).toEqual([{ type: 'other' }]);
+});

@@ -1,0 +1,300 @@
+import type { BaseEvent, Interrupt, Message, ResumeEntry } from '@ag-ui/client';
+import { HttpAgent } from '@ag-ui/client';
+import { systemRuntime } from '@cobbler/agent';
+import { scriptedAgent } from '@cobbler/agent/testing';
+import { harnessFixture } from '@cobbler/conformance';
+import { describe, expect, test } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { rig } from '../support/rig.ts';
+import { agUiMessages } from './ag-ui-fold.ts';
+
+const path = '/v1/ag-ui';
+
+/** A front end of AG-UI: its own client, which checks the order of events and folds them into messages. */
+class Front {
+  readonly agent: HttpAgent;
+  events: BaseEvent[] = [];
+  /** The ids that it gave to what it said. A snapshot brings those of the log in their place. */
+  said: (string | undefined)[];
+
+  constructor({ server, token }: Rig, messages: Message[] = []) {
+    this.said = messages.flatMap(({ id, role }) => (role === 'user' ? [id] : []));
+    const headers = { authorization: `Bearer ${token}` };
+    this.agent = new HttpAgent({ url: server.url + path, headers, threadId: 's', initialMessages: messages });
+  }
+
+  async say(content: string, runId?: string): Promise<void> {
+    const id = `u${this.agent.messages.length}`;
+    this.said.push(id);
+    this.agent.addMessage({ id, role: 'user', content });
+    await this.run({ ...(runId !== undefined && { runId }) });
+  }
+
+  async run(parameters: { runId?: string; resume?: ResumeEntry[] } = {}): Promise<void> {
+    this.events = [];
+    const onEvent = ({ event }: { event: BaseEvent }) => {
+      this.events.push(event);
+      if (event.type === 'MESSAGES_SNAPSHOT') this.said = this.said.map(() => undefined);
+    };
+    await this.agent.runAgent(parameters, { onEvent });
+  }
+
+  get interrupts(): readonly Interrupt[] {
+    return this.agent.pendingInterrupts;
+  }
+
+  async answer(payload: unknown): Promise<void> {
+    const resume = this.interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved' as const,
+      payload,
+    }));
+    await this.run({ resume });
+  }
+
+  get types(): string[] {
+    return this.events.map(({ type }) => String(type));
+  }
+}
+
+/** Holds the client to the log: every message, its id, role, text, calls and results, and their order. */
+async function holdsTheLog(front: Front, { store }: Rig): Promise<void> {
+  expect(front.agent.messages).toEqual(await agUiMessages(store, 's', front.said));
+}
+
+describe('a front end of AG-UI', () => {
+  test('reads text and reasoning while they come, in a session that its thread names', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('think Hello there you.');
+    expect(front.types.filter((type, place) => type !== front.types[place - 1])).toEqual([
+      'RUN_STARTED',
+      'REASONING_START',
+      'REASONING_MESSAGE_START',
+      'REASONING_MESSAGE_CONTENT',
+      'REASONING_MESSAGE_END',
+      'REASONING_END',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
+    expect(front.types.filter((type) => type === 'TEXT_MESSAGE_CONTENT').length).toBeGreaterThan(1);
+    await front.say('say On.');
+    await holdsTheLog(front, one);
+    expect(front.events.at(-1)).toMatchObject({
+      outcome: { type: 'success' },
+      result: { status: 'complete' },
+    });
+  });
+
+  test('reads calls, their results, failures and calls that were not run', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use look look');
+    await front.say('use break look', 'run-2');
+    await holdsTheLog(front, one);
+    const late = new Front(one);
+    await late.run({ runId: 'run-2' });
+    await holdsTheLog(late, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('"This call was not run."');
+  });
+
+  test('reads answers that are nothing but calls, each as a message of its own', async () => {
+    const call = { calls: [{ name: 'look', arguments: { of: 'look' } }] };
+    const agent = scriptedAgent([
+      { text: 'I will look.', ...call },
+      call,
+      { ...call, reasoning: 'Once more.' },
+      'Done.',
+    ]);
+    const one = await rig({ settings: () => ({ ...harnessFixture(), agent }) });
+    const front = new Front(one);
+    await front.say('Look.', 'run-1');
+    await holdsTheLog(front, one);
+    expect(front.agent.messages.filter(({ role }) => role === 'assistant')).toHaveLength(4);
+    const late = new Front(one);
+    await late.run({ runId: 'run-1' });
+    await holdsTheLog(late, one);
+  });
+
+  test('is interrupted by what a person is asked, and goes on with what is allowed', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use look write');
+    expect(front.interrupts).toHaveLength(1);
+    expect(front.interrupts[0]).toMatchObject({ reason: 'tool_call', metadata: { toolName: 'write' } });
+    await holdsTheLog(front, one);
+    await front.answer({ approved: true });
+    expect(front.interrupts).toEqual([]);
+    await holdsTheLog(front, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('written');
+  });
+
+  test('is interrupted by a run that waits in memory, and continues it; the same answer again gives the same', async () => {
+    const one = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
+    const front = new Front(one);
+    await front.say('use look write');
+    const { interrupts } = front;
+    expect(interrupts).toHaveLength(1);
+    await front.answer({ approved: true });
+    await holdsTheLog(front, one);
+    const resume = interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved' as const,
+      payload: { approved: true },
+    }));
+    await front.run({ resume });
+    await holdsTheLog(front, one);
+    expect((await one.store.read('s')).filter(({ type }) => type === 'approval_decided')).toHaveLength(1);
+  });
+
+  test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use write');
+    await front.answer({ approved: false, message: 'Not today.' });
+    await holdsTheLog(front, one);
+    expect(JSON.stringify(front.agent.messages)).toContain('Not today.');
+    await front.say('use write');
+    await front.run({ resume: front.interrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' })) });
+    await holdsTheLog(front, one);
+    expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
+  });
+
+  test('cannot allow what it was not shown, nor answer without the scope', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    await front.say('use write');
+    const [interrupt] = front.interrupts;
+    const body = (interruptId = '') => ({
+      threadId: 's',
+      runId: 'r',
+      messages: [],
+      resume: [{ interruptId, status: 'resolved', payload: { approved: true } }],
+    });
+    const other = await one.ask('POST', path, body(`${interrupt?.id.split('.')[0]}.${'0'.repeat(64)}`));
+    expect(other).toMatchObject({ status: 409, json: { code: 'other_arguments' } });
+    const { token } = one.tokens.add({ name: 'half', scopes: ['read', 'prompt'] });
+    const half = await one.ask('POST', path, body(interrupt?.id), { authorization: `Bearer ${token}` });
+    expect(half).toMatchObject({ status: 403, json: { code: 'scope' } });
+    expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
+  });
+
+  test('hears that the run was cancelled', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say('use hold');
+    await expect
+      .poll(async () => (await one.store.read('s')).some(({ type }) => type === 'tool_started'))
+      .toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await saying;
+    expect(front.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+    await holdsTheLog(front, one);
+  });
+
+  test.each([
+    ['use look hold', 2],
+    ['use hold look', 1],
+  ])('hears what others say during the run where the conversation has it: %s', async (words, begun) => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say(words, 'run-1');
+    await expect
+      .poll(async () => (await one.store.read('s')).filter(({ type }) => type === 'tool_started').length)
+      .toBe(begun);
+    await one.ask('POST', '/v1/sessions/s/steer', { content: 'say Enough.' });
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await saying;
+    expect(JSON.stringify(front.agent.messages)).toContain('say Enough.');
+    await holdsTheLog(front, one);
+    const late = new Front(one);
+    await late.run({ runId: 'run-1' });
+    await holdsTheLog(late, one);
+  });
+
+  test('that leaves does not stop the run, and comes back to it under its id', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const saying = front.say('use look hold', 'run-1');
+    const holds = async () =>
+      (await one.store.read('s')).filter(({ type }) => type === 'tool_started').length;
+    await expect.poll(holds).toBe(2);
+    front.agent.abortRun();
+    await saying;
+    const again = new Front(one, [...front.agent.messages]);
+    const reading = again.run({ runId: 'run-1' });
+    await expect.poll(() => again.types.includes('MESSAGES_SNAPSHOT')).toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await reading;
+    await holdsTheLog(again, one);
+    const late = new Front(one, [{ id: 'u0', role: 'user', content: 'use look hold' }]);
+    await late.run({ runId: 'run-1' });
+    expect(late.types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
+    await holdsTheLog(late, one);
+    expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
+  });
+
+  test('that comes in the middle of an answer gets all of it, and keeps it when the run is stopped', async () => {
+    const one = await rig();
+    const front = new Front(one);
+    const textIn = ({ agent }: Front) => agent.messages.map(({ content }) => String(content));
+    const saying = front.say('begin Once upon a time', 'run-1');
+    await expect.poll(() => textIn(front)).toContain('Once upon a time');
+    front.agent.abortRun();
+    await saying;
+    const again = new Front(one, [...front.agent.messages]);
+    const fresh = new Front(one);
+    const reading = [again, fresh].map((late) => late.run({ runId: 'run-1' }));
+    await expect
+      .poll(() => [again, fresh].every((late) => late.types.includes('TEXT_MESSAGE_CONTENT')))
+      .toBe(true);
+    await one.ask('POST', '/v1/sessions/s/cancel');
+    await Promise.all(reading);
+    for (const late of [again, fresh]) {
+      expect(textIn(late)).toEqual(['begin Once upon a time', 'Once upon a time']);
+      await holdsTheLog(late, one);
+    }
+  });
+
+  test('hears of a failure, and a retry takes back what was streamed', async () => {
+    const failing = {
+      text: 'Half of an ans',
+      error: { kind: 'network', message: 'cut', retryable: true },
+    } as const;
+    const first = { reasoning: 'Let me think.', text: 'First.' };
+    const refused = { error: { kind: 'auth', message: 'Refused.' } } as const;
+    const agent = scriptedAgent([first, failing, 'The whole answer.', refused], {
+      runtime: systemRuntime,
+      retry: { baseMs: 1, maxMs: 1 },
+    });
+    const one = await rig({ settings: () => ({ ...harnessFixture(), agent }) });
+    const front = new Front(one);
+    await front.say('Begin.');
+    await front.say('say It.');
+    expect(front.types).toContain('MESSAGES_SNAPSHOT');
+    await holdsTheLog(front, one);
+    await front.say('Again.');
+    expect(front.events.at(-1)).toMatchObject({
+      type: 'RUN_ERROR',
+      message: expect.stringContaining('Refused.'),
+    });
+    await holdsTheLog(front, one);
+  });
+
+  test('gets problems for what cannot be done, and leaves no session behind', async () => {
+    const one = await rig();
+    const ask = (more: object) => one.ask('POST', path, { threadId: 's', runId: 'r', messages: [], ...more });
+    expect((await ask({})).status).toBe(404);
+    expect((await ask({ threadId: '../s' })).status).toBe(400);
+    expect((await ask({ messages: [{ id: 'a', role: 'assistant', content: 'Hello.' }] })).status).toBe(404);
+    expect((await ask({ messages: [{ id: 'u', role: 'user', content: ' ' }] })).status).toBe(400);
+    expect((await one.ask('GET', '/v1/sessions')).json['items']).toEqual([]);
+    await one.ask('POST', '/v1/sessions', { id: 's' });
+    expect((await ask({})).status).toBe(400);
+    const { token } = one.tokens.add({ name: 'reads', scopes: ['read'] });
+    const body = { threadId: 's', runId: 'r', messages: [{ id: 'u', role: 'user', content: 'say Hello.' }] };
+    expect((await one.ask('POST', path, body, { authorization: `Bearer ${token}` })).status).toBe(403);
+  });
+});

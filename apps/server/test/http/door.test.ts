@@ -1,0 +1,294 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { rig } from '../support/rig.ts';
+
+/** Sends bytes as they are and gives everything that comes back until the connection is closed. */
+function raw({ server }: Rig, ...pieces: readonly (string | number)[]): Promise<string> {
+  const { port, hostname } = new URL(server.url);
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(port), hostname, async () => {
+      for (const piece of pieces) {
+        if (typeof piece === 'string') socket.write(piece);
+        else await new Promise((wait) => setTimeout(wait, piece));
+        if (socket.destroyed) return;
+      }
+    });
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+    onTestFinished(() => void socket.destroy());
+  });
+}
+
+/** Asks with a Host of one's own, which fetch does not allow. */
+function asHost(
+  { server, token }: Rig,
+  headers: Record<string, string>,
+  path = '/v1/sessions',
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      server.url + path,
+      { headers: { authorization: `Bearer ${token}`, ...headers }, agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const head = (rig: Rig, rest: string) =>
+  `POST /prompt HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.token}\r\ncontent-type: application/json\r\n${rest}`;
+
+describe('who may come in [P15]', () => {
+  const routes = [
+    ['GET', '/events'],
+    ['POST', '/prompt'],
+    ['POST', '/cancel'],
+    ['GET', '/v1/sessions'],
+    ['POST', '/v1/sessions'],
+    ['GET', '/v1/sessions/s'],
+    ['DELETE', '/v1/sessions/s'],
+    ['POST', '/v1/sessions/s/prompt'],
+    ['POST', '/v1/sessions/s/cancel'],
+    ['POST', '/v1/sessions/s/steer'],
+    ['POST', '/v1/sessions/s/resume'],
+    ['POST', '/v1/sessions/s/fork'],
+    ['GET', '/v1/sessions/s/events'],
+    ['GET', '/v1/sessions/s/messages'],
+    ['GET', '/v1/sessions/s/usage'],
+    ['GET', '/v1/approvals'],
+    ['POST', '/v1/sessions/s/approvals/a'],
+    ['GET', '/v1/tokens'],
+    ['POST', '/v1/tokens'],
+    ['DELETE', '/v1/tokens/t'],
+    ['GET', '/metrics'],
+  ] as const;
+
+  test('every route that shows or changes anything needs a token, on loopback too', async () => {
+    const { server } = await rig();
+    for (const [method, path] of routes) {
+      for (const headers of [{}, { authorization: 'Bearer cbk_wrong' }, { authorization: 'Basic YTpi' }]) {
+        const answer = await fetch(server.url + path, { method, headers });
+        expect([method, path, answer.status]).toEqual([method, path, 401]);
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+        await answer.body?.cancel();
+      }
+    }
+  });
+
+  test('open are the page at the door, its exchange of tokens, /livez and /readyz', async () => {
+    const { server } = await rig();
+    const statuses = await Promise.all(
+      ['/', '/livez', '/readyz'].map(async (path) => (await fetch(server.url + path)).status),
+    );
+    expect(statuses).toEqual([200, 200, 200]);
+    const page = await (await fetch(server.url)).text();
+    expect(page).not.toContain('session');
+  });
+
+  test('open is the description of the API, which is the same for every server; other sites do not get it', async () => {
+    const one = await rig();
+    await one.ask('POST', '/v1/sessions', { id: 'secret-session' });
+    for (const path of ['/docs', '/openapi.json']) {
+      const answer = await fetch(one.server.url + path);
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      expect(text).toContain('/v1/sessions/{sessionId}');
+      expect(text).not.toContain('secret-session');
+      expect(text).not.toContain(one.token);
+      const { host } = new URL(one.server.url);
+      expect(await asHost(one, { host, origin: 'https://evil.example' }, path)).toBe(403);
+    }
+  });
+
+  test('a name that was pointed at this machine is refused, one that was allowed is served', async () => {
+    const one = await rig({ allowedHosts: ['cobbler.example'] });
+    const { port } = new URL(one.server.url);
+    for (const host of [
+      '127.0.0.1',
+      `localhost:${port}`,
+      '[::1]:1',
+      'cobbler.example',
+      'Cobbler.Example:443',
+    ]) {
+      expect([host, await asHost(one, { host })]).toEqual([host, 200]);
+    }
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'a@127.0.0.1', '0.0.0.0', '/']) {
+      expect([host, await asHost(one, { host })]).toEqual([host, 403]);
+    }
+  });
+
+  test('a page of another site is refused, whatever it asks for', async () => {
+    const one = await rig({ allowedHosts: ['cobbler.example'] });
+    const { host } = new URL(one.server.url);
+    const own = { host, origin: `http://${host}` };
+    expect(await asHost(one, own)).toBe(200);
+    expect(await asHost(one, { host: 'cobbler.example', origin: 'https://cobbler.example' })).toBe(200);
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      'http://127.0.0.1:1',
+      'file://',
+      'http://localhost',
+    ]) {
+      expect([origin, await asHost(one, { host, origin })]).toEqual([origin, 403]);
+      expect(await asHost(one, { host, origin }, '/livez')).toBe(403);
+    }
+  });
+
+  test('nothing is said about other sites that may read answers', async () => {
+    const { server } = await rig();
+    const answer = await fetch(`${server.url}/livez`, { method: 'OPTIONS' });
+    expect(answer.status).toBe(405);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+describe('what may be sent [P15]', () => {
+  test.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['application/json; charset=utf-8', 200],
+  ])('a body of type %s gets %i', async (type, status) => {
+    const { ask } = await rig();
+    expect((await ask('POST', '/prompt', '{"content":"say Hi."}', { 'content-type': type })).status).toBe(
+      status,
+    );
+  });
+
+  test('a body of more than 1 MiB gets 413, said or not said how long it is', async () => {
+    const one = await rig();
+    const body = JSON.stringify({ content: 'x'.repeat(1024 * 1024) });
+    expect((await one.ask('POST', '/prompt', body)).status).toBe(413);
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const answer = await raw(
+      one,
+      head(one, 'connection: close\r\ntransfer-encoding: chunked\r\n\r\n'),
+      chunks,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('a compressed body, a broken one and one with an odd prototype are refused', async () => {
+    const { ask } = await rig();
+    expect((await ask('POST', '/prompt', '{}', { 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await ask('POST', '/prompt', '{"content":')).status).toBe(400);
+    expect((await ask('POST', '/prompt', '[1]')).status).toBe(400);
+    expect((await ask('POST', '/prompt', '{"content":"x","__proto__":{"a":1}}')).status).toBe(400);
+  });
+
+  test('headers that come too slowly get 408', async () => {
+    const one = await rig({ limits: { headersMs: 200, requestMs: 400 } });
+    const answer = await raw(one, 'GET /livez HTTP/1.1\r\n', 'host: 127', 5000);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('application/problem+json');
+  });
+
+  test('a body that comes too slowly gets 408', async () => {
+    const one = await rig({ limits: { headersMs: 200, requestMs: 400 } });
+    const answer = await raw(one, head(one, 'content-length: 100\r\n\r\n{'), 5000);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('what is no HTTP, or headers without end, is answered and hung up on', async () => {
+    const one = await rig();
+    expect(await raw(one, 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(one, `GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 /,
+    );
+    const both = 'content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n';
+    expect(await raw(one, head(one, both))).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(one, 'GET /livez HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('a header cannot be smuggled into an answer', async () => {
+    const one = await rig();
+    const split =
+      'GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nx-request-id: a\u00e9 b\r\n\r\n';
+    expect(await raw(one, split)).not.toContain('x-request-id: a\u00e9');
+    const answer = await one.ask('POST', '/v1/sessions', { id: 'a\r\nset-cookie: x=1' });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([400, null]);
+    expect((await one.ask('GET', '/v1/sessions/a%0d%0aset-cookie:x')).status).toBe(404);
+    const named = await one.ask('GET', '/livez', undefined, { 'x-request-id': 'my-request.1' });
+    expect(named.headers.get('x-request-id')).toBe('my-request.1');
+  });
+
+  test('no path leads out of the routes', async () => {
+    const one = await rig();
+    const paths = [
+      '/../../etc/passwd',
+      '/v1/sessions/../../../etc/passwd',
+      '/v1/sessions/%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+      '/v1/sessions/..%5c..%5c',
+      '/v1/sessions/.hidden',
+      '//evil.example/livez',
+      '/v1/sessions/a/../../../livez%00',
+      `/v1/sessions/${'a'.repeat(200)}`,
+    ];
+    for (const path of paths) {
+      const auth = `authorization: Bearer ${one.token}\r\n`;
+      const answer = await raw(
+        one,
+        `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${auth}connection: close\r\n\r\n`,
+      );
+      expect([path, answer.slice(9, 12)]).toEqual([path, expect.stringMatching(/400|404/)]);
+      expect(answer).not.toContain('root:');
+    }
+    const elsewhere = 'GET http://evil.example/ HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
+    expect(await raw(one, elsewhere)).toMatch(/ 400 /);
+    expect(await raw(one, 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n')).toBe('');
+  });
+
+  test('a problem tells no stack and no path, and names the request', async () => {
+    const one = await rig({
+      settings: () => {
+        throw new Error('/srv/secret/place broke');
+      },
+    });
+    const answer = await one.ask('POST', '/prompt', { content: 'say Hi.' });
+    expect([answer.status, answer.json['code']]).toEqual([500, 'internal']);
+    expect(answer.text).not.toMatch(/secret|\.ts|at /);
+    expect(answer.headers.get('x-request-id')).toBe(answer.json['requestId']);
+    expect(one.log.join('\n')).toContain('/srv/secret/place broke');
+    expect((await one.ask('GET', '/livez')).status).toBe(200);
+  });
+
+  test('500 clients that connect and leave, some in the middle, leave nothing behind', async () => {
+    const one = await rig();
+    await one.ask('POST', '/v1/sessions', { id: 's' });
+    const auth = `authorization: Bearer ${one.token}\r\n`;
+    const { port, hostname } = new URL(one.server.url);
+    const visits = Array.from(
+      { length: 500 },
+      (_, index) =>
+        new Promise<void>((resolve) => {
+          const socket = connect(Number(port), hostname, () => {
+            const whole = `GET /v1/sessions/s/events HTTP/1.1\r\nhost: 127.0.0.1\r\n${auth}\r\n`;
+            socket.write(index % 3 === 0 ? whole : whole.slice(0, 10 + (index % 60)));
+            if (index % 2 === 0) socket.destroy();
+            else setImmediate(() => socket.resetAndDestroy());
+          });
+          socket.on('error', () => undefined);
+          socket.on('close', () => resolve());
+        }),
+    );
+    await Promise.all(visits);
+    expect((await one.ask('GET', '/livez')).status).toBe(200);
+    await expect
+      .poll(async () => (await one.ask('GET', '/metrics')).text.match(/^cobbler_sse_clients .*/m)?.[0])
+      .toBe('cobbler_sse_clients 0');
+    await expect
+      .poll(() => new Promise((resolve) => one.server.http.getConnections((_, count) => resolve(count))))
+      .toBeLessThan(5);
+  });
+});

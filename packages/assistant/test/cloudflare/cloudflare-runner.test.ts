@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json, Runtime } from '@cobbler/agent';
+import type { Routine, Steps } from '@cobbler/agent/runner';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import type { Counter, RunnerEnvironment } from '@cobbler/conformance';
+import { contractRoutine, describeContract, runnerContract } from '@cobbler/conformance';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
+import { cloudflareRunner } from '../../src/cloudflare/cloudflare-runner.ts';
+import { runWorkflow } from '../../src/cloudflare/workflow-run.ts';
+import { sqliteSql } from '../../src/sqlite/sqlite-sql.ts';
+import type { InstanceWork } from '../support/fake-workflow.ts';
+import { FakeInstance, FakeWorkflow } from '../support/fake-workflow.ts';
+
+interface Stage {
+  readonly runner: CloudflareRunner;
+  readonly workflow: FakeWorkflow;
+  readonly runtime: Runtime;
+  /** Begins another life of a run, as an engine does that has lost sight of the first. */
+  live(runId: string): Promise<void>;
+  advance(ms: number): Promise<void>;
+  dispose(): void;
+}
+
+/** The runner over an engine in memory, in time that stands still until it is moved. */
+function stage(routine: Routine): Stage {
+  const folder = mkdtempSync(join(tmpdir(), 'cobbler-workflows-'));
+  const sql = sqliteSql({ file: join(folder, 'runs.db') });
+  const clock = fakeRuntime();
+  // Digests that are there at once: how far something gets before time moves must not depend on the machine.
+  const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
+  const runtime: Runtime = { ...clock, digest };
+  const work: InstanceWork = (params, step) =>
+    runWorkflow({ params, step, routine, sql, workflow, runtime, lookMs: 20, pollMs: 120_000 });
+  const workflow: FakeWorkflow = new FakeWorkflow(runtime, work);
+  return {
+    live: (runId) => work({ runId }, new FakeInstance(runtime)),
+    runner: cloudflareRunner({ workflow, sql, runtime, lookMs: 10 }),
+    workflow,
+    runtime,
+    async advance(ms) {
+      // What is under way gets as far as it can before time moves, and after.
+      for (let round = 0; round < 12; round += 1) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(ms);
+      for (let round = 0; round < 12; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+    dispose() {
+      sql.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+class Lines implements Counter {
+  readonly #lines = new Map<string, string[]>();
+
+  async add(name: string, text: string): Promise<number> {
+    const lines = this.#lines.get(name) ?? [];
+    this.#lines.set(name, lines);
+    return lines.push(text);
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    return [...(this.#lines.get(name) ?? [])];
+  }
+
+  async reached(name: string): Promise<void> {
+    while (!this.#lines.has(name)) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const elsewhere = 'shown on the real engine: npm run verify -- worker';
+
+const stand: RunnerEnvironment = {
+  name: 'cloudflare',
+  lacks: {
+    reopen: elsewhere,
+    crash: elsewhere,
+    close: 'runs belong to the engine: who closes a runner stops nobody',
+    timers: 'the engine has some of its own',
+  },
+  place() {
+    const lines = new Lines();
+    const { runner, runtime, advance, dispose } = stage(contractRoutine(lines));
+    return {
+      counter: lines,
+      open: async () => runner,
+      advance,
+      now: runtime.now,
+      dispose: async () => dispose(),
+    };
+  },
+};
+
+describe('the runner on an engine that keeps to the limits of the deployed one', () => {
+  describeContract(runnerContract(stand), { describe, it });
+});
+
+/** A stage whose runs wait for a signal and give it back. */
+function waiting(): Stage {
+  const made = stage(async (_, steps) => (await steps.waitFor('go')) ?? null);
+  onTestFinished(() => made.dispose());
+  return made;
+}
+
+async function settled({ advance, runner }: Stage, runId: string): Promise<string> {
+  await advance(40);
+  return (await runner.status(runId)).state;
+}
+
+describe('what the timer sees after', () => {
+  it('a run that was recorded and never begun is begun', async () => {
+    const made = waiting();
+    made.workflow.create = async () => {
+      throw new Error('the engine is away');
+    };
+    await expect(made.runner.start(1, { runId: 'run-1' })).rejects.toMatchObject({ retryable: true });
+    expect(await settled(made, 'run-1')).toBe('queued');
+    Reflect.deleteProperty(made.workflow, 'create');
+    expect(await made.runner.sweep(0)).toBe(1);
+    expect(await settled(made, 'run-1')).toBe('running');
+  });
+
+  it('an update that comes again begins what was recorded and never begun', async () => {
+    const made = waiting();
+    made.workflow.create = async () => {
+      throw new Error('the engine is away');
+    };
+    await expect(made.runner.start(1, { runId: 'run-1' })).rejects.toThrow('the engine is away');
+    Reflect.deleteProperty(made.workflow, 'create');
+    expect(await made.runner.start(1, { runId: 'run-1' })).toBe(false);
+    expect(await settled(made, 'run-1')).toBe('running');
+  });
+
+  it('a run that the engine has given up fails, and the next of its key begins', async () => {
+    const made = waiting();
+    await made.runner.start(1, { runId: 'run-1', key: 'chat' });
+    await made.runner.start(2, { runId: 'run-2', key: 'chat' });
+    expect(await settled(made, 'run-2')).toBe('queued');
+    const first = made.workflow.instances.get('run-1');
+    if (first !== undefined) first.state = 'errored';
+    await made.runner.sweep(0);
+    expect(await made.runner.status('run-1')).toMatchObject({ state: 'failed', error: { code: 'engine' } });
+    expect(await settled(made, 'run-2')).toBe('running');
+  });
+
+  it('a run whose wake event was lost looks again', async () => {
+    const made = waiting();
+    await made.runner.start(1, { runId: 'run-1' });
+    await made.advance(20);
+    const instance = made.workflow.instances.get('run-1');
+    if (instance !== undefined) instance.sendEvent = async () => {};
+    await made.runner.signal('run-1', 'go', 'came');
+    expect(await settled(made, 'run-1')).toBe('running');
+    await made.advance(121_000);
+    expect(await settled(made, 'run-1')).toBe('done');
+  });
+
+  it('runs that ended long ago are deleted, those that are open are not', async () => {
+    const made = waiting();
+    await made.runner.start(1, { runId: 'run-1' });
+    await made.runner.start(2, { runId: 'run-2' });
+    await made.runner.signal('run-1', 'go', null);
+    expect(await settled(made, 'run-1')).toBe('done');
+    expect(await made.runner.prune(made.runtime.now() + 1)).toBe(1);
+    expect(await settled(made, 'run-1')).toBe('unknown');
+    expect(await settled(made, 'run-2')).toBe('running');
+  });
+});
+
+describe('lives of a run', () => {
+  it('one that was replaced ends nothing, and the later one does', async () => {
+    const ends: PromiseWithResolvers<string>[] = [];
+    const made = stage(async () => {
+      const end = Promise.withResolvers<string>();
+      ends.push(end);
+      return await end.promise;
+    });
+    onTestFinished(() => made.dispose());
+    await made.runner.start(1, { runId: 'run-1' });
+    await made.advance(0);
+    const later = made.live('run-1');
+    await made.advance(0);
+    ends[0]?.resolve('of the first life');
+    await made.advance(0);
+    expect(await made.runner.status('run-1')).toEqual({ state: 'running' });
+    ends[1]?.resolve('of the second life');
+    await made.advance(0);
+    expect(await made.runner.status('run-1')).toEqual({ state: 'done', output: 'of the second life' });
+    await made.advance(5000);
+    await later;
+  });
+
+  it('one that was replaced begins no step', async () => {
+    const ran: number[] = [];
+    const lives: Steps[] = [];
+    const made = stage(async (_, steps) => {
+      lives.push(steps);
+      await steps.waitFor('never');
+      return null;
+    });
+    onTestFinished(() => made.dispose());
+    await made.runner.start(1, { runId: 'run-1' });
+    await made.advance(0);
+    void made.live('run-1');
+    await made.advance(0);
+    const late = lives[0]?.run('late', () => ran.push(1));
+    await expect(late).rejects.toMatchObject({ kind: 'aborted', code: 'fenced' });
+    expect(ran).toEqual([]);
+  });
+
+  it('of waits side by side each hears of its own signal, whichever the engine wakes', async () => {
+    const made = stage(async (_, steps) => {
+      const first = await Promise.race([
+        steps.waitFor('a').then(() => 'a'),
+        steps.waitFor('b').then(() => 'b'),
+        steps.waitFor('c').then(() => 'c'),
+      ]);
+      return first;
+    });
+    onTestFinished(() => made.dispose());
+    await made.runner.start(1, { runId: 'run-1' });
+    await made.advance(20);
+    await made.runner.signal('run-1', 'c', 1);
+    expect(await settled(made, 'run-1')).toBe('done');
+    expect(await made.runner.status('run-1')).toMatchObject({ output: 'c' });
+  });
+});
+
+describe('what the engine is given', () => {
+  it('a large result is kept in the database, and the engine has a reference', async () => {
+    const text: Json = 'x'.repeat(300_000);
+    const made = stage(async (_, steps) => (await steps.run('large', () => text)).value.length);
+    onTestFinished(() => made.dispose());
+    await made.runner.start(1, { runId: 'run-1' });
+    expect(await settled(made, 'run-1')).toBe('done');
+    expect(await made.runner.status('run-1')).toMatchObject({ output: 300_000 });
+    expect(made.workflow.instances.get('run-1')?.kept.get('large')).toBe('{"kind":"value","at":"table"}');
+  });
+
+  it('an id or a name that the engine does not take is replaced by its digest', async () => {
+    const name = `step\n${'x'.repeat(250)}`;
+    const made = stage(async (_, steps) => (await steps.run(name, () => 1)).value);
+    onTestFinished(() => made.dispose());
+    await made.runner.start(1, { runId: 'batch' });
+    await made.runner.start(1, { runId: 'a:b.c' });
+    expect(await settled(made, 'batch')).toBe('done');
+    expect(await settled(made, 'a:b.c')).toBe('done');
+    for (const id of made.workflow.instances.keys()) expect(id).toMatch(/^r-[0-9a-f]{64}$/);
+  });
+});

@@ -1,0 +1,83 @@
+import type { SessionStore } from '@cobbler/agent';
+import type { ContractCase } from '@cobbler/agent/testing';
+import { storeContract } from '@cobbler/conformance';
+import type { EventStore } from '../../src/storage/event-store.ts';
+import { sqlEvents } from '../../src/storage/event-store.ts';
+import type { Sql } from '../../src/storage/sql.ts';
+
+/** Why a case is off. */
+const noList = 'logs of turns are kept and read: they have no list, titles or counts';
+
+/** What the store of turns has no answer to. */
+class NotKept extends Error {
+  constructor() {
+    super(noList);
+  }
+}
+
+const refuse = () => Promise.reject(new NotKept());
+
+/** The store of turns as one of sessions, as far as it goes. */
+function asSessions(store: EventStore, close: () => void): SessionStore {
+  return {
+    claim: (sessionId, origin) => store.claim(sessionId, origin),
+    append: (sessionId, events, writer) => store.append(sessionId, events, writer),
+    read: (sessionId, afterSeq, limit) => store.read(sessionId, afterSeq, limit),
+    sessions: () => store.sessions(),
+    delete: (sessionId) => store.delete(sessionId),
+    list: refuse,
+    info: refuse,
+    rename: refuse,
+    prune: refuse,
+    vacuum: refuse,
+    probe: refuse,
+    close: async () => close(),
+  };
+}
+
+/**
+ * The contract of stores over the store of turns. Off are the groups and cases that ask for what it does not have; a
+ * case that is on and asks for it all the same fails.
+ */
+export function turnStoreContract(
+  name: string,
+  begin: () => Promise<{ open(): Sql; shut(sql: Sql): void }>,
+  offAlso: Readonly<Record<string, string>> = {},
+): ContractCase[] {
+  const cases = storeContract({
+    name,
+    async place() {
+      const place = await begin();
+      return {
+        open() {
+          const sql = place.open();
+          return asSessions(sqlEvents(sql), () => place.shut(sql));
+        },
+      };
+    },
+  });
+  return cases.map((one) => {
+    const off = offAlso[one.name] ?? reasonOff(one);
+    return off === undefined ? one : { ...one, off };
+  });
+}
+
+const noSnapshots = 'no snapshots are kept: a turn is short';
+
+const groupsOff: ReadonlyMap<string, string> = new Map([
+  ...['list', 'files', 'fork', 'retention', 'probe'].map((group) => [group, noList] as const),
+  ['snapshots', noSnapshots],
+]);
+
+const casesOff: ReadonlySet<string> = new Set([
+  'a claim alone makes no session',
+  'what is no id is refused when it is claimed, and nothing is there under it',
+  'every character that an id may have is told from every other',
+  'what was deleted is gone, and nothing else is',
+  'a session begun anew under an old id has nothing of the old one',
+  'to give back room takes nothing away',
+]);
+
+function reasonOff({ group, name }: ContractCase): string | undefined {
+  return groupsOff.get(group) ?? (casesOff.has(name) ? noList : undefined);
+}

@@ -1,0 +1,10 @@
+import { describeContract } from '@cobbler/conformance';
+import { describe, it } from 'vitest';
+import { contracts } from '../support/contracts.ts';
+
+/** Channels and logs of turns have files of their own. */
+const ports = ['messages', 'chats', 'outbox', 'memory'];
+
+for (const { name, cases } of contracts)
+  if (ports.includes(name.split(' ')[0] ?? ''))
+    describe(name, () => describeContract(cases(), { describe, it }));

@@ -1,0 +1,215 @@
+import { systemRuntime } from '@cobbler/agent';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maxMessageLength, maxPartLength, piecesOf, telegramChannel } from '../../src/telegram/index.ts';
+import { fakeTelegram, readHtml } from '../../src/testing/index.ts';
+
+const token = '123456:pieces-Token';
+const html = (markdown: string) =>
+  piecesOf(markdown)
+    .map(({ text, markup }) => markup ?? text)
+    .join('\n<cut>\n');
+
+describe('markdown becomes Telegram HTML', () => {
+  it.each([
+    ['bold, italic and strike', '**b** _i_ ~~s~~ ***bi***', '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>'],
+    ['code in a line', '`a < b`', '<code>a &lt; b</code>'],
+    ['code in bold is code alone', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
+    [
+      'a block of code with its language',
+      '```ts\na < "b"\n```',
+      '<pre><code class="language-ts">a &lt; &quot;b&quot;</code></pre>',
+    ],
+    ['a block of code without one', '```\na\n```', '<pre>a</pre>'],
+    ['a language that is no name', '```"><b>\na\n```', '<pre>a</pre>'],
+    [
+      'a link',
+      '[a & b](https://x.example/?a=1&b="2")',
+      '<a href="https://x.example/?a=1&amp;b=&quot;2&quot;">a &amp; b</a>',
+    ],
+    ['a link that is no web address', '[a](javascript:x)', 'a (javascript:x)'],
+    ['a picture', '![a](https://x.example/p.png)', '<a href="https://x.example/p.png">a</a>'],
+    ['a heading', '# A *b*', '<b>A </b><b><i>b</i></b>'],
+    ['a quote, and one in it', '> a\n>> b\n\nc', '<blockquote>a\n\nb</blockquote>\n\nc'],
+    ['a list in a list', '- a\n  - b\n- c', '• a\n   • b\n• c'],
+    ['a numbered list', '3. a\n4. b', '3. a\n4. b'],
+    ['a list to tick off', '- [ ] a\n- [x] b', '☐ a\n☑ b'],
+    ['a table', '| a | b |\n|-|-|\n| 世界 | **2** |', '<pre>a    | b\n-----+--\n世界 | 2</pre>'],
+    [
+      'HTML is text',
+      '**x**\n\n<b>a</b>\n\n<script>x</script>',
+      '<b>x</b>\n\n&lt;b&gt;a&lt;/b&gt;\n\n&lt;script&gt;x&lt;/script&gt;',
+    ],
+    ['character references', '&amp; &lt; &#65; &nosuch; *i*', '&amp; &lt; A &amp;nosuch; <i>i</i>'],
+    ['a rule', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
+  ])('%s', (_name, markdown, expected) => {
+    // Neighbouring tags of one kind may be written as one or as two.
+    expect(html(markdown).replaceAll('</b><b>', '')).toBe(expected.replaceAll('</b><b>', ''));
+  });
+
+  it('controls and signs that turn the direction around are left out, half characters are replaced', () => {
+    expect(piecesOf('a\u0000b\u001b[31m\u202ec\ud800')).toEqual([{ text: 'ab[31mc\ufffd' }]);
+  });
+
+  it('plain words need no markup', () => {
+    expect(piecesOf('Just words.')).toEqual([{ text: 'Just words.' }]);
+  });
+});
+
+describe('long text is cut where it reads well', () => {
+  const line = (length: number) => 'x'.repeat(length);
+
+  it('between paragraphs rather than lines', () => {
+    const pieces = piecesOf(`${line(1500)}\n${line(500)}\n\n${line(1500)}\n${line(1500)}`);
+    expect(pieces.map(({ text }) => text.length)).toEqual([2001, 3001]);
+  });
+
+  it('between lines rather than words', () => {
+    const pieces = piecesOf(`${line(2000)} ${line(100)}\n${line(1500)} ${line(1000)}`);
+    expect(pieces.map(({ text }) => text.length)).toEqual([2101, 2501]);
+  });
+
+  it('exactly at 3994 units when there is no place to cut: a note of 100 fits above', () => {
+    expect(maxPartLength).toBe(4096 - 100 - '\n\n'.length);
+    expect(piecesOf(line(3994)).map(({ text }) => text.length)).toEqual([3994]);
+    expect(piecesOf(line(3995)).map(({ text }) => text.length)).toEqual([3994, 1]);
+  });
+
+  it('in front of a block of code that would be broken', () => {
+    const [first, second] = piecesOf(`${line(1000)}\n\n\`\`\`\n${`${line(99)}\n`.repeat(35)}\`\`\``);
+    expect(first?.text).toBe(line(1000));
+    expect(second?.markup).toMatch(/^<pre>x.*x<\/pre>$/s);
+  });
+
+  it('never at a blank line in a block of code that fits, though it is the only one', () => {
+    const code = `${line(1500)}\n\n  ${line(500)}`;
+    const pieces = piecesOf(`- a\n\n  \`\`\`\n  ${code}\n  \`\`\`\n- ${'word '.repeat(700)}`);
+    expect(pieces.length).toBe(2);
+    expect(pieces[0]?.markup).toMatch(/<pre>x{1500}\n\nx{500}<\/pre>/);
+    expect(pieces[1]?.markup).toBeUndefined();
+  });
+
+  it('between the lines of a block of code that fits into no message, each part code again', () => {
+    const pieces = piecesOf(`\`\`\`py\n${`  ${line(97)}\n`.repeat(100)}\`\`\``);
+    expect(pieces.length).toBe(3);
+    for (const { text, markup } of pieces) {
+      expect(markup).toMatch(/^<pre><code class="language-py"> {2}x.*x<\/code><\/pre>$/s);
+      expect(text.split('\n').every((row) => row.length === 99)).toBe(true);
+    }
+  });
+
+  it('with bold, links and quotes opened again in the next piece', () => {
+    const [first, second] = piecesOf(`> **[${'word '.repeat(1000).trim()}](https://a.example/)**`);
+    for (const piece of [first, second]) {
+      const { entities } = readHtml(piece?.markup ?? '');
+      expect(entities.map(({ type }) => type).toSorted()).toEqual(['blockquote', 'bold', 'text_link']);
+      expect(entities.every(({ length }) => length === piece?.text.length)).toBe(true);
+    }
+  });
+
+  it('nesting of thousands of levels is sent as it stands', () => {
+    const pieces = piecesOf(`${'>'.repeat(20_000)} deep`);
+    expect(pieces.length).toBeGreaterThan(0);
+    expect(pieces.at(-1)?.text.endsWith('deep')).toBe(true);
+  });
+});
+
+const fragment = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    ...[
+      '**',
+      '*',
+      '_',
+      '~~',
+      '`',
+      '```',
+      '```js\n',
+      '\n',
+      '\n\n',
+      '> ',
+      '- ',
+      '1. ',
+      '# ',
+      '|a|b|\n|-|-|\n|',
+      '[',
+    ],
+    ...[
+      '](https://a.example/?"<>)',
+      '](x)',
+      '<b>',
+      '</b>',
+      '<',
+      '>',
+      '&',
+      '&amp;',
+      '&#0;',
+      '&#x1F600;',
+      '    ',
+      '\\',
+      '---\n',
+    ],
+    ...['\ud83d', '\ude00', '👩‍👩‍👧', '\u202e', '\u0000', '\u200b', '$', '!['],
+  ),
+  fc
+    .constantFrom('word ', 'x', '世', '👍🏽', '`a` ', '**b** ', '<i> ')
+    .chain((unit) => fc.integer({ min: 1, max: 500 }).map((count) => unit.repeat(count))),
+);
+const markdowns = fc.array(fragment, { maxLength: 15 }).map((parts) => parts.join(''));
+
+describe('any text', () => {
+  it('1,000 random markdown texts give no piece that a strict Bot API refuses', async () => {
+    const telegram = fakeTelegram({ token });
+    telegram.say(1, 'hello');
+    const channel = telegramChannel({ token, runtime: { ...systemRuntime, fetch: telegram.fetch } });
+    await fc.assert(
+      fc.asyncProperty(markdowns, async (markdown) => {
+        for (const piece of channel.pieces(markdown)) {
+          const before = telegram.calls.length;
+          await channel.send('1', piece);
+          // A second call would be the plain text, after the markup was refused.
+          expect(telegram.calls.length - before).toBe(1);
+          const [call] = telegram.calls.slice(-1);
+          const seen = telegram.messages(1).at(-1)?.text ?? '';
+          expect(call?.outcome).toBe('done');
+          expect(seen).toBe(piece.text);
+          expect(seen.length).toBeLessThanOrEqual(maxMessageLength);
+        }
+      }),
+      { numRuns: 1000, seed: 7 },
+    );
+  }, 120_000);
+
+  it('no entity that Telegram keeps alone lies in or around another', () => {
+    fc.assert(
+      fc.property(markdowns, (markdown) => {
+        for (const { markup = '' } of piecesOf(markdown)) {
+          const { entities } = readHtml(markup);
+          for (const alone of entities.filter(
+            ({ type }) => type === 'code' || type === 'pre' || type === 'blockquote',
+          )) {
+            const within = entities.filter(
+              (other) =>
+                other !== alone &&
+                other.offset < alone.offset + alone.length &&
+                alone.offset < other.offset + other.length,
+            );
+            const allowed = alone.type === 'blockquote' ? /^(?!blockquote)/ : /^blockquote$/;
+            expect(within.every(({ type }) => allowed.test(type))).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 200, seed: 11 },
+    );
+  }, 120_000);
+
+  it('the same text gives the same pieces', () => {
+    fc.assert(
+      fc.property(markdowns, (markdown) => {
+        expect(piecesOf(markdown)).toEqual(piecesOf(markdown));
+      }),
+      { numRuns: 100, seed: 13 },
+    );
+  }, 120_000);
+});

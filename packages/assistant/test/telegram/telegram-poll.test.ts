@@ -1,0 +1,247 @@
+import type { AgentError } from '@cobbler/agent';
+import type { FakeRuntime } from '@cobbler/agent/testing';
+import { fakeRuntime } from '@cobbler/agent/testing';
+import { describe, expect, it } from 'vitest';
+import type { PollOptions } from '../../src/telegram/index.ts';
+import { deleteWebhook, getMe, poll, setWebhook, telegramApi } from '../../src/telegram/index.ts';
+import type { FakeTelegram } from '../../src/testing/index.ts';
+import { fakeTelegram } from '../../src/testing/index.ts';
+
+const token = '123:poll';
+
+interface Stand {
+  readonly runtime: FakeRuntime;
+  readonly telegram: FakeTelegram;
+  readonly control: AbortController;
+  readonly got: number[];
+  readonly troubles: AgentError[];
+  readonly api: ReturnType<typeof telegramApi>;
+  start(options?: Partial<PollOptions>): Promise<void>;
+}
+
+function stand(): Stand {
+  const runtime = fakeRuntime();
+  const telegram = fakeTelegram({ token, runtime });
+  const control = new AbortController();
+  const got: number[] = [];
+  const troubles: AgentError[] = [];
+  const api = telegramApi({ token, runtime: { ...runtime, fetch: telegram.fetch } });
+  const onUpdate = async (update: unknown) => {
+    got.push((update as { update_id: number }).update_id);
+  };
+  const onTrouble = (error: AgentError) => void troubles.push(error);
+  return {
+    runtime,
+    telegram,
+    control,
+    got,
+    troubles,
+    api,
+    start: (options) => poll({ api, runtime, signal: control.signal, onUpdate, onTrouble, ...options }),
+  };
+}
+
+/** Lets requests and answers, which take real turns of the event loop, come to rest. */
+async function settled(runtime: FakeRuntime, ms = 0): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  await runtime.advance(ms);
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+const offsets = (telegram: FakeTelegram) =>
+  telegram.calls.filter(({ method }) => method === 'getUpdates').map(({ payload }) => payload['offset']);
+
+describe('long polling', () => {
+  it('hands on what was there before and what comes later, in order, each once', async () => {
+    const { telegram, start, control, got, runtime } = stand();
+    const early = [telegram.say(1, 'a'), telegram.say(1, 'b')];
+    const done = start();
+    await settled(runtime);
+    const late = [telegram.say(1, 'c')];
+    await settled(runtime);
+    late.push(telegram.say(2, 'd'));
+    await settled(runtime);
+    expect(got).toEqual([...early, ...late].map(({ update_id }) => update_id));
+    control.abort();
+    await done;
+    expect(runtime.timers).toBe(0);
+  });
+
+  it('confirms an update only once it is kept: one that could not be comes again [S3.2]', async () => {
+    const { telegram, start, control, got, troubles, runtime } = stand();
+    const [first, second] = [telegram.say(1, 'a'), telegram.say(1, 'b')];
+    let full = true;
+    const done = start({
+      async onUpdate(update) {
+        const id = (update as { update_id: number }).update_id;
+        if (id === second.update_id && full) throw new Error('disk full');
+        got.push(id);
+      },
+    });
+    await settled(runtime);
+    expect(got).toEqual([first.update_id]);
+    expect(telegram.pending.map(({ update_id }) => update_id)).toContain(second.update_id);
+    expect(troubles.map(({ code }) => code)).toEqual(['not_accepted']);
+    full = false;
+    await settled(runtime, 1000);
+    expect(got).toEqual([first.update_id, second.update_id]);
+    expect(offsets(telegram)).toEqual([undefined, first.update_id + 1, second.update_id + 1]);
+    control.abort();
+    await done;
+  });
+
+  it('saves the offset behind each update, and begins there the next time', async () => {
+    const { telegram, start, control, runtime } = stand();
+    const update = telegram.say(1, 'a');
+    let saved: number | undefined;
+    const store = {
+      load: async () => saved,
+      save: async (offset: number) => {
+        saved = offset;
+      },
+    };
+    const done = start({ offsets: store });
+    await settled(runtime);
+    expect(saved).toBe(update.update_id + 1);
+    control.abort();
+    await done;
+    const next = stand();
+    const again = next.start({ offsets: store });
+    await settled(next.runtime);
+    expect(offsets(next.telegram)).toEqual([saved]);
+    next.control.abort();
+    await again;
+  });
+
+  it('stops at once while it waits, and while it pauses', async () => {
+    const waiting = stand();
+    const done = waiting.start();
+    await settled(waiting.runtime);
+    waiting.control.abort();
+    await done;
+    const pausing = stand();
+    pausing.telegram.fail('getUpdates', { type: 'cut' });
+    const ended = pausing.start();
+    await settled(pausing.runtime);
+    expect(pausing.troubles.length).toBe(1);
+    pausing.control.abort();
+    await ended;
+    expect([waiting.runtime.timers, pausing.runtime.timers]).toEqual([0, 0]);
+  });
+
+  it('tells Telegram of the last update when it stops right after it', async () => {
+    const { telegram, start, control } = stand();
+    telegram.say(1, 'a');
+    await start({ onUpdate: async () => control.abort() });
+    expect(telegram.pending).toEqual([]);
+  });
+
+  it('waits out failures, longer each time, and starts anew after a success', async () => {
+    const { telegram, start, control, troubles, runtime, got } = stand();
+    telegram.fail('getUpdates', { type: 'unavailable' }, 3);
+    const done = start();
+    await settled(runtime);
+    for (const [ms, before, after] of [
+      [999, 1, 1],
+      [1, 1, 2],
+      [1999, 2, 2],
+      [1, 2, 3],
+      [3999, 3, 3],
+    ] as const) {
+      expect(troubles.length).toBe(before);
+      await settled(runtime, ms);
+      expect(troubles.length).toBe(after);
+    }
+    telegram.say(1, 'a');
+    await settled(runtime, 1);
+    expect(got.length).toBe(1);
+    control.abort();
+    await done;
+  });
+
+  it('waits as long as Telegram asks for', async () => {
+    const { telegram, start, control, runtime, got } = stand();
+    telegram.fail('getUpdates', { type: 'limit', retryAfter: 40 });
+    telegram.say(1, 'a');
+    const done = start();
+    await settled(runtime, 39_999);
+    expect(got.length).toBe(0);
+    await settled(runtime, 1);
+    expect(got.length).toBe(1);
+    control.abort();
+    await done;
+  });
+
+  it('ends with words on what to do when a webhook is set, or the token is wrong', async () => {
+    const { api, start, telegram } = stand();
+    await setWebhook(api, { url: 'https://bot.example/hook', secret: 'abc' });
+    await expect(start()).rejects.toMatchObject({
+      code: 'webhook_set',
+      message: expect.stringContaining('delete it'),
+    });
+    await deleteWebhook(api);
+    telegram.fail('getUpdates', { type: 'unauthorized' });
+    await expect(start()).rejects.toMatchObject({ kind: 'auth', code: 'bot_token' });
+  });
+
+  it('of two pollers one is told that there is another, puts up with it for a while, and ends', async () => {
+    const { api, start, control, troubles, runtime } = stand();
+    const ended = start().then(
+      () => 'stopped',
+      (error: AgentError) => error.code,
+    );
+    for (let rival = 0; rival < 6; rival += 1) {
+      await settled(runtime);
+      void api.raw.getUpdates({ timeout: 50 }).catch(() => {});
+      await settled(runtime, 30_000);
+    }
+    expect(troubles[0]?.message).toContain('stop it');
+    expect(await ended).toBe('other_poller');
+    control.abort();
+  });
+});
+
+describe('webhooks', () => {
+  it('are set with their secret, for messages and taps only', async () => {
+    const { api, telegram } = stand();
+    await setWebhook(api, {
+      url: 'https://bot.example/hook',
+      secret: 'abc_-1',
+      maxConnections: 5,
+      dropPending: true,
+    });
+    expect(telegram.webhook).toEqual({
+      url: 'https://bot.example/hook',
+      secret: 'abc_-1',
+      maxConnections: 5,
+      allowed: ['message', 'callback_query'],
+    });
+  });
+
+  it('what was not delivered is dropped only when asked for', async () => {
+    const { api, telegram } = stand();
+    telegram.say(1, 'a');
+    await setWebhook(api, { url: 'https://bot.example/hook', secret: 'abc' });
+    await deleteWebhook(api);
+    expect(telegram.pending.length).toBe(1);
+    await deleteWebhook(api, { dropPending: true });
+    expect(telegram.pending.length).toBe(0);
+  });
+
+  it.each([
+    ['http://bot.example/hook', 'abc', 'webhook_url'],
+    ['bot.example', 'abc', 'webhook_url'],
+    ['', 'abc', 'webhook_url'],
+    ['https://bot.example/', '', 'webhook_secret'],
+    ['https://bot.example/', 'a b', 'webhook_secret'],
+    ['https://bot.example/', 'x'.repeat(257), 'webhook_secret'],
+  ])('%s with the secret "%s" is refused before a call is made', async (url, secret, code) => {
+    const { api, telegram } = stand();
+    await expect(setWebhook(api, { url, secret })).rejects.toMatchObject({ kind: 'invalid', code });
+    expect(telegram.calls.length).toBe(0);
+  });
+
+  it('getMe tells who the bot is', async () => {
+    expect(await getMe(stand().api)).toEqual({ id: '123', name: 'cobbler_test_bot' });
+  });
+});

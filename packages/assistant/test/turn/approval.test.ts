@@ -1,0 +1,129 @@
+import { AgentError, defineTool } from '@cobbler/agent';
+import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
+import { approvalText, visibleText } from '@cobbler/agent/events';
+import { seededRandom } from '@cobbler/agent/testing';
+import { describe, expect, test } from 'vitest';
+import type { Channel } from '../../src/channel/channel.ts';
+import { memoryChannel } from '../../src/channel/memory-channel.ts';
+import { piecesOf } from '../../src/telegram/pieces.ts';
+import { approvalQuestion } from '../../src/turn/approval.ts';
+import { eventually, stage } from '../support/stage.ts';
+
+const channels: readonly (readonly [string, Pick<Channel, 'pieces'>])[] = [
+  ['Telegram', { pieces: piecesOf }],
+  ['a channel without a limit', memoryChannel()],
+  ['a channel with short messages', memoryChannel({ longest: 1000 })],
+];
+
+const sizes = [100, 1_400, 1_600, 3_400, 5_000, 10_000, 10_600, 100_000, 1_000_000];
+
+const random = seededRandom(10);
+const contents: Readonly<Record<string, (size: number) => string>> = {
+  lines: (size) => 'const a = *b*; // `c` _d_\n'.repeat(size / 26 + 1).slice(0, size),
+  'one line': (size) => '-abc <b>&amp;'.repeat(size / 13 + 1).slice(0, size),
+  'binary data': (size) =>
+    Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
+      .join('')
+      .replaceAll(/[ \t]/g, 'x'),
+  'wide characters': (size) => '🧵日'.repeat(size / 3 + 1).slice(0, size),
+};
+
+function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): ApprovalRequestedEvent {
+  return {
+    type: 'approval_requested',
+    approvalId: 'a-1',
+    callId: 'c',
+    turn: 1,
+    index: 0,
+    toolName: 'write_file',
+    arguments: { path: 'a.txt', content, mode: 420 },
+    hash: 'h',
+    subject: 'a.txt',
+    ...rest,
+  };
+}
+
+/** Without what stands around the lines of a text: bars, fences, ends of lines and of messages. */
+const bare = (text: string) => text.replace(/(^|\n)`{3,}(?=\n|$)/g, '').replace(/\n(?: {2}\| ?)?/g, '');
+
+describe.each(channels)('a question on %s [P21]', (_name, channel) => {
+  test.each(Object.keys(contents))('shows every byte of %s, or offers no Allow', (kind) => {
+    for (const size of sizes) {
+      for (const rest of [{}, { diff: `@@ -1 +1 @@\n-a\n+${'b'.repeat(size)}\n` }]) {
+        const content = contents[kind]?.(size) ?? '';
+        const asked = request(content, rest);
+        const { pieces, buttons = [], file, denyButtons } = approvalQuestion(channel, asked);
+        const offers = buttons.map(({ data }) => data);
+        expect(denyButtons.map(({ data }) => data)).toEqual(['deny:a-1']);
+        if (!offers.includes('allow:a-1')) {
+          expect([offers, file?.text]).toEqual([[], approvalText(asked)]);
+          continue;
+        }
+        const seen = bare(pieces.map(({ text }) => text).join('\n'));
+        expect(pieces.length).toBeLessThanOrEqual(3);
+        for (const value of [content, 'a.txt', 'mode: 420', ...Object.values(rest)])
+          expect(seen.includes(bare(visibleText(value.trimEnd()))), `${kind} of ${size}`).toBe(true);
+      }
+    }
+  });
+
+  test.each([
+    ['a text that ends with a line', 'milk\n', {}],
+    ['a text that ends with blanks', 'milk  \n\n  \t', {}],
+    ['nothing but blanks', '\n  \n', {}],
+    ['fences', '```\ncode\n```\n~~~', {}],
+    ['a diff', 'milk\n', { diff: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1,1 @@\n+milk\n' }],
+    ['a diff without a last line', 'milk', { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' }],
+  ])('offers Allow for %s', (_what, content, rest) => {
+    const asked = request('', { ...rest, arguments: { content } });
+    expect(approvalQuestion(channel, asked).buttons).toHaveLength(2);
+  });
+
+  test('offers Allow for what fits, and nothing but Deny for what does not', () => {
+    const offered = (size: number) => approvalQuestion(channel, request('x'.repeat(size))).buttons?.length;
+    expect([offered(100), offered(1_500), offered(20_000)]).toEqual([2, 2, undefined]);
+  });
+});
+
+describe('a person who is asked [P21]', () => {
+  const shell = defineTool({
+    name: 'shell',
+    description: 'Runs.',
+    parameters: { type: 'object' },
+    execute: () => 'ran',
+  });
+  const calling = (command: string) =>
+    stage([{ calls: [{ name: 'shell', arguments: { command } }] }, 'That is all.'], { tools: [shell] });
+  const long = `${'echo hello\n'.repeat(500)}rm -rf precious`;
+
+  test('gets all messages of a call, with the buttons under the last alone', async () => {
+    const { say, channel, tap, runner } = calling(long);
+    const run = await say('Go.');
+    await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
+    expect(channel.messages.map(({ buttons }) => buttons.map(({ label }) => label))).toEqual([
+      ...[[], [], ['Allow', 'Deny']],
+    ]);
+    expect(channel.messages.at(-1)?.text).toContain('rm -rf precious');
+    await tap(channel.messages.at(-1)?.buttons[0]?.data ?? '');
+    expect(await runner.result(run)).toMatchObject({ answered: true });
+  });
+
+  test('gets a file and no Allow for a call that is too long', async () => {
+    const { say, channel } = calling(`${long}\n`.repeat(10));
+    await say('Go.');
+    const last = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
+    expect(last.buttons.map(({ label }) => label)).toEqual(['Deny']);
+    expect(last.text).toMatch(/^This call has [\d,]+ characters, too many to show/);
+    expect(channel.messages.at(-2)?.file?.text.match(/rm -rf precious/g)).toHaveLength(10);
+  });
+
+  test('gets a message again that may not have arrived, with a note, before Allow is offered', async () => {
+    const { say, channel } = calling(long);
+    const error = new AgentError({ kind: 'network', code: 'maybe_sent', message: 'The line was cut.' });
+    channel.failNext({ error, sent: true });
+    await say('Go.');
+    const last = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
+    expect(last.buttons.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
+    expect(channel.messages[1]?.text).toBe(`This may be a duplicate.\n\n${channel.messages[0]?.text}`);
+  });
+});

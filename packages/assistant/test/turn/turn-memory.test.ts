@@ -1,0 +1,57 @@
+import { AgentError } from '@cobbler/agent';
+import { describe, expect, it } from 'vitest';
+import { stage } from '../support/stage.ts';
+
+const rule = { remember: { threshold: { messages: 2 }, keep: 1 } };
+
+describe('what a chat remembers', () => {
+  it('older messages become memories, and the one that fits stands in the next prompt [S3.12, S3.13]', async () => {
+    const script = ['Nice.', 'Rex is well then.', 'The dog of the user is called Rex.', 'His name is Rex.'];
+    const { ask, say, runner, agent, options } = stage(script, rule);
+    // Each is remembered before the next is said: a turn does not wait for what is remembered after it.
+    for (const text of ['My dog is called Rex.', 'He is well.']) {
+      const turn = await say(text);
+      await runner.result(turn);
+      await runner.result(`${turn}-remember`);
+    }
+    expect(await options.memory?.list('7')).toMatchObject([{ text: 'The dog of the user is called Rex.' }]);
+    await ask('/new');
+    await ask('What is my dog called?');
+    const system = agent.requests.at(-1)?.system ?? [];
+    expect(system).toHaveLength(4);
+    expect(system[2]).toContain('- The dog of the user is called Rex.');
+    // What changes comes last, so that the beginning stays in the provider's cache.
+    expect(system.slice(0, 2)).toEqual(agent.requests[0]?.system?.slice(0, 2));
+  });
+
+  it('a memory that fails keeps no reply waiting [S3.13]', async () => {
+    const broken = {
+      add: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
+      search: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
+      list: async () => [],
+      forget: async () => 0,
+    };
+    const { ask, texts, reports } = stage(['One.', 'Two.', 'facts'], { ...rule, memory: broken });
+    await ask('First.');
+    await ask('Second.');
+    expect(texts()).toEqual(['One.', 'Two.']);
+    await expect.poll(() => reports.join()).toContain('no index');
+  });
+
+  it('/memory shows what is remembered, /forget takes it', async () => {
+    const { ask, tap, texts, options } = stage([], {});
+    await options.memory?.add([
+      { id: 'm1', chatId: '7', text: 'Likes tea.', createdAt: '2026-11-22T09:00:00.000Z' },
+    ]);
+    await options.memory?.add([
+      { id: 'm1', chatId: '8', text: 'Likes coffee.', createdAt: '2026-11-22T09:00:00.000Z' },
+    ]);
+    await ask('/memory');
+    expect(texts()[0]).toContain('Likes tea.');
+    expect(texts()[0]).not.toContain('coffee');
+    await ask('/forget');
+    await tap('forget:yes');
+    expect(await options.memory?.list('7')).toEqual([]);
+    expect(await options.memory?.list('8')).toHaveLength(1);
+  });
+});
