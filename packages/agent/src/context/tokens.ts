@@ -9,7 +9,7 @@ const bytesPerToken = 3;
 
 /**
  * Estimates the number of tokens of the next request: the service's count for the conversation plus an estimate of
- * what was added since, mainly tool output. Until the service has counted a request, `prefixTokens` stands for
+ * what was added since, mainly tool output. Until the service has counted a request, `prefixTokens` is used for
  * instructions and tools. Used to decide whether to compact, never for limits.
  */
 export function estimateTokens(state: State, prefixTokens: number): number {

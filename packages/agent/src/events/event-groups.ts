@@ -15,7 +15,7 @@ interface EventGroups {
   end: 'finished';
   /** Live: the response as it streams. */
   stream: 'text_delta' | 'reasoning_delta' | 'tool_input_delta' | 'text' | 'reasoning' | 'tool_call';
-  /** Live: what the run is doing. */
+  /** Live: the activity of the run. */
   activity: 'started' | 'status' | 'progress' | 'retry' | 'cache_break';
 }
 

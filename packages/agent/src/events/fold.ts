@@ -98,7 +98,7 @@ function beginRun(state: State, runId: string): void {
   forgetRepeats(state);
 }
 
-/** Keeps the usage of a resumed run. If the run had ended, clears the reason of its end. */
+/** Keeps the usage of a resumed run. If the run had ended, clears the reason for its end. */
 function foldResumed(state: State, runId: string): void {
   state.runId = runId;
   state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
@@ -168,7 +168,9 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   else if (event.stopReason !== 'pause') placeSteering(state);
 }
 
-/** Closes the calls of a response that did not stop to run them. Its stop reason still counts. */
+/**
+ * Closes the calls of a response whose stop reason is not `tool_use`: they are not run. The stop reason still counts.
+ */
 function closeCutCalls(state: State, stopReason: StopReason): void {
   if (stopReason === 'tool_use') return;
   const steered = state.steering.length > 0;

@@ -23,7 +23,7 @@ export type StoredEvent<Type extends Event['type']> = Extract<Event, { readonly 
 /** Data from the first event of an item. */
 interface ItemHead {
   readonly seq: number;
-  /** ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly time: string;
   readonly runId: string;
   /** True if it comes from an imported conversation. */

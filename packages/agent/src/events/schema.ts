@@ -165,7 +165,7 @@ const bodies = [
     z.looseObject({
       type: z.literal('stop_requested'),
       reason: z.enum(['cancelled', 'timeout', 'limit']),
-      limit: limitName.optional().describe('The limit, with reason `limit`.'),
+      limit: limitName.optional().describe('The limit that was reached, if the reason is `limit`.'),
     }),
   ),
   named(

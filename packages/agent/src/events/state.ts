@@ -53,7 +53,7 @@ export interface State {
   toolCalls: number;
   metrics: ExecutionMetrics;
   stop: 'cancelled' | 'timeout' | undefined;
-  /** The limit that was reached, if one closing response is still needed. */
+  /** The limit that was reached, after which only one closing response follows. */
   closing: LimitName | undefined;
   failure: ErrorData | undefined;
   /** True if the conversation was shortened, or could not be, since the latest response. */

@@ -164,7 +164,7 @@ export interface CompactedEvent {
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';
   readonly reason: 'cancelled' | 'timeout' | 'limit';
-  /** The limit, with reason `limit`. */
+  /** The limit that was reached, if the reason is `limit`. */
   readonly limit?: LimitName;
 }
 

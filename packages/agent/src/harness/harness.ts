@@ -43,9 +43,9 @@ export interface HarnessResumeOptions extends PromptOptions {
 }
 
 /**
- * One conversation with one prompt at a time. Another prompt returns a run that failed with kind `invalid`, code
- * `busy`, and of which nothing is recorded, unless `whenBusy` is `queue`. No method throws for external failures or
- * user decisions: every outcome is the result of a {@link Run}.
+ * One conversation with one prompt at a time. A second prompt during a run returns a failed run (kind `invalid`, code
+ * `busy`) of which nothing is recorded, unless `whenBusy` is `queue`. No method throws for external failures or user
+ * decisions: every outcome is the result of a {@link Run}.
  */
 export interface Harness {
   readonly sessionId: string;

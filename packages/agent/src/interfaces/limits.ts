@@ -99,7 +99,7 @@ export interface Reservation {
   settle(tokens: number, usd: number): void;
 }
 
-/** The limits that count occurrences. */
+/** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
 
 /**

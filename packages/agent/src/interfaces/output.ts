@@ -8,7 +8,9 @@ import { canonicalSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
 import { defineTool } from './tool.ts';
 
-/** The required shape of a response: zod or another Standard Schema, or JSON Schema. Its type must be `object`. */
+/**
+ * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
+ */
 export interface OutputOption<Output> {
   /** Default `answer`. */
   readonly name?: string;

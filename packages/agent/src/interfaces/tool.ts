@@ -107,7 +107,7 @@ export function isToolOutput(value: unknown): value is ToolOutput {
 }
 
 /**
- * The definition of a tool. Its parameters are zod, another Standard Schema that provides JSON Schema, or JSON
+ * The definition of a tool. `parameters` is a zod schema, another Standard Schema that provides JSON Schema, or JSON
  * Schema.
  */
 export interface ToolDefinition<Args>

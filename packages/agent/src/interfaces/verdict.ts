@@ -20,8 +20,8 @@ export function readVerdict(value: unknown): Verdict {
 }
 
 /**
- * Calls external code and reads its verdict like {@link readVerdict}. If the code throws or rejects, the call is
- * denied, and so it is if the verdict arrives after the signal was aborted. Never rejects.
+ * Calls external code and reads its verdict like {@link readVerdict}. The call is denied if the code throws or
+ * rejects, or if the verdict arrives after the signal was aborted. Never rejects.
  */
 export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): Promise<Verdict> {
   try {
@@ -77,7 +77,7 @@ function quoted(word: unknown): string {
   return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `of type ${typeof word}`;
 }
 
-/** Maximum depth of arguments, which no provider exceeds, and maximum number of values, which no call reaches. */
+/** Maximum depth and maximum number of values of arguments. No real call reaches them. */
 const maxDepth = 64;
 const maxValues = 1_000_000;
 
@@ -101,7 +101,7 @@ function plainArguments(value: unknown): Record<string, unknown> {
   return plain(value, 0) as Record<string, unknown>;
 }
 
-/** Returns whether a value is a plain object, also one of another realm, and without a `toJSON` method. */
+/** Returns whether a value is a plain object without a `toJSON` method. Objects from other realms count as plain. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (!isObject(value) || 'toJSON' in value) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

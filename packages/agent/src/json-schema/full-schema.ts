@@ -214,7 +214,7 @@ function javaScriptPattern(source: string): RegExp | undefined {
     try {
       return new RegExp(source, flags);
     } catch {
-      // Tried again without the flag.
+      // Try the next flags.
     }
   }
   return undefined;

@@ -107,7 +107,7 @@ function decoded(escapes: string): string {
 function formFault(schema: unknown, path: string, depth: number): string | undefined {
   if (typeof schema === 'boolean') return undefined;
   if (!isObject(schema)) return `${path} is ${shown(schema)}, which is not a schema`;
-  if (depth > maxDepth) return `it is nested more than ${maxDepth} deep`;
+  if (depth > maxDepth) return `it is nested more than ${maxDepth} levels deep`;
   for (const [key, value] of Object.entries(schema)) {
     const at = `${path}/${key}`;
     const rule = Object.hasOwn(expected, key) ? expected[key] : undefined;

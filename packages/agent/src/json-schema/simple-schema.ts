@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 
-/** The keywords that {@link isSimple} accepts besides subschemas. The last group does not constrain the value. */
+/** The keywords that {@link isSimple} accepts. The last group does not constrain the value. */
 const simpleKeywords: ReadonlySet<string> = new Set([
   ...[
     'type',
@@ -106,7 +106,7 @@ function checkValue(schema: Record<string, unknown>, value: unknown, path: strin
 
 const maxChoices = 50;
 
-/** Returns the problem for the model, which would not benefit from a very long list. */
+/** Returns the problem with a limited number of choices, because a very long list would not help the model. */
 export function notOneOf(choices: readonly unknown[]): string {
   const shown = choices.slice(0, maxChoices).map((choice) => JSON.stringify(choice));
   const more = choices.length > maxChoices ? `, … (${choices.length} in all)` : '';

@@ -30,7 +30,7 @@ export interface Finish {
 /** The next action of a run. */
 export type Action =
   /**
-   * With `closing`, the limit that was reached: one last response without tools. With `notice`, the notice that the
+   * `closing` is the limit after which one last response without tools is requested. `notice` is a notice that the
    * model sees first.
    */
   | { readonly type: 'request'; readonly closing?: LimitName; readonly notice?: Omit<NoticeEvent, 'type'> }

@@ -5,7 +5,7 @@ import { isObject } from '../values/json.ts';
 /** A user's decision about an approval. */
 export interface ApprovalDecision {
   readonly decision: 'allow' | 'deny';
-  /** The reason that the model sees, with `deny`. */
+  /** The reason that the model sees, if the decision is `deny`. */
   readonly message?: string;
 }
 

@@ -17,7 +17,7 @@ export class Approvals {
     this.#asked.set(approvalId, this.#monotonic());
   }
 
-  /** Takes an approval. Returns false if it was already taken. */
+  /** Takes an approval to decide it. Returns false if it was already taken. */
   take(approvalId: string): boolean {
     if (this.#taken.has(approvalId)) return false;
     this.#taken.add(approvalId);

@@ -86,7 +86,7 @@ export class Executor {
 
   /**
    * Continues a session after a crash or a wait for a user's decision. If the store does not contain the session, the
-   * returned run has failed with kind `invalid`, code `no_session`.
+   * returned run fails with kind `invalid`, code `no_session`.
    */
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
     const open = openAgain(sessionId, options.answers, this.#now);
@@ -94,11 +94,11 @@ export class Executor {
   }
 
   /**
-   * Performs the next action of a run and leaves it: one model request, one tool call or one compaction. For workflow
-   * engines that run steps to completion in any process: each call is one step. The session's log alone determines
-   * where the run is, so a repeated step continues after what was recorded. `limits.ms` applies to each action
-   * separately. Aborting `signal` with an AgentError of code `cancelled` ends the run; any other reason leaves it as
-   * a crash would.
+   * Performs the next action of a run and leaves it: one model request, one tool call or one compaction. Intended for
+   * workflow engines that run steps to completion in any process: each call is one step. The session's log alone
+   * determines where the run is, so a repeated step continues after what was recorded. `limits.ms` applies to each
+   * action separately. Aborting `signal` with an AgentError of code `cancelled` ends the run; any other reason leaves
+   * it as a crash would.
    * @throws AgentError `invalid` for an empty prompt, or with code `no_session`; `agent` with code `store` if the
    * store failed, or `fenced` if another process has continued the session; the signal's reason if the run was left.
    */

@@ -19,7 +19,7 @@ import { isoTime } from '../values/runtime.ts';
 export interface Claim {
   /** The epoch to write with. */
   readonly epoch: number;
-  /** The state after its events so far. */
+  /** The state computed from its events so far. */
   readonly state: State;
 }
 
@@ -38,7 +38,7 @@ export interface LogOptions {
   readonly claim: () => Promise<Claim>;
   /** Returns the first events of the run for the state of the session. If it throws, the run fails with that error. */
   readonly open: (state: State) => readonly EventBody[];
-  /** Empty at first. The log updates it. */
+  /** Initially empty; the log keeps it up to date. */
   readonly state: State;
   readonly runtime: Runtime;
   /** Maximum time of one append, in milliseconds, before the store counts as failed. */

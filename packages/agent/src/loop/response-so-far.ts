@@ -65,7 +65,7 @@ export class AnswerSoFar {
     }
   }
 
-  /** The events that a reader that joins now needs before all later ones; empty if the response is too long. */
+  /** The events that a reader joining now needs before all later ones; empty if the response is too long. */
   get events(): LiveEvent[] {
     if (this.#characters > maxCharacters) return [];
     const status = this.#status === undefined ? [] : [this.#status];

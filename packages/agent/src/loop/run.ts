@@ -15,7 +15,7 @@ export interface RunResult<Output = unknown> {
   readonly sessionId: string;
   readonly runId: string;
   readonly status: RunStatus;
-  /** The limit that was reached, with status `limit`. */
+  /** The limit that was reached, if the status is `limit`. */
   readonly limit?: LimitName;
   /** The text of the last complete response; empty if there is none. */
   readonly text: string;
