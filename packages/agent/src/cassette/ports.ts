@@ -59,7 +59,7 @@ export interface Deck {
   learn(secrets: readonly string[]): void;
   /** Returns whether this tool also runs during a replay. */
   isLive(tool: Tool): boolean;
-  /** @throws AgentError `agent`, code `replay_miss`, unless everything happened as recorded. */
+  /** Checks the replay. Throws AgentError `agent`, code `replay_miss`, unless everything happened as recorded. */
   check(): void;
   /** Holds back all inputs until the promise settles, for work whose duration is not part of the run. */
   during<Value>(work: Promise<Value>): Promise<Value>;

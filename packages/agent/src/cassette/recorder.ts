@@ -22,9 +22,9 @@ export interface RecorderOptions {
    * They are removed from everything that is written and from all inputs.
    */
   readonly secrets?: readonly string[];
-  /** Default: the real clock, random numbers and network. */
+  /** The runtime to record. Default: the real clock, random numbers and network. */
   readonly runtime?: Runtime;
-  /** Default: the fastest transport of the platform. */
+  /** The transport to record. Default: the fastest one of the platform. */
   readonly transport?: Transport;
   /** Resolves in a macrotask. Default: the runtime's timer, which takes about a millisecond. */
   readonly turn?: () => Promise<void>;

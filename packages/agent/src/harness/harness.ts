@@ -72,7 +72,7 @@ export interface Harness {
 
 /** Options of {@link createHarness}. Only the agent has no default. */
 export interface HarnessOptions extends ExecutorOptions {
-  /** Default: none; only readers of a run receive events. */
+  /** Receives the events of all runs. Default: none; only readers of a run receive events. */
   readonly handler?: HarnessHandler | null;
   /** A stored session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;

@@ -31,7 +31,7 @@ export function isBlobId(id: string): boolean {
   return /^[a-z0-9_-]{1,64}$/.test(id);
 }
 
-/** @throws AgentError `invalid` if the string is not a blob id. */
+/** Throws AgentError `invalid` if the string is not a blob id. */
 export function checkBlobId(id: string): void {
   if (isBlobId(id)) return;
   const message = `${JSON.stringify(id.slice(0, 80))} is not a blob id. Use 1 to 64 of the characters a-z, 0-9, - and _.`;

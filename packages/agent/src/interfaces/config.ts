@@ -5,13 +5,13 @@ import type { Agent } from './agent.ts';
 
 /** The model to use and its settings (requirement S0.28). */
 export interface AgentConfig {
-  /** Default `claude`. */
+  /** Name of the provider. Default `claude`. */
   readonly provider?: string;
   /** A model id, or an alias: `fast`, `balanced`, `best`. Default `balanced`. */
   readonly model?: string;
   /** Maximum number of tokens in a response. 0 or absent: the provider's default. */
   readonly maxTokens?: number;
-  /** -1 or absent: the provider's default. */
+  /** Sampling temperature. -1 or absent: the provider's default. */
   readonly temperature?: number;
   /** Time limit of one model request in milliseconds, retries included. Default 600,000. */
   readonly requestTimeout?: number;
@@ -20,7 +20,7 @@ export interface AgentConfig {
    * 0: three retries.
    */
   readonly retryFor?: number;
-  /** Empty or absent: taken from the environment. */
+  /** API key. Empty or absent: taken from the environment. */
   readonly apiKey?: string;
   /** Base URL of another service with the same protocol. */
   readonly baseURL?: string;

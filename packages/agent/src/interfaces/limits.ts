@@ -9,9 +9,9 @@ export type { LimitName } from '../values/stored-values.ts';
  * has the default given with it. Each run has its own time limit; a tool that starts runs also passes on its signal.
  */
 export interface Limits {
-  /** Responses of the model, not counting a closing one. Default 10 for each run. */
+  /** Number of responses of the model, not counting a closing one. Default 10 for each run. */
   readonly turns?: number;
-  /** Tool calls. Default: no limit. */
+  /** Number of tool calls. Default: no limit. */
   readonly toolCalls?: number;
   /** Input and output tokens together, cached input included. Default: no limit. */
   readonly tokens?: number;
@@ -51,9 +51,9 @@ export const defaultLimits: Required<Pick<Limits, 'turns' | 'repeats' | 'ms'>> =
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Default: the input price. */
+  /** Price of input read from the cache. Default: the input price. */
   readonly cacheRead?: number;
-  /** Default: the input price. */
+  /** Price of input written to the cache. Default: the input price. */
   readonly cacheWrite?: number;
   /** Price of writing for the longer of the provider's cache lifetimes. Default: `cacheWrite`. */
   readonly cacheWriteLong?: number;

@@ -12,7 +12,7 @@ import { defineTool } from './tool.ts';
  * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
  */
 export interface OutputOption<Output> {
-  /** Default `answer`. */
+  /** Name of the shape. Default `answer`. */
   readonly name?: string;
   readonly schema: StandardSchema<Output> | JsonObject;
 }

@@ -51,7 +51,7 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** Returns a string, any other JSON value, or a {@link ToolOutput}. A thrown error becomes an error result. */
   execute(args: Record<string, unknown>, context: ToolContext): unknown;
-  /** Default `once`. */
+  /** Side effects of the tool. Default `once`. */
   readonly effect?: ToolEffect;
   /** Time limit in milliseconds. Default 120,000. */
   readonly timeoutMs?: number;

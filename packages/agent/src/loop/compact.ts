@@ -55,7 +55,7 @@ class Account {
     this.#run = run;
   }
 
-  /** @throws AgentError */
+  /** Sends a request and adds its usage. Throws AgentError if the request fails. */
   async ask(agent: Agent, request: ModelRequest): Promise<ModelResponse> {
     const run = this.#run;
     const began = run.config.runtime.monotonic();

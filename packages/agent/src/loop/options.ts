@@ -26,7 +26,7 @@ export interface ExecutorOptions {
   readonly toolErrors?: 'continue' | 'stop-batch';
   /** Scheduling of consecutive `read` tools. Default `parallel`. */
   readonly toolScheduling?: 'parallel' | 'sequential';
-  /** Default `allowAll`, because the caller provides the tools. */
+  /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
   /**
    * True if a user can decide about approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
@@ -39,7 +39,7 @@ export interface ExecutorOptions {
   readonly pricing?: Pricing;
   /** Allows a money limit although the price of the model is unknown. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Default: in memory, for this executor only, with at most the last 1,000 sessions. */
+  /** Stores the sessions. Default: in memory, for this executor only, with at most the last 1,000 sessions. */
   readonly store?: Store;
   /** Maximum time of one append to the store, in milliseconds. Default 5,000. */
   readonly storeTimeoutMs?: number;
