@@ -32,11 +32,43 @@ const faults = {
   invalidPosition: 'MISPLACED: what it changes does not stand exactly once in its file any more',
 };
 
+const usage = `npm run verify -- mutants [PACKAGE...] [--only WORDS]...
+
+Plants one bug at a time, and expects a test to fail. Exits with 1 if a bug is not detected.
+
+  PACKAGE        a directory, such as packages/provider-claude (default: every package with mutants)
+  --only WORDS   only mutants whose file or reason contains these words; repeatable
+  --help         print this help
+
+See docs/mutants.md.`;
+
+/** Parses the arguments. Prints an error and returns undefined if they are invalid. */
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        only: { type: 'string', multiple: true, default: [''] },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (!code?.startsWith('ERR_PARSE_ARGS')) throw error;
+    const [problem] = message.split(/\.\s/);
+    console.error(`Cannot run mutants: ${problem}. See: npm run verify -- mutants --help`);
+    return undefined;
+  }
+}
+
 async function main() {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { only: { type: 'string', multiple: true, default: [''] } },
-  });
+  const given = readArguments();
+  if (given === undefined) return 2;
+  const { positionals, values } = given;
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
   const folders = positionals.length > 0 ? positionals : packagesWithMutants();
   const { mutants: all, promises } = await mutantsOf(folders);
   const wanted = all.filter((mutant) => values.only.some((words) => nameOf(mutant).includes(words)));
