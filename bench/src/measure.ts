@@ -15,8 +15,8 @@ export interface Plan {
 }
 
 /**
- * Performs all rounds. Within a round, all entrants perform each work directly one after another. The order rotates
- * every round, so that external load affects all of them equally.
+ * Performs all rounds. Within a round, all entrants perform each workload directly one after another. The order
+ * rotates every round, so that external load affects all of them equally.
  */
 export async function measure(bench: Bench, plan: Plan): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -48,7 +48,7 @@ function take(bench: Bench, place: Place): Promise<Sample> {
   return work === undefined ? sampleStart(bench, place) : sample(bench, work, place);
 }
 
-/** Returns the entrants of a work. */
+/** Returns the entrants of a workload. */
 export function entrantsFor(work: WorkName, { peers }: Pick<Plan, 'peers'>, hasCli: boolean): Entrant[] {
   const others: Entrant[] = peers ? ['anthropic-sdk', 'ai-sdk'] : [];
   if (work === 'size') return [...others, 'cobbler-and-sdk', 'cobbler'];

@@ -35,7 +35,7 @@ Measures the cost of Cobbler, of a minimal program that does the same job (the f
 scripted model in a separate process. Prints a table with the ratio and the budget of each row. Exits with 1 if a budget
 is missed.
 
-  --works LIST      works to measure, separated by commas (${allWorks})
+  --works LIST      workloads to measure, separated by commas (${allWorks})
   --rounds N        number of rounds (5)
   --peers none      measure only the floor and Cobbler
   --json FILE       store all measurements in FILE
@@ -100,6 +100,6 @@ function worksOf(list: string): WorkName[] {
   const asked = list.split(',').map((name) => name.trim());
   const unknown = asked.find((name) => !workNames.some((known) => known === name));
   if (unknown !== undefined)
-    throw new Error(`There is no work ${unknown}. Use one or more of: ${workNames.join(', ')}.`);
+    throw new Error(`There is no workload ${unknown}. Use one or more of: ${workNames.join(', ')}.`);
   return workNames.filter((name) => asked.includes(name));
 }

@@ -23,7 +23,7 @@ export interface Sample {
   readonly entrant: Entrant;
   /** For starts: time from the start of the process to the arrival of its first request, in milliseconds. */
   readonly startMs?: number;
-  /** For all other works. */
+  /** For all other workloads. */
   readonly cost?: Cost;
   /** Number of requests that the server received. */
   readonly requests: number;
@@ -50,7 +50,7 @@ export interface Place {
   readonly entrant: Entrant;
 }
 
-/** Measures one work of one contestant. */
+/** Measures one workload of one contestant. */
 export async function sample(bench: Bench, work: Work, place: Place): Promise<Sample> {
   const { entrant } = place;
   if (!isContestant(entrant)) throw new Error(`${entrant} does not perform ${work.name}.`);

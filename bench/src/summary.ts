@@ -4,18 +4,18 @@ import type { Reached, Size } from './size.ts';
 import type { Work } from './work.ts';
 import { coldBudget, growthBudget, sizeBudget, workNamed, workNames } from './work.ts';
 
-/** One row of the result: the cost of one work for one entrant. */
+/** One row of the result: the cost of one workload for one entrant. */
 export interface Row {
   readonly work: string;
   readonly entrant: Entrant;
-  /** CPU time of one turn or of the work, or the duration of a start; growth; or compressed size. */
+  /** CPU time of one turn or of the workload, or the duration of a start; growth; or compressed size. */
   readonly figure: number;
   readonly unit: 'ms' | 'x' | 'KB';
   /** As a multiple of the floor, measured in the same rounds. */
   readonly timesFloor?: number;
   /** Median of the peak resident memory, in megabytes of 10^6 bytes. */
   readonly megabytes?: number;
-  /** Median wall-clock time per turn or of the work, in milliseconds. */
+  /** Median wall-clock time per turn or of the workload, in milliseconds. */
   readonly wallMs?: number;
   /** Bytes sent per turn, as counted by the server. */
   readonly sentBytes?: number;
@@ -30,7 +30,7 @@ export interface Verdict {
   readonly kept: boolean;
 }
 
-/** Returns all rows of the measurements, in the order of the works. */
+/** Returns all rows of the measurements, in the order of the workloads. */
 export function rowsIn({ samples, sizes, reached }: Report): Row[] {
   const of = (name: string) => samples.filter(({ work }) => work === name).sort(byRank);
   return workNames.flatMap((name): Row[] => {
@@ -64,7 +64,7 @@ function byRank(left: Sample, right: Sample): number {
   return ranks.indexOf(left.entrant) - ranks.indexOf(right.entrant) || left.round - right.round;
 }
 
-/** Returns the rows of one work from all its samples. */
+/** Returns the rows of one workload from all its samples. */
 export function rowsOf(work: Work, samples: readonly Sample[]): Row[] {
   const floor = samples.filter(({ entrant }) => entrant === 'floor');
   return entrantsOf(samples).map((entrant) => {

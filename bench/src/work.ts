@@ -1,7 +1,7 @@
-/** The names of the works: see `works`. */
+/** The names of the workloads: see `works`. */
 export type WorkName = 't50' | 't400' | 's20k' | 'j20' | 'c1000' | 'cold' | 'size';
 
-/** The shape of the model's responses in a work. */
+/** The shape of the model's responses in a workload. */
 export interface Script {
   /** Number of requests per run; the last response calls no tool. */
   readonly turns: number;
@@ -13,7 +13,7 @@ export interface Script {
   readonly fragmentBytes: number;
 }
 
-/** The budget of a work. An absent bound is not checked. */
+/** The budget of a workload. An absent bound is not checked. */
 export interface Budget {
   /** Maximum CPU time, as a multiple of the floor's in the same round. */
   readonly timesFloor?: number;
@@ -21,7 +21,7 @@ export interface Budget {
   readonly megabytes?: number;
 }
 
-/** One measured work. */
+/** One measured workload. */
 export interface Work {
   readonly name: WorkName;
   /** A short description. */
@@ -29,16 +29,16 @@ export interface Work {
   readonly script: Script;
   /** Number of concurrent runs. */
   readonly runs: number;
-  /** The unit of the results: one turn or the whole work. */
+  /** The unit of the results: one turn or the whole workload. */
   readonly per: 'turn' | 'work';
-  /** The round that counts: short works use the best one, because other load on the machine only adds time. */
+  /** The round that counts: short workloads use the best one, because other load on the machine only adds time. */
   readonly judgedBy: 'best' | 'median';
   readonly budget: Budget;
 }
 
 const loop: Script = { turns: 50, deltas: 40, argumentBytes: 60, fragmentBytes: 20 };
 
-/** The works that are measured in a warm process: its modules are loaded and one request was sent. */
+/** The workloads that are measured in a warm process: its modules are loaded and one request was sent. */
 export const works: readonly Work[] = [
   {
     name: 't50',
@@ -112,7 +112,7 @@ export const startScript: Script = { turns: 1, deltas: 2, argumentBytes: 0, frag
 /** The responses for warming up a process. */
 export const warmUpScript: Script = { turns: 2, deltas: 2, argumentBytes: 60, fragmentBytes: 20 };
 
-/** Returns the work with this name; `cold` and `size` are measured in other ways. */
+/** Returns the workload with this name; `cold` and `size` are measured in other ways. */
 export function workNamed(name: string): Work | undefined {
   return works.find((work) => work.name === name);
 }

@@ -195,7 +195,7 @@ test('options choose works in their own order, and a mistake is named', () => {
   ).toMatchObject(expected);
   expect(readOptions([])).toMatchObject({ rounds: 5, strict: true, peers: true, help: false });
   expect(readOptions(['-h']).help).toBe(true);
-  expect(() => readOptions(['--works', 't51'])).toThrow('There is no work t51');
+  expect(() => readOptions(['--works', 't51'])).toThrow('There is no workload t51');
   expect(() => readOptions(['--rounds', '0'])).toThrow('--rounds cannot be 0');
   expect(() => readOptions(['--peers', 'some'])).toThrow('--peers cannot be some');
   expect(() => readOptions(['--from', 'a', '--json', 'b'])).toThrow('cannot be used together');

@@ -4,11 +4,13 @@ import type { SubjectName } from './subjects.ts';
 export interface Contrast {
   readonly name: string;
   readonly subject: SubjectName;
-  /** The work that shows the difference. */
+  /** The workload that shows the difference. */
   readonly work: string;
   /** Changes a body before the service reads it. */
   readonly edit: (body: Record<string, unknown>) => void;
-  /** The minimum cost of the work with this policy: a simulation that does not show the difference proves nothing. */
+  /**
+   * The minimum cost of the workload with this policy: a simulation that does not show the difference proves nothing.
+   */
   readonly least: number;
 }
 

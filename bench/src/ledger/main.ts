@@ -1,7 +1,7 @@
 // Prints the cost of prompts under the documented cache rules of both services: `npm run bench -- ledger`.
 //
-// The number after the command is the number of random works per wire; default 100. Exits with 1 if a work costs more
-// than its bound.
+// The number after the command is the number of random workloads per wire; default 100. Exits with 1 if a workload
+// costs more than its bound.
 import { contrasts } from './contrasts.ts';
 import { warmUp } from './stage.ts';
 import { subject, subjects } from './subjects.ts';
@@ -21,7 +21,7 @@ print(
 for (const { name, shape, most } of works) await row(name, shape, most);
 await randomRow();
 print('', [], '');
-print('Works in which cached input is rarely read again', [], '');
+print('Workloads in which cached input is rarely read again', [], '');
 for (const { name, shape, most } of extremes) await row(name, shape, most);
 print('', [], '');
 print(
@@ -31,7 +31,7 @@ print(
 );
 for (const { name, work, edit, least, ...contrast } of contrasts) {
   const shape = works.find((one) => one.name === work)?.shape;
-  if (shape === undefined) throw new Error(`There is no work named ${work}.`);
+  if (shape === undefined) throw new Error(`There is no workload named ${work}.`);
   const { share } = await perform(subject(contrast.subject), shape, { edit });
   const columns = subjects.map((one) => (one.name === contrast.subject ? share.toFixed(3) : ''));
   print(name, columns, least.toFixed(3));
@@ -54,7 +54,7 @@ async function randomRow(): Promise<void> {
     }
     shares.push(worst);
   }
-  judge(`the worst of ${seeds} random works`, shares, 1);
+  judge(`the worst of ${seeds} random workloads`, shares, 1);
 }
 
 function judge(name: string, shares: readonly number[], most: number): void {

@@ -60,7 +60,7 @@ export class Stage {
   }
 }
 
-/** Performs one work first: modules load in real time, which the virtual clock does not see. */
+/** Performs one workload first: modules load in real time, which the virtual clock does not see. */
 export async function warmUp(subjects: readonly Subject[]): Promise<void> {
   for (const subject of subjects) {
     const stage = new Stage(subject, () => ({ blocks: ['Ready.'] }));

@@ -9,7 +9,7 @@ import type { StageOptions } from './stage.ts';
 import { reader, Stage, words } from './stage.ts';
 import type { Subject } from './subjects.ts';
 
-/** One turn of a work: the model's response and the duration of the rest of the turn. */
+/** One turn of a workload: the model's response and the duration of the rest of the turn. */
 export interface TurnShape {
   /** Number of tool calls; zero in the last turn of a prompt. */
   readonly calls: number;
@@ -35,7 +35,7 @@ export interface WorkShape {
   readonly prompts: readonly PromptShape[];
 }
 
-/** The outcome of a work. */
+/** The outcome of a workload. */
 export interface Outcome {
   readonly requests: number;
   readonly bill: Bill;
@@ -47,7 +47,7 @@ export interface Outcome {
   readonly results: readonly RunResult[];
 }
 
-/** Performs a work with the provider's own requests. */
+/** Performs a workload with the provider's own requests. */
 export async function perform(
   subject: Subject,
   shape: WorkShape,

@@ -6,7 +6,7 @@ import { loop } from './work.ts';
 const usual = { system: 6_000, tools: 10 };
 const minutes = 60_000;
 
-/** Works with an upper bound on the price of their input. */
+/** Workloads with an upper bound on the price of their input. */
 export const works: readonly { readonly name: string; readonly shape: WorkShape; readonly most: number }[] = [
   {
     name: 'a loop of 50 turns',
@@ -41,7 +41,7 @@ export const works: readonly { readonly name: string; readonly shape: WorkShape;
   },
 ];
 
-/** Draws the delays of a random work. */
+/** Draws the delays of a random workload. */
 type Habit = (random: SeededRandom) => number;
 
 const habits: readonly Habit[] = [
@@ -53,8 +53,8 @@ const habits: readonly Habit[] = [
 ];
 
 /**
- * Returns a random work for a seed. It has at least five requests, because the cache entries of one or two requests
- * may never be read.
+ * Returns a random workload for a seed. It has at least five requests, because the cache entries of one or two
+ * requests may never be read.
  */
 export function randomWork(seed: number): WorkShape {
   const random = seededRandom(seed);
@@ -80,8 +80,8 @@ export function randomWork(seed: number): WorkShape {
 }
 
 /**
- * Works in which few or no cache entries are ever read: a single request looks the same as the first of many. Every
- * policy that saves money in the works above has a cost here.
+ * Workloads in which few or no cache entries are ever read: a single request looks the same as the first of many.
+ * Every policy that saves money in the workloads above has a cost here.
  */
 export const extremes: readonly {
   readonly name: string;

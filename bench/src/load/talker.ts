@@ -99,8 +99,8 @@ export class Talker {
       );
     }
     if (items.length > 0) return await finished;
-    this.#figures.failed('a run waits for nothing');
-    return 'waiting for nothing';
+    this.#figures.failed('a waiting run has no approvals');
+    return 'waiting without approvals';
   }
 
   /**

@@ -33,7 +33,12 @@ export async function measureLong(programs: Programs, home: string, size: LongSi
         { name: 'its usage again', value: again, unit: 'ms' },
         { name: 'an unknown approval', value: approval, unit: 'ms' },
         { name: `the whole session to ${size.readers} concurrent readers`, value: replay.ms, unit: 'ms' },
-        { name: 'longest delay of another request meanwhile', value: replay.wait, unit: 'ms', most: 100 },
+        {
+          name: 'longest delay of another request in the meantime',
+          value: replay.wait,
+          unit: 'ms',
+          most: 100,
+        },
         { name: 'memory that remains in use', value: (after - before) / 1e6, unit: 'MB' },
       ],
     };

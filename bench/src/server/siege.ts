@@ -50,7 +50,12 @@ export async function measureSiege(programs: Programs, home: string, size: Siege
           most: 0,
           note: wrong.slice(0, 3).join('; '),
         },
-        { name: 'accepted of 20 concurrent prompts, besides one', value: taken - 1, unit: '', most: 0 },
+        {
+          name: 'accepted of 20 concurrent prompts, in addition to one',
+          value: taken - 1,
+          unit: '',
+          most: 0,
+        },
         { name: 'stalled readers that were not dropped', value: size.stalled - dropped, unit: '', most: 0 },
         { name: 'prompts of the honest client', value: served.length, unit: '' },
         { name: 'until one was accepted: p99', value: quantile(served, 0.99), unit: 'ms' },
