@@ -15,7 +15,7 @@ const done: string[] = [];
 const note = (name: string, effect: ToolEffect) =>
   defineTool({
     name,
-    description: `Does what is called ${name}.`,
+    description: `Performs the step ${name}.`,
     effect,
     parameters: { type: 'object' },
     execute: () => `${done.push(name)} things are done`,

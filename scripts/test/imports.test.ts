@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'cobbler-imports-'));
 const bin = join(root, 'node_modules/.bin');
 
-/** Runs a tool of the project in the folder with the planted files. */
+/** Runs a tool of the project in the directory with the planted files. */
 function run(tool: string, ...args: readonly string[]): string {
   return spawnSync(join(bin, tool), args, { cwd: home, encoding: 'utf8', maxBuffer: 2 ** 26 }).stdout;
 }

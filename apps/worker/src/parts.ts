@@ -30,7 +30,7 @@ export interface Additions {
   readonly tools?: readonly Tool[];
 }
 
-/** The assistant over the bindings of one request. */
+/** The parts of the assistant, created from the bindings of a request. */
 export interface WorkerParts {
   readonly settings: WorkerSettings;
   readonly assistant: Assistant;

@@ -12,33 +12,34 @@ import type { ToolView } from './tool-view.ts';
 import { callFacts, callId, contentBlock, diffContent, resultContent } from './tool-view.ts';
 
 export interface UpdateView extends ToolView {
-  /** Size of the model's window in tokens, when known. */
+  /** Size of the model's context window in tokens, if known. */
   readonly contextTokens?: number;
-  /** Includes the messages of the user: a client that has just opened a session does not have them. */
+  /** True to include user messages, which a client that has just opened a session does not have. */
   readonly replays?: boolean;
 }
 
-/** The conversation before an event. */
+/** The state of the conversation before an event. */
 interface Before {
-  /** Responses in the log. */
+  /** Number of responses in the log. */
   readonly responses: number;
-  /** Calls without a result. */
+  /** The calls without a result. */
   readonly open: readonly CallItem[];
 }
 
 /**
- * Converts the events of a session to updates of the Agent Client Protocol. Deltas are sent as they arrive, everything
- * else as the conversation items have it. The same events give the same updates, live or from the store. Each response
- * has its own message id, even if it was cut off and started again, because a client cannot be asked to drop a message.
+ * Converts the events of a session to updates of the Agent Client Protocol. Deltas are sent as they arrive; all other
+ * updates come from the conversation items. The same events produce the same updates, live or from the store. Each
+ * response has its own message id, even if it was cut off and restarted, because a client cannot be asked to remove a
+ * message.
  */
 export class SessionUpdates {
   readonly #view = emptyItems();
-  /** Number of times that the current response was cut off and started again. */
+  /** Number of times that the current response was cut off and restarted. */
   #restarts = 0;
-  /** Characters of the current response that the client has. */
+  /** Number of characters of the current response that were sent to the client. */
   #text = 0;
   #thought = 0;
-  /** US dollars; null after the first response whose price is unknown. */
+  /** Cost in US dollars; null once a response has an unknown price. */
   #usd: number | null = 0;
 
   /** Returns the updates for the next event. */
@@ -71,7 +72,7 @@ export class SessionUpdates {
         return [];
       case 'finished': {
         this.#restart();
-        // Calls that were cut off or never ran have no result event of their own.
+        // Calls that were cut off or never ran have no result event.
         const isWaiting = event.status === 'waiting';
         return isWaiting ? [] : before.open.map((call) => update(callId(call), { status: 'failed' }));
       }
@@ -96,7 +97,7 @@ export class SessionUpdates {
     return [...updates, ...usageUpdates(event, this.#usd, view)];
   }
 
-  /** The parts of a whole response, without the text that the client has. */
+  /** Returns updates for the parts of a complete response, without the text that was already sent. */
   #partUpdates({ parts, calls }: ResponseItem, id: string, view: UpdateView): SessionUpdate[] {
     let index = 0;
     return parts.flatMap((part): SessionUpdate[] => {
@@ -116,7 +117,7 @@ export class SessionUpdates {
     });
   }
 
-  /** What the client does not have of a text. */
+  /** Returns updates for the part of a text that was not sent yet. */
   #rest(
     { type, text }: { readonly type: 'text' | 'reasoning'; readonly text: string },
     id: string,
@@ -131,7 +132,7 @@ export class SessionUpdates {
     return rest;
   }
 
-  /** The rest of a response that was cut off: all of it if the session is being loaded. */
+  /** Returns updates for the rest of a response that was cut off; for all of it when a session is loaded. */
   #cutOff(partial: AssistantMessage['content'] = [], before: Before): SessionUpdate[] {
     const wasShown = this.#text > 0 || this.#thought > 0;
     const id = this.#messageId(before);
@@ -144,7 +145,7 @@ export class SessionUpdates {
     return updates;
   }
 
-  /** The current response will not be completed. */
+  /** Resets the state, because the current response will not be completed. */
   #restart(): void {
     if (this.#text === 0 && this.#thought === 0) return;
     this.#restarts += 1;
@@ -158,13 +159,13 @@ export class SessionUpdates {
   }
 }
 
-/** The calls of the latest response that have no result event. */
+/** Returns the calls of the latest response that have no result event. */
 function openCalls(items: readonly ConversationItem[]): CallItem[] {
   const response = items.findLast((item) => item.kind === 'response');
   return response?.calls.filter((call) => call.report === undefined && call.result === undefined) ?? [];
 }
 
-/** Messages of other programs are shown as text only. */
+/** Converts messages of other programs to updates, text only. */
 function importedUpdates(fresh: readonly ConversationItem[], responses: number): SessionUpdate[] {
   let count = responses;
   return fresh.flatMap((item) => {
@@ -189,7 +190,10 @@ function usageUpdates(
   return [{ sessionUpdate: 'usage_update', used, size: contextTokens, ...cost }];
 }
 
-/** A diff shows a change better than the text for the model, which is sent along without being displayed. */
+/**
+ * Returns the update for a tool result. If the result has a diff, the editor shows the diff and not the text for the
+ * model.
+ */
 function resultUpdate(event: ToolResultEvent, { open }: Before, view: UpdateView): SessionUpdate {
   const diff = event.diff === undefined || event.isError ? [] : diffContent(event.diff, view.folder);
   const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -20,7 +20,7 @@ export const taskGroups: readonly OptionGroup[] = [
         text: 'fast, balanced (default), best, or a model id; claude:ID or openai:ID names the provider',
         completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
       },
-      { flags: '--base-url <url>', text: 'server that speaks the API of the provider' },
+      { flags: '--base-url <url>', text: "server that implements the provider's API" },
       {
         flags: '--api <name>',
         text: 'OpenAI API to use: responses or chat',

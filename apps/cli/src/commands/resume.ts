@@ -46,7 +46,7 @@ async function pick(
 /** One per digit key. */
 const maxShown = 9;
 
-/** The user's choice: a session, none, or to exit at once. */
+/** The user's choice: a session, none, or to exit immediately. */
 type Picked = SessionInfo | 'none' | 'interrupt';
 
 /**

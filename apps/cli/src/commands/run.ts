@@ -173,7 +173,8 @@ function runBlobs(chosen: ChosenSession | undefined, reel: RecordReplay, io: Io)
 }
 
 /**
- * Sets the title of a new session to the user's words, because the first words of an attachment are no description.
+ * Sets the title of a new session to the user's words, because the first words of an attachment are not a
+ * description.
  */
 async function entitle(chosen: ChosenSession | undefined, words: string): Promise<void> {
   if (chosen === undefined || chosen.status !== undefined || words === '') return;

@@ -93,7 +93,7 @@ function checkStores(io: Io): Check[] {
 
 function checkConfig({ file }: Settings): Check[] {
   if (file.path === undefined) return [];
-  if (!file.exists) return [{ name: 'configuration', ok: true, found: `no ${file.path}: defaults` }];
+  if (!file.exists) return [{ name: 'configuration', ok: true, found: `no ${file.path}, using defaults` }];
   const mode = statSync(file.path).mode & 0o777;
   const holdsKey = file.values.apiKey !== undefined || file.values.keys !== undefined;
   if ((mode & 0o077) === 0 || !holdsKey || process.platform === 'win32') {

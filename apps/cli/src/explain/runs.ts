@@ -173,7 +173,7 @@ export const runs: Area = {
     {
       code: 'tool_schema',
       kinds: ['invalid'],
-      what: 'The parameters of a tool are not a JSON Schema of an object, or the schema library cannot be converted to one.',
+      what: 'The parameters of a tool are not a JSON Schema of an object, or the schema library cannot produce one.',
       todo: 'Use zod 4.2 or later, another Standard JSON Schema library, or write the JSON Schema yourself.',
       see: 'docs/tools.md',
     },

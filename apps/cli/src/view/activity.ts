@@ -76,7 +76,7 @@ export class RunActivity {
       elapsedMs: now - this.#since,
       tokens: this.#tokens,
       ...defined({ usd: this.#usd }),
-      hint: this.#stopping ? 'Ctrl-C again exits at once' : 'Ctrl-C stops',
+      hint: this.#stopping ? 'Ctrl-C again exits immediately' : 'Ctrl-C stops',
     };
   }
 

@@ -2,7 +2,7 @@ import type { AgentError } from '@cobbler/agent';
 import { oneLine } from '../terminal/escape.ts';
 import { formatMs } from '../terminal/format.ts';
 
-/** The context of the failed request, besides its error. */
+/** The context of the failed request, in addition to its error. */
 export interface FailureContext {
   /** The host that received the requests. */
   readonly host: string;

@@ -220,7 +220,7 @@ describe('a run on a terminal', () => {
     const { show, page, stage } = stageOf();
     show(delta('half '));
     stage.view.stopping();
-    expect(page()).toMatch(/stopping · 0 s · Ctrl-C again exits at once$/);
+    expect(page()).toMatch(/stopping · 0 s · Ctrl-C again exits immediately$/);
   });
 
   test('no escape sequence of model or tool reaches the terminal [P21]', () => {

@@ -49,7 +49,9 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       answers: {
         202: { text: 'The decision is stored and the run continues.', schema: accepted },
         404: { text: 'There is no such approval.' },
-        409: { text: 'Too late (`decided`, `expired`), or the hash of another call (`other_arguments`).' },
+        409: {
+          text: 'The decision is too late (`decided`, `expired`), or its hash is that of another call (`other_arguments`).',
+        },
       },
       handle: async ({ params: { sessionId = '', approvalId = '' }, body }) => ({
         status: 202,

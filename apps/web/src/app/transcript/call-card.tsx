@@ -139,7 +139,7 @@ const decisions: Readonly<Record<ApprovalDecidedEvent['decision'], string>> = {
   allow: 'Allowed by a user',
   deny: 'Denied by a user',
   expired: 'No decision in time',
-  superseded: 'A message came first',
+  superseded: 'Superseded by a message',
 };
 
 interface ArgumentsProps {
