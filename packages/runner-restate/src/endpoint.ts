@@ -9,15 +9,15 @@ type Definition = VirtualObjectDefinition<string, unknown> | WorkflowDefinition<
 export interface EndpointOptions {
   readonly definitions: readonly Definition[];
   readonly host: string;
-  /** 0 for a free one. */
+  /** Port number; 0 selects a free port. */
   readonly port: number;
-  /** True if other processes of this machine may listen there too: the system distributes the connections. */
+  /** True if other processes of this machine can listen on the same port. The system distributes the connections. */
   readonly reusePort: boolean;
-  /** Public keys of the engines that may call. */
+  /** Public keys of the engines that can call the handlers. */
   readonly identityKeys: readonly string[];
 }
 
-/** Where the engine calls the handlers. */
+/** The HTTP server through which the engine calls the handlers. */
 export class HandlerEndpoint {
   readonly #server: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -32,13 +32,13 @@ export class HandlerEndpoint {
     });
   }
 
-  /** @throws AgentError `invalid`, code `listen`, when the port cannot be had. */
+  /** Starts listening. @throws AgentError `invalid`, code `listen`, if the port is not available. */
   static async open(options: EndpointOptions): Promise<HandlerEndpoint> {
     const { definitions, host, port, reusePort, identityKeys } = options;
     const builder = endpoint();
     for (const definition of definitions) builder.bind(definition);
     if (identityKeys.length > 0) builder.withIdentityV1(...identityKeys);
-    // What goes wrong in a run is its outcome; what goes wrong in the engine it logs itself.
+    // A failure of a run is its outcome, and the engine logs its own failures.
     builder.setLogger(() => {});
     const server = createServer(builder.http2Handler());
     const opened = new HandlerEndpoint(server, host);
@@ -63,7 +63,7 @@ export class HandlerEndpoint {
     for (const session of this.#sessions) session.close();
   }
 
-  /** Ends active calls: the engine will retry them. */
+  /** Ends active calls; the engine retries them. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       if (!this.#server.listening && this.#sessions.size === 0) resolve();

@@ -3,7 +3,9 @@ import { AgentError } from '@cobbler/agent';
 import { pause } from '@cobbler/agent/runner';
 import { backoff, defined } from '@cobbler/agent/values';
 
-/** Where an engine is reached. Several addresses of one kind are nodes of one cluster: whichever answers is asked. */
+/**
+ * Addresses of an engine. Several addresses of one kind are nodes of one cluster; requests go to any that responds.
+ */
 export interface EngineClientOptions {
   readonly ingress: readonly string[];
   readonly admin: readonly string[];
@@ -13,7 +15,9 @@ export interface EngineClientOptions {
 }
 
 export interface EngineCallOptions {
-  /** The same for every try at one call: it is carried out once, and each try gets the same answer. */
+  /**
+   * The same key for every attempt at one call: the call is executed once, and each attempt gets the same response.
+   */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -27,14 +31,14 @@ const maxPauseMs = 1000;
 /** An HTTP client for calls to handlers and to the engine itself. */
 export class Engine {
   readonly #options: EngineClientOptions;
-  /** The address that answered last. */
+  /** Index of the address that responded last. */
   #last = 0;
 
   constructor(options: EngineClientOptions) {
     this.#options = options;
   }
 
-  /** Calls a handler and gives what it returned. @throws AgentError code `engine`, or the signal's reason. */
+  /** Calls a handler and returns its result. @throws AgentError code `engine`, or the reason of the signal. */
   async call<Result>(path: string, body: unknown, options: EngineCallOptions = {}): Promise<Result> {
     const { idempotencyKey, signal } = options;
     const headers = {
@@ -47,14 +51,14 @@ export class Engine {
   }
 
   /**
-   * Makes the handlers at an address known, as the ones that new calls go to. To do so again changes nothing, so all
-   * processes may.
+   * Registers the handlers at an address; new calls go to them. Repeating it changes nothing, so all processes can do
+   * it.
    * @param expected names of services and of their handlers
    */
   async register(uri: string, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
     try {
       const known = await this.#register(uri, false);
-      // A known address is not checked again, whatever is there now.
+      // Restate does not discover the handlers of a registered address again, even if they have changed.
       if (isThere(known, expected)) return;
     } catch (error) {
       if (!AgentError.is(error) || error.status !== 409) throw error;
@@ -68,7 +72,7 @@ export class Engine {
     return JSON.parse(await this.#ask(this.#options.admin, '/deployments', init)) as Deployment;
   }
 
-  /** Kills an invocation that cannot end itself. Does nothing if the admin API is not configured. */
+  /** Kills an invocation that cannot end on its own. Does nothing if the admin API is not configured. */
   async kill(invocationId: string): Promise<void> {
     const { admin } = this.#options;
     if (admin.length === 0) return;
@@ -92,7 +96,7 @@ export class Engine {
         return answer;
       }
       signal?.throwIfAborted();
-      // Another node may answer at once; only when all of them were asked it is waited.
+      // Another node may respond immediately, so the delay starts only after all of them were tried.
       const pauseMs = backoff(
         { baseMs: firstPauseMs, maxMs: maxPauseMs },
         Math.floor(attempt / bases.length),
@@ -114,7 +118,7 @@ export class Engine {
       return response.ok ? text : refusal(url, response.status, text);
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = `Cannot reach Restate at ${url} (${reason}). Check that it runs and the connection settings are right.`;
+      const message = `Cannot reach Restate at ${url} (${reason}). Check that Restate is running and the connection settings are correct.`;
       return new AgentError({ kind: 'network', code: 'engine', message, retryable: true });
     } finally {
       takeBack();
@@ -123,7 +127,7 @@ export class Engine {
   }
 }
 
-/** The engine's data about an address. */
+/** The engine's record of an address. */
 interface Deployment {
   readonly services?: readonly {
     readonly name: string;
@@ -142,7 +146,7 @@ function isThere(
 }
 
 function refusal(url: string, status: number, text: string): AgentError {
-  // 404 and 503 also while a service is not known yet, or its partition has no leader.
+  // 404 and 503 also occur while a service is not yet known, or its partition has no leader.
   const retryable = status >= 500 || status === 429 || status === 404;
   const message = `Restate rejected ${url} with status ${status}: ${text.slice(0, 300)}`;
   return new AgentError({ kind: 'agent', code: 'engine', message, status, retryable });

@@ -1,6 +1,6 @@
 import type { Serde } from '@restatedev/restate-sdk';
 
-/** Values between handlers as JSON; nothing at all as no bytes. */
+/** Serializes values between handlers as JSON; `undefined` has no bytes. */
 export function jsonSerde<Value>(): Serde<Value> {
   return {
     contentType: 'application/json',

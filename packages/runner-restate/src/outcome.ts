@@ -16,13 +16,13 @@ export function failed(thrown: unknown): RestateOutcome {
   return { state: 'failed', text: JSON.stringify(toSerializableError(thrown)) };
 }
 
-/** The error of a failed run. */
+/** Returns the error of a failed run. */
 export function errorOf(text: string): AgentError {
   return new AgentError(JSON.parse(text) as ErrorData);
 }
 
-/** The error of a run that was started by an unknown version of its routine. */
+/** Returns the error of a run that was started by an unknown version of its workflow. */
 export function wrongVersion(runId: string, version: string, own: string): AgentError {
-  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its routine, which version ${JSON.stringify(own)} cannot continue. Start it again under another id.`;
+  const message = `Run ${runId} was started by version ${JSON.stringify(version)} of its workflow, and version ${JSON.stringify(own)} cannot continue it. Start it again under another id.`;
   return new AgentError({ kind: 'invalid', code: 'routine_version', message });
 }

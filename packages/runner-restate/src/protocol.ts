@@ -1,10 +1,8 @@
 import type { RestateOutcome } from './outcome.ts';
 
-/** Messages between the handlers. All are JSON that the engine stores. */
-
 /** Names of the services. */
 export interface ServiceNames {
-  /** A virtual object for each key: which runs are open, in the order of their start. */
+  /** A virtual object for each key, with the open runs in the order of their start. */
   readonly keys: string;
   /** A workflow for each run. */
   readonly runs: string;
@@ -14,12 +12,12 @@ export function serviceNames(service: string): ServiceNames {
   return { keys: `${service}.keys`, runs: `${service}.runs` };
 }
 
-/** A run as it is started. */
+/** A run as sent at its start. */
 export interface RestateRun {
   readonly runId: string;
-  /** Version of the routine. */
+  /** Version of the workflow. */
   readonly version: string;
-  /** JSON. */
+  /** Input as JSON. */
   readonly input: string;
 }
 
@@ -30,13 +28,13 @@ export interface StartRequest extends RestateRun {
 export type StartResult = 'started' | 'exists' | 'busy';
 
 export interface RunRequest extends RestateRun {
-  /** Key of the object in whose queue it waits. */
+  /** Key of the object whose queue contains the run. */
   readonly line: string;
-  /** True if no run with its key was open, so that it need not wait. */
+  /** True if no run with its key was open, so it does not wait. */
   readonly isFirst: boolean;
 }
 
-/** Value of a signal: JSON; undefined when the run no longer waits for it. */
+/** Value of a signal as JSON; null if the run no longer waits for it. */
 export interface Signalled {
   readonly text: string | null;
 }
@@ -49,15 +47,15 @@ export type RestateRunRecord = { readonly state: 'unknown' | 'queued' | 'running
 
 /** Names of the promises of a run. */
 export const promises = {
-  /** Given at its start, once. */
+  /** Resolved once, when the run is created. */
   reserved: 'reserved',
   turn: 'turn',
-  /** Its outcome: the first to set it, the run or a cancel, decides. */
+  /** The outcome: set by the run or by a cancellation, whichever is first. */
   over: 'over',
   signal: (name: string): string => `signal ${name}`,
 } as const;
 
-/** The object of runs with this key, or of one without. */
+/** Returns the key of the object for a run with this key, or without one. */
 export function objectKey(runId: string, key: string | undefined): string {
   return key === undefined ? `run ${runId}` : `key ${key}`;
 }

@@ -18,43 +18,48 @@ import { objectKey, serviceNames } from './protocol.ts';
 import type { RestateSteps } from './restate-steps.ts';
 import { handlerNames, services } from './services.ts';
 
-/** The routine that `restateRunner` runs, and how the engine and this process find each other. Times in milliseconds. */
+/**
+ * Options of {@link restateRunner}: the workflow, and how the engine and this process reach each other. All times are
+ * in
+ * milliseconds.
+ */
 export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
-  /** Where calls go in, such as `http://localhost:8080`. Of a cluster several nodes: whichever answers is asked. */
+  /** Ingress of the engine, such as `http://localhost:8080`; several addresses for the nodes of a cluster. */
   readonly ingress: string | readonly string[];
   /**
    * Admin API of the engine, such as `http://localhost:9070`. If set, the handlers are registered when the runner
    * opens; otherwise register them yourself.
    */
   readonly admin?: string | readonly string[];
-  /** Prefix of the handler names. One name is one routine. Default `cobbler`. */
+  /** Prefix of the handler names. Each workflow needs its own. Default `cobbler`. */
   readonly service?: string;
-  /** Where this process listens for the engine. Default `127.0.0.1` and 9080; port 0 is a free one. */
+  /** Address where this process listens for the engine. Default `127.0.0.1` and 9080; port 0 selects a free port. */
   readonly host?: string;
   readonly port?: number;
   /**
-   * Where the engine finds the handlers. All processes of one service have the same address here, with something in
-   * front that shares connections out: an engine keeps a run at the address where it began. Default: this process.
+   * Address where the engine finds the handlers. All processes of one service share it, behind a load balancer,
+   * because
+   * the engine keeps a run at the address where it started. Default: this process.
    */
   readonly address?: string;
-  /** True if other processes of this machine listen on the same port. From Node 23.1 on, on Linux. Default false. */
+  /** True if other processes of this machine listen on the same port. Requires Node 23.1 and Linux. Default false. */
   readonly reusePort?: boolean;
-  /** Public keys of the engines that may call. Default: any caller that reaches the port. */
+  /** Public keys of the engines that can call the handlers. Default: any caller that reaches the port. */
   readonly identityKeys?: readonly string[];
-  /** Version of the routine; change it when unfinished runs would execute other steps. Default `1`. */
+  /** Version of the workflow. Change it if unfinished runs would execute different steps. Default `1`. */
   readonly version?: string;
-  /** Older versions whose runs this routine can continue. */
+  /** Older versions whose runs this workflow can continue. */
   readonly replays?: readonly string[];
   /** Retention of ended runs, in milliseconds. Default 30 days. */
   readonly retentionMs?: number;
-  /** For how long a run that waits keeps its connection, in milliseconds; longer than any step takes. Default 2 hours. */
+  /** How long a waiting run keeps its connection, in milliseconds; longer than any step. Default 2 hours. */
   readonly idleMs?: number;
-  /** Time that closing waits for running steps, in milliseconds. Default 0: they are aborted at once. */
+  /** How long closing waits for running steps, in milliseconds. Default 0: they are aborted immediately. */
   readonly drainMs?: number;
   /** Time limit for retries when the engine does not respond, in milliseconds. Default 15,000. */
   readonly patienceMs?: number;
-  /** Default: the real clock. */
+  /** Source of the time. Default: the real clock. */
   readonly runtime?: Runtime;
 }
 
@@ -62,23 +67,28 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
 export interface RestateRunner<Input extends Json = Json, Output extends Json = Json>
   extends Runner<Input, Output> {
   /**
-   * Resolves with where this process listens, when it does and the engine knows.
+   * Resolves with the address where this process listens, after it was registered with the engine.
    * @throws AgentError code `listen` or `engine`.
    */
   ready(): Promise<string>;
-  /** Resolves with where this process listens as soon as it does: something in front of it may have to know first. */
+  /**
+   * Resolves with the address where this process listens as soon as it does, for a load balancer that must know it
+   * first.
+   */
   listening(): Promise<string>;
 }
 
 /**
- * Executes a routine on Restate: each process that opens a runner of one service works on its runs, and any of them
- * can start, signal and cancel every run. When one dies, the engine lets another continue. A run of an unknown version
+ * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
+ * can
+ * start, signal and cancel every run. If one dies, the engine continues its runs on another. A run of an unknown
+ * version
  * fails with code `routine_version`.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
 ): RestateRunner<Input, Output> {
-  // What a run is given is what `start` took, and what it gives is what the routine returned.
+  // The input of a run is what `start` received, and its output is what the routine returned.
   const own = options as unknown as RestateRunnerOptions<Json, Json>;
   return new EngineRunner(own) as unknown as RestateRunner<Input, Output>;
 }

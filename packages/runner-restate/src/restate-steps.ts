@@ -18,7 +18,7 @@ import { jsonSerde } from './json-serde.ts';
 import type { ServiceNames, Signalled } from './protocol.ts';
 import { promises } from './protocol.ts';
 
-/** The stored result of a step: errors as data, because the engine would lose their fields. */
+/** The stored result of a step. Errors are stored as data, because the engine would lose their fields. */
 interface StoredStep {
   readonly name: string;
   readonly kind: 'value' | 'error';
@@ -32,27 +32,29 @@ export interface RestateStepsOptions {
   readonly runtime: Runtime;
   /** Resolves when the run has ended in any way. */
   readonly over: RestatePromise<unknown>;
-  /** Checks whether the run has ended, without the journal. */
+  /** Returns whether the run has ended, without using the journal. */
   readonly isOver: () => Promise<boolean>;
 }
 
-/** Something of the engine that a routine waits for. */
+/** An engine operation that the workflow waits for. */
 interface Awaited {
   readonly tagged: RestatePromise<() => void>;
   readonly reject: (error: unknown) => void;
 }
 
-/** Interval at which the end of the run is checked while the routine does not wait for the engine, in milliseconds. */
+/**
+ * Interval at which the end of the run is checked while the workflow does not wait for the engine, in milliseconds.
+ */
 const askMs = 500;
 
-/** Attempts of a step whose session another process took over, and the delay before the first of them. */
+/** Number of attempts of a step whose session another process has claimed, and the delay before the second one. */
 const fencedTries = 5;
 const fencedMs = 200;
 
 /**
- * The steps of a run on top of a Restate workflow. Journal entries are found by position, so each is created within
- * the call of the routine. The SDK can await one thing at a time: the pump awaits all open operations and the end of
- * the run. An operation created while it sleeps starts when it wakes.
+ * The steps of a run on top of a Restate workflow. The engine finds journal entries by position, so each is created
+ * within the call of the routine. The SDK can await one thing at a time: the pump awaits all open operations and the
+ * end of the run. An operation created while it sleeps starts when it wakes.
  */
 export class RestateSteps implements Steps {
   readonly runId: string;
@@ -71,7 +73,7 @@ export class RestateSteps implements Steps {
     this.runId = options.runId;
     this.#stopped.promise.catch(() => {});
     const { attemptCompletedSignal } = options.ctx.request();
-    // The engine has given up this attempt: another one, here or elsewhere, continues.
+    // The engine has abandoned this attempt; another one, here or elsewhere, continues the run.
     attemptCompletedSignal.addEventListener('abort', () => this.stop(outlived(this.runId)), { once: true });
     this.#askLater();
   }
@@ -85,7 +87,7 @@ export class RestateSteps implements Steps {
     return this.#stopped.promise;
   }
 
-  /** Aborts everything active here. Only the first reason counts. */
+  /** Aborts all active steps. Only the first reason counts. */
   stop(reason: AgentError): void {
     if (this.signal.aborted) return;
     this.#takeQuestionBack();
@@ -127,7 +129,7 @@ export class RestateSteps implements Steps {
       replayed = false;
       return this.#kept(name, perform, settings);
     };
-    // Tries after errors are counted by us, so that they do not multiply.
+    // This package counts the attempts after errors; retries by the engine would multiply them.
     const kept = await this.#await(this.#options.ctx.run(name, work, { maxRetryAttempts: 1 }));
     if (kept.name !== name) throw stepMismatch(name);
     if (kept.kind === 'error') throw new AgentError(JSON.parse(kept.text) as ErrorData);
@@ -154,7 +156,7 @@ export class RestateSteps implements Steps {
     return text === null ? undefined : (JSON.parse(text) as Json);
   }
 
-  /** The first of an arriving signal and the end of the wait counts, permanently. */
+  /** Stops waiting for a signal. The first of an arriving signal and the end of the wait counts, permanently. */
   #giveUp(name: string): Promise<Signalled> {
     const { ctx, names } = this.#options;
     return this.#await(
@@ -205,7 +207,7 @@ export class RestateSteps implements Steps {
         const error = toSerializableError(thrown);
         const mayGoOn = error.code === 'fenced' && attempt < fencedTries;
         if (!mayGoOn) return { name, kind: 'error', text: JSON.stringify(error) };
-        // An attempt that the engine has given up wrote after this one began. It will not do so again.
+        // An attempt that the engine has abandoned wrote after this one started. It cannot do so again.
         await pause(runtime, backoff({ baseMs: fencedMs }, attempt - 1), signal).catch(() => {});
       }
     }
@@ -227,7 +229,7 @@ export class RestateSteps implements Steps {
   async #pump(): Promise<void> {
     this.#isPumping = true;
     const over = this.#options.over.map(() => () => this.stop(runCancelled(this.runId)));
-    // What the routine begins together is there before the first of it is awaited.
+    // Operations that the routine starts together are open before the first one is awaited.
     await quiet();
     while (this.#open.size > 0) {
       const tagged = [...this.#open].map((awaited) => awaited.tagged);
@@ -238,7 +240,7 @@ export class RestateSteps implements Steps {
     this.#isPumping = false;
   }
 
-  /** Rejects when a routine that waits for something else than a step is ended. */
+  /** Schedules a check whether the run has ended, for a workflow that waits for something other than a step. */
   #askLater(): void {
     if (this.signal.aborted) return;
     this.#takeQuestionBack = this.#options.runtime.timer(askMs, () => {
@@ -251,7 +253,7 @@ export class RestateSteps implements Steps {
   }
 }
 
-/** Resumes the routine with the results. */
+/** Waits until the routine has processed the results. */
 function quiet(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve));

@@ -36,9 +36,9 @@ export interface ServicesOptions {
   readonly replays: readonly string[];
   /** Retention of an ended run, in milliseconds. */
   readonly retentionMs: number;
-  /** For how long a run that waits keeps its connection, in milliseconds. */
+  /** How long a waiting run keeps its connection, in milliseconds. */
   readonly idleMs: number;
-  /** Ends a run that cannot continue here, and lets the next one start: from outside, without its journal. */
+  /** Ends a run that cannot continue here and lets the next one start, from outside and without its journal. */
   readonly abandon: (run: RunRequest, invocationId: string, error: AgentError) => Promise<void>;
   /** Checks from outside whether a run has ended. */
   readonly isOver: (runId: string) => Promise<boolean>;
@@ -46,19 +46,19 @@ export interface ServicesOptions {
   readonly onWork: (steps: RestateSteps, isOn: boolean) => void;
 }
 
-/** An attempt that failed comes again soon: most of them failed because a process ended. */
+/** Retry delays of a failed attempt. They are short because most attempts fail when a process ends. */
 const retryPolicy = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 5000 } as const;
 
-/** After which time the call that only waits for a run gives its connection back, in milliseconds. */
+/** Time after which the call that only waits for a run releases its connection, in milliseconds. */
 const seeIdleMs = 2000;
 
-/** Time limit for one response to a caller that waits for a result; then it asks again. */
+/** Time limit for one response to a caller that waits for a result, in milliseconds. The caller then asks again. */
 const resultMs = 60_000;
 
-/** Restate's error when a routine executes other steps than its journal contains. */
+/** Pattern of Restate's error for a workflow that executes different steps from those in its journal. */
 const mismatch = /mismatch/i;
 
-/** The handlers, for registration. */
+/** Returns the names of the handlers, for registration. */
 export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<string, readonly string[]>> {
   return {
     [keys]: ['start', 'leave', 'see'],
@@ -67,9 +67,11 @@ export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<stri
 }
 
 /**
- * For each key an object with the order of its runs; for each run a workflow with its steps, its signals and its
- * outcome. The object calls and observes the workflow, and this call is never replayed with other code: so a run that
- * cannot continue ends, and the next one starts.
+ * Defines the handlers: for each key an object with the order of its runs, and for each run a workflow with its
+ * steps,
+ * signals and outcome. The object calls and observes the workflow. This call is never replayed with different code,
+ * so
+ * a run that cannot continue still ends and the next one starts.
  */
 export function services(
   options: ServicesOptions,
@@ -132,13 +134,13 @@ async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequ
   return 'started';
 }
 
-/** Sees a run to its end, and makes room for the next. */
+/** Waits for the end of a run, then removes it from the queue. */
 async function see(ctx: ObjectSharedContext, names: ServiceNames, request: RunRequest): Promise<void> {
   const { runId } = request;
   try {
     await call<RunRequest, null>(ctx, names.runs, runId, 'run', request);
   } catch (thrown) {
-    // Anything else ends this attempt, not the run.
+    // Other errors end this attempt, not the run.
     if (!(thrown instanceof TerminalError)) throw thrown;
     await call<RestateOutcome, boolean>(ctx, names.runs, runId, 'finish', failed(runError(thrown)));
   }
@@ -158,7 +160,7 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   const { names, routine, runtime, version, replays, isOver, onWork } = options;
   const { runId, isFirst, input } = request;
   if (request.version !== version && !replays.includes(request.version)) {
-    // Not as a result of this attempt: one that goes another way than the journal cannot even fail.
+    // This cannot be the result of this attempt: an attempt that deviates from its journal cannot even fail.
     const error = wrongVersion(runId, request.version, version);
     await options.abandon(request, ctx.request().id, error);
     throw error;
@@ -175,12 +177,12 @@ async function work(ctx: WorkflowContext, options: ServicesOptions, request: Run
   try {
     const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
     steps.stop(runEnded(runId));
-    // The engine has it with the end of the workflow; a faster caller does not matter here.
+    // The engine stores the outcome when the workflow ends; this promise is only faster.
     void ctx.promise<RestateOutcome>(promises.over).resolve(outcome);
     return null;
   } catch (reason) {
     if (AgentError.is(reason) && reason.code === 'cancelled') return null;
-    // Stopped for now: this attempt ends when its connection does, and says nothing until then.
+    // The run is stopped for now. The attempt ends with its connection and returns nothing until then.
     return await new Promise<never>(() => {});
   } finally {
     onWork(steps, false);
@@ -202,7 +204,7 @@ async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   return { state: (await isKnown(ctx)) ? 'queued' : 'unknown' };
 }
 
-/** The outcome; nothing while there is none. */
+/** Waits up to `resultMs` for the outcome. Returns the state of the run if there is no outcome yet. */
 async function result(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
   if (!(await isKnown(ctx))) return { state: 'unknown' };
   const over = ctx.promise<RestateOutcome>(promises.over).get();
@@ -228,7 +230,7 @@ async function isKnown(ctx: WorkflowSharedContext): Promise<boolean> {
   return (await ctx.promise<string>(promises.reserved).peek()) !== undefined;
 }
 
-/** Resolves a promise with a value. False: it is already resolved. */
+/** Resolves a promise with a value. Returns false if it was already resolved. */
 async function settle<Value>(ctx: WorkflowSharedContext, name: string, value: Value): Promise<boolean> {
   try {
     await ctx.promise<Value>(name).resolve(value);
@@ -254,7 +256,7 @@ function send<Request>(ctx: Context, service: string, key: string, method: strin
   ctx.genericSend<Request>({ service, key, method, parameter, inputSerde: jsonSerde<Request>() });
 }
 
-/** Why a workflow has failed as a whole: its routine's errors are data, so this is the engine's. */
+/** Returns why a workflow failed as a whole. Errors of the routine are data, so this is an error of the engine. */
 function runError(thrown: TerminalError): AgentError {
   return new AgentError({
     kind: 'agent',
@@ -263,7 +265,10 @@ function runError(thrown: TerminalError): AgentError {
   });
 }
 
-/** Called when the SDK ends an attempt because the routine differs from the journal; such attempts would never end. */
+/**
+ * Calls `abandon` when the SDK ends an attempt because the routine differs from the journal. The engine would retry
+ * such attempts forever.
+ */
 function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
   return ({ request }) => ({
     interceptor: {
@@ -274,7 +279,7 @@ function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
           const reason = thrown instanceof Error ? thrown.message : '';
           if (!(thrown instanceof TerminalError) && !AgentError.is(thrown) && mismatch.test(reason)) {
             const run = jsonSerde<RunRequest>().deserialize(request.body);
-            // The attempt is over; what is tried again comes here again.
+            // The attempt has ended; the next one calls this again if it fails.
             abandon(run, request.id, changedRoutine(run.runId)).catch(() => {});
           }
           throw thrown;
@@ -285,6 +290,6 @@ function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
 }
 
 function changedRoutine(runId: string): AgentError {
-  const message = `The routine of run ${runId} executes other steps than the recorded ones, so the run cannot continue. Give a changed routine a new version, and start the run again under another id.`;
+  const message = `The workflow of run ${runId} executes different steps from the recorded ones, so the run cannot continue. Give a changed workflow a new version, and start the run again under another id.`;
   return new AgentError({ kind: 'invalid', code: 'replay', message });
 }

@@ -3,9 +3,9 @@ import { backoff } from '@cobbler/agent/values';
 import pg from 'pg';
 import { isLost, storeError } from './store-error.ts';
 
-/** Something that answers statements. Texts are constants of the program; what comes from outside is bound to them. */
+/** Executes SQL statements. Statement texts are constants of the program; external values are bound as parameters. */
 export interface Connection {
-  /** `Row` has to say what the statement gives. Numbers of 64 bits come as numbers. */
+  /** Executes a statement. `Row` must match its result. 64-bit integers are returned as numbers. */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   readonly busyMs: number;
   /** Time limit for one statement, in milliseconds. */
   readonly statementMs: number;
-  /** Brings the schema up to date; called within a transaction before anything else is done. */
+  /** Brings the schema up to date. Called within a transaction before any other statement. */
   readonly prepare: (connection: Connection) => Promise<void>;
 }
 
@@ -24,16 +24,16 @@ export interface DatabaseOptions {
 const firstPauseMs = 25;
 const maxPauseMs = 400;
 
-/** For how long a connection may be made, in milliseconds. */
+/** Time limit for connecting, in milliseconds. */
 const connectMs = 3000;
 
 /**
- * Connections to a database, made when they are needed and again when they break. Nothing of a session of the database
- * is used: no settings, no prepared statements with names, no locks but a transaction's. So a pooler may hand every
- * transaction to another server connection.
+ * A pool of database connections, opened when needed and replaced when they break. It uses no session state of the
+ * database: no settings, no named prepared statements, and no locks beyond a transaction. So a pooler can run each
+ * transaction on a different server connection.
  */
 export class Database implements Connection {
-  /** Where it is, without who connects. */
+  /** The address of the database without the credentials. */
   readonly place: string;
   readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
@@ -54,7 +54,7 @@ export class Database implements Connection {
       application_name: 'cobbler',
       types: { getTypeParser },
     });
-    // An idle connection that breaks is replaced when needed.
+    // A broken idle connection is replaced when needed.
     this.#pool.on('error', () => {});
   }
 
@@ -62,19 +62,19 @@ export class Database implements Connection {
     return this.#isClosed;
   }
 
-  /** For statements that may be done twice: tried until the database answers or the time is over. */
+  /** Executes a statement that is safe to repeat. Retries until the database responds or the time limit expires. */
   query<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return this.insistently(() => this.once<Row>(sql, values));
   }
 
-  /** One try. @throws the client's error: see {@link isLost}. */
+  /** Executes a statement without retries. @throws the client's error: see {@link isLost}. */
   async once<Row>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     this.#checkOpen();
     await this.#prepared();
     return (await this.#pool.query(sql, [...values])).rows as Row[];
   }
 
-  /** For work that may be done twice, all or nothing. */
+  /** Runs a transaction that is safe to repeat. */
   transaction<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value> {
     return this.insistently(async () => {
       this.#checkOpen();
@@ -83,7 +83,10 @@ export class Database implements Connection {
     });
   }
 
-  /** Retries while the connection is the cause of the failure.⏎@throws AgentError. */
+  /**
+   * Retries while the connection is the cause of the failure.
+   * @throws AgentError.
+   */
   async insistently<Value>(work: (attempt: number) => Promise<Value>): Promise<Value> {
     const deadline = performance.now() + this.#options.busyMs;
     for (let attempt = 1; ; attempt += 1) {
@@ -143,18 +146,20 @@ export class Database implements Connection {
   }
 }
 
-/** Numbers of 64 bits are counts and epochs here: none comes near what a number can hold. */
+/** Parses 64-bit integers as numbers: all of them are counts and epochs, well below the largest safe integer. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   const int8: number = pg.types.builtins.INT8;
   if (oid === int8) return Number;
   return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
 }
 
-/** The database's address without who connects. @throws AgentError `invalid`, code `store_address`. */
+/**
+ * Returns the address of the database without the credentials. @throws AgentError `invalid`, code `store_address`.
+ */
 export function locationOf(url: string): string {
   const isAddress = URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol);
   if (!isAddress) {
-    const message = 'A database address looks like postgres://user:password@host:5432/name.';
+    const message = 'The database address is invalid. Use the form postgres://user:password@host:5432/name.';
     throw new AgentError({ kind: 'invalid', code: 'store_address', message });
   }
   const { protocol, host, pathname, searchParams } = new URL(url);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database } from './database.ts';
 
-/** A process with active runs, as other processes see it. */
+/** A process with active runs, as stored in the database for other processes. */
 export interface PostgresOwnerRow {
   readonly lock: string;
   readonly pid: number;
@@ -10,15 +10,16 @@ export interface PostgresOwnerRow {
   readonly since: number;
 }
 
-/** Beats within the time after which a process that is silent counts as dead. */
+/** Number of heartbeats per lease time. A process without a heartbeat for one lease time counts as dead. */
 const beats = 4;
 
 /** Number of lease times after which the row of a dead process is deleted. */
 const kept = 100;
 
 /**
- * This process as an owner in the database: it is alive while it updates its row. A process that was silent too long,
- * even if alive, loses its sessions to the next claim; epochs keep it from writing.
+ * Registers this process as an owner in the database. It counts as alive while it updates its row. If it fails to do
+ * so
+ * for too long, its sessions can be claimed by other processes, and their epochs prevent it from writing.
  */
 export class PostgresOwner {
   readonly lock: string = randomUUID();
@@ -34,7 +35,7 @@ export class PostgresOwner {
     this.#leaseMs = leaseMs;
   }
 
-  /** Makes this process known, before its first claim. */
+  /** Registers this process, before its first claim. */
   begin(): Promise<void> {
     this.#begun ??= this.#begin().catch((error: unknown) => {
       this.#begun = undefined;
@@ -50,7 +51,7 @@ export class PostgresOwner {
       this.#leaseMs * kept,
     ]);
     this.#beat = setInterval(() => {
-      // The next beat may succeed; until then others may think us dead, and are safe to.
+      // The next heartbeat may succeed. Until then other processes may consider this one dead, which is safe.
       this.#say().catch(() => {});
     }, this.#leaseMs / beats);
     this.#beat.unref();
@@ -65,7 +66,7 @@ export class PostgresOwner {
     );
   }
 
-  /** Releases everything that this process holds. */
+  /** Releases all sessions that this process holds. */
   async end(): Promise<void> {
     clearInterval(this.#beat);
     if (this.#begun === undefined) return;
@@ -78,7 +79,7 @@ export class PostgresOwner {
   }
 }
 
-/** SQL: true if the owner of the session `t` is alive; false without an owner. */
+/** Returns an SQL condition: true if the owner of the session `t` is alive; false without an owner. */
 export function aliveIn(schema: string, leaseMs: number): string {
   return `EXISTS (SELECT 1 FROM ${schema}.owners o
     WHERE o.lock = t.owner AND o.seen > now() - ${Math.ceil(leaseMs)} * interval '1 millisecond')`;

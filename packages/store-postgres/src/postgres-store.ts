@@ -13,55 +13,68 @@ import { PostgresSnapshots } from './snapshots.ts';
 import type { WatchListener } from './watch.ts';
 import { Watch } from './watch.ts';
 
-/** Which database `postgresStore` keeps sessions in, and how it shares them between processes. */
+/** Options of {@link postgresStore}: the database and how processes share its sessions. */
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:5432/name`, of the server or of a pooler in transaction mode. */
+  /** `postgres://user:password@host:5432/name` of the server, or of a pooler in transaction mode. */
   readonly url: string;
-  /** The server itself, for {@link PostgresStore.watch}. Default: `url`, with polling: a pooler cannot notify. */
+  /**
+   * Address of the server itself, for notifications to {@link PostgresStore.watch}. Default: `url`. A pooler cannot
+   * notify,
+   * so watching through one polls.
+   */
   readonly listenUrl?: string;
-  /** Which schema the tables are in; made when it is missing. Default `cobbler`. */
+  /** Schema of the tables, created if missing. Default `cobbler`. */
   readonly schema?: string;
   /**
-   * Ensures that a session has one run at a time. `lease`: each process holds the sessions that it runs while it is
-   * alive. `runner`: a `Runner` does, as Restate with a key; then a claim always succeeds and excludes the previous
-   * writer, so that steps of one run may move between processes. Default `lease`.
+   * How a session is limited to one run at a time. `lease`: a process holds the sessions of its runs while it is
+   * alive.
+   * `runner`: a `Runner` ensures it, such as Restate with a key. A claim then always succeeds and excludes the
+   * previous
+   * writer, so the steps of one run can move between processes. Default `lease`.
    */
   readonly exclusion?: 'lease' | 'runner';
-  /** Time of silence after which a process counts as dead, in milliseconds. Default 15,000. */
+  /** Time without a heartbeat after which a process counts as dead, in milliseconds. Default 15,000. */
   readonly leaseMs?: number;
   /** Maximum number of connections. Default 10. */
   readonly connections?: number;
-  /** Time limit for retries when the database is unreachable, in milliseconds. Default 4,000: less than a run waits. */
+  /**
+   * Time limit for retries when the database is unreachable, in milliseconds. Default 4,000, which is less than a run
+   * waits.
+   */
   readonly busyMs?: number;
   /** Time limit for one statement, in milliseconds. Default 10,000. */
   readonly statementMs?: number;
-  /** Polling interval where the database cannot notify, in milliseconds. Default 1,000. */
+  /** Polling interval if the database cannot notify, in milliseconds. Default 1,000. */
   readonly pollMs?: number;
-  /** Polling interval in addition to notifications. Default 5,000. */
+  /** Polling interval in addition to notifications, in milliseconds. Default 5,000. */
   readonly slowPollMs?: number;
-  /** Time of changes, milliseconds since 1970. Default: the clock. */
+  /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
-/** Sessions in PostgreSQL. */
+/** A session store in PostgreSQL. */
 export interface PostgresStore extends SessionStore {
   /**
-   * Calls back when something was appended to a session, by whatever process: with the last place, once for all that
-   * came together. Gives what ends that. Read what there is after it, or what came in between is missed.
+   * Calls the listener with a session and its last position when any process appends to it. Several appends can be
+   * reported by one call. Read the events after calling `watch`, otherwise those appended in between are missed.
+   * @returns a function that stops watching
    */
   watch(listener: WatchListener): () => void;
   /** True if the database notifies watchers; otherwise they poll. */
   readonly isListening: boolean;
 }
 
-/** Sessions that were claimed but never started are deleted after a day. */
+/** Age in milliseconds at which sessions that were claimed but never started are deleted: one day. */
 const emptyMs = 86_400_000;
 
 /**
- * Sessions in PostgreSQL, version 13 or later, for any number of processes. What was appended is committed as the
- * server is set to: by default it survives a power cut. Tables are made, and brought up to date, at the first use.
- * @throws AgentError `invalid`, code `store_address` or `store_schema`. Methods reject with AgentErrors that say what
- * is wrong and what to do: codes `store_unreachable`, `store_denied`, `store_missing`, `store_newer`, `store_foreign`,
+ * Stores sessions in PostgreSQL, version 13 or later, for any number of processes. Events are committed with the
+ * durability configured on the server; by default they survive a power failure. The tables are created and migrated
+ * on first use.
+ * @throws AgentError `invalid`, code `store_address` or `store_schema`. Methods reject with an AgentError that
+ * explains
+ * the problem and the fix: codes `store_unreachable`, `store_denied`, `store_missing`, `store_newer`,
+ * `store_foreign`,
  * `store_readonly`, `store_full`, `store_busy`, `store_damaged`, `store_closed`.
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
@@ -78,7 +91,7 @@ class SessionsInPostgres implements PostgresStore {
   readonly #snapshots: PostgresSnapshots;
   readonly #watch: Watch;
   readonly #notices: Notices;
-  /** Ignores the rejection of background work. */
+  /** Background work, whose rejections are ignored. */
   readonly #background = new Set<Promise<void>>();
   #closed: Promise<void> | undefined;
 
@@ -138,7 +151,7 @@ class SessionsInPostgres implements PostgresStore {
     try {
       return await this.#snapshots.read(sessionId);
     } catch {
-      // The events say the same, and whether the store is all right.
+      // The events contain the same information, and show whether the store works.
       return undefined;
     }
   }
@@ -205,7 +218,7 @@ class SessionsInPostgres implements PostgresStore {
     await this.#log.settled();
     await this.#notices.settled();
     await Promise.allSettled(this.#background);
-    // An unreachable database is detected by its next use.
+    // If the database is unreachable, the next operation reports it.
     await this.#owner?.end().catch(() => {});
     await this.#db.close();
   }
@@ -218,9 +231,9 @@ class SessionsInPostgres implements PostgresStore {
 }
 
 /**
- * Notifies listeners of appends. Not in the append's transaction: the database commits transactions with notifications
- * one after the other, and each would block the others while it waits for the disk. A notification that is lost,
- * because the process or the connection ends first, is replaced by polling.
+ * Notifies listeners of appends, outside the transaction of the append: the database commits transactions with
+ * notifications one at a time, and each would block the others while it waits for the disk. If a notification is lost
+ * because the process or the connection ends first, polling finds the events.
  */
 class Notices {
   readonly #db: Connection;
@@ -234,7 +247,7 @@ class Notices {
     this.#channel = channel;
   }
 
-  /** Notifications that arrive during one statement share the next one. */
+  /** Adds a notification. Those that arrive while a statement is running are sent together by the next one. */
   add(sessionId: string, seq: number): void {
     this.#waiting.set(sessionId, seq);
     this.#sending ??= this.#send().finally(() => {
@@ -256,7 +269,7 @@ class Notices {
           payloads,
         ]);
       } catch {
-        // Looked for instead.
+        // Polling finds the events instead.
       }
     }
   }

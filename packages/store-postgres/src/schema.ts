@@ -2,12 +2,12 @@ import { AgentError } from '@cobbler/agent';
 import type { Connection } from './database.ts';
 
 /**
- * The migrations: each creates one version of the schema from the previous one, the first from an empty schema. A
+ * The migrations. Each creates one version of the schema from the previous one, starting from an empty schema. A
  * released version never changes: add a new one instead. `$s` is the schema name.
  *
- * A session's row has the end of its log, so that one statement can check the writer and the position and insert. It
- * also has the listed counts, because every append writes this row anyway. `xact` is the transaction that added an
- * event: polling asks for transactions that were open at the last poll.
+ * A session's row contains the last position of its log, so that one statement can check the writer and the position
+ * and insert events. It also contains the counts shown in lists, because every append writes this row anyway. `xact`
+ * is the transaction that added an event: polling queries the transactions that were open at the last poll.
  */
 const migrations: readonly string[] = [
   `
@@ -17,22 +17,22 @@ const migrations: readonly string[] = [
     lock text PRIMARY KEY,
     pid integer NOT NULL,
     host text NOT NULL,
-    since bigint NOT NULL,          -- milliseconds since 1970, as all times that are no timestamps
-    seen timestamptz NOT NULL       -- by the clock of the database, the only one that all processes share
+    since bigint NOT NULL,          -- milliseconds since 1970, like all times that are not timestamps
+    seen timestamptz NOT NULL       -- by the database clock, which all processes share
   );
 
   CREATE TABLE $s.sessions (
     key bigserial PRIMARY KEY,
     id text COLLATE "C" NOT NULL UNIQUE,
-    epoch bigint NOT NULL,          -- of the one writer that may write
-    owner text,                     -- lock of the process whose run is under way
+    epoch bigint NOT NULL,          -- of the current writer
+    owner text,                     -- lock of the process with a running run
     created bigint NOT NULL,
-    updated bigint,                 -- when a run last began or ended; nothing before there is an event
+    updated bigint,                 -- when a run last started or ended; null before the first event
     title text,
     parent text,
     parent_seq integer,
     last integer NOT NULL DEFAULT 0,
-    tally text NOT NULL             -- JSON; counts the events up to the last
+    tally text NOT NULL             -- JSON; statistics of the events up to the last
   ) WITH (fillfactor = 70);
   CREATE INDEX sessions_listed ON $s.sessions (updated DESC, key DESC) WHERE updated IS NOT NULL;
   CREATE INDEX sessions_owned ON $s.sessions (owner) WHERE owner IS NOT NULL;
@@ -42,7 +42,7 @@ const migrations: readonly string[] = [
     seq integer NOT NULL,
     epoch bigint NOT NULL,          -- of the writer that added it
     xact xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    json text NOT NULL,             -- not jsonb, which knows no \\u0000 and no order of fields
+    json text NOT NULL,             -- not jsonb, which rejects \\u0000 and reorders fields
     PRIMARY KEY (session, seq)
   );
   CREATE INDEX events_xact ON $s.events (xact);
@@ -64,23 +64,23 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** The name of the table that tells our schema from any other. */
+/** Name of the table that distinguishes a Cobbler schema from others. */
 export const mark = 'cobbler_sessions';
 
-/** The pattern of a schema name: it is used in statements unquoted. */
+/** Pattern of a schema name, which is used in statements without quotes. */
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
 
 /** @throws AgentError `invalid` for an invalid name. */
 export function checkSchemaName(schema: string): void {
   if (schemaPattern.test(schema)) return;
-  const message = `The name of a sessions schema has 1 to 40 of a-z, 0-9 and _, not ${JSON.stringify(schema.slice(0, 60))}.`;
+  const message = `The schema name ${JSON.stringify(schema.slice(0, 60))} is invalid. Use 1 to 40 characters of a-z, 0-9 and _, not starting with a digit.`;
   throw new AgentError({ kind: 'invalid', code: 'store_schema', message });
 }
 
 /**
- * Brings the schema up to date, all or nothing, and one process at a time: the lock is the transaction's, because one
- * of a session would not survive a transaction pooler.
- * @throws AgentError `invalid`, code `store_newer` or `store_foreign`; then nothing was changed.
+ * Brings the schema up to date atomically, in one process at a time. The lock belongs to the transaction, because a
+ * lock of a session would not survive a transaction pooler.
+ * @throws AgentError `invalid`, code `store_newer` or `store_foreign`, without any changes.
  */
 export async function migrate(
   connection: Connection,
@@ -99,12 +99,12 @@ export async function migrate(
   await connection.query(`UPDATE ${schema}.${mark} SET version = $1`, [steps.length]);
 }
 
-/** 0 for a schema that is not there or empty. */
+/** Returns the version of the schema; 0 if it is missing or empty. */
 async function versionOf(connection: Connection, schema: string, known: number): Promise<number> {
   const [found] = await connection.query<{ ours: boolean; others: number }>(selectTables, [schema, mark]);
   if (found?.ours !== true) {
     if ((found?.others ?? 0) === 0) return 0;
-    const message = `The schema ${schema} of the database contains tables of another program; choose another one for the sessions.`;
+    const message = `The schema ${schema} of the database contains tables of another program. Choose another schema for the sessions.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   const [row] = await connection.query<{ version: number }>(`SELECT version FROM ${schema}.${mark}`);

@@ -6,19 +6,19 @@ import { defined } from '@cobbler/agent/values';
 import type { Database } from './database.ts';
 import { isLost, storeError } from './store-error.ts';
 
-/** Sessions of which it is remembered where they stand; the others are looked up. */
+/** Maximum number of sessions whose writer state is cached; others are read from the database. */
 const maxRemembered = 1000;
 
-/** Where a session stands that is being written to. */
+/** The state of a session for its current writer. */
 interface WriterState {
   readonly epoch: number;
-  /** Up to its last event. */
+  /** Statistics up to the last event. */
   readonly tally: SessionStats;
-  /** True if this writer has written. */
+  /** True if this writer has appended events. */
   readonly isBegun: boolean;
 }
 
-/** One append: events serialized when it was called, so that later changes of the objects do not matter. */
+/** One append. The events are serialized when it is called, so later changes to the objects have no effect. */
 interface AppendBatch {
   readonly sessionId: string;
   readonly events: readonly Event[];
@@ -29,19 +29,18 @@ interface AppendBatch {
 export interface SessionLogOptions {
   readonly db: Database;
   readonly schema: string;
-  /** Called when a session has moved on. */
+  /** Called after events were appended to a session. */
   readonly onAppend: (sessionId: string, seq: number) => void;
   readonly now: () => number;
 }
 
 /**
- * The events of sessions. An append is one statement: it finds the session's row by id, epoch and last position,
- * advances it and inserts, or finds none and does nothing. So a replaced writer writes nothing, whatever happens in
- * between.
+ * The event logs of sessions. An append is one statement: it finds the session's row by id, epoch and last position,
+ * advances it and inserts the events, or matches no row and does nothing. So a replaced writer can never write.
  */
 export class PostgresSessionLog {
   readonly #options: SessionLogOptions;
-  /** By id, what was written to longest ago first. */
+  /** Writer states by session id, least recently written first. */
   readonly #standings = new Map<string, WriterState>();
   /** The pending append of each session. */
   readonly #tails = new Map<string, Promise<void>>();
@@ -50,7 +49,7 @@ export class PostgresSessionLog {
     this.#options = options;
   }
 
-  /** A session has a new writer. */
+  /** Records the new writer of a session. */
   claimed(sessionId: string, epoch: number, tally: SessionStats): void {
     this.#remember(sessionId, { epoch, tally, isBegun: false });
   }
@@ -64,7 +63,7 @@ export class PostgresSessionLog {
     await Promise.allSettled(this.#tails.values());
   }
 
-  /** One after the other for each session, in the order in which they were given. @throws AgentError as a store does. */
+  /** Appends events. Appends to one session run in call order. @throws AgentError as every store does. */
   append(sessionId: string, events: readonly Event[], writer: Writer): Promise<void> {
     const batch = { sessionId, events, texts: events.map((event) => JSON.stringify(event)), writer };
     const before = this.#tails.get(sessionId) ?? Promise.resolve();
@@ -77,7 +76,7 @@ export class PostgresSessionLog {
     return written;
   }
 
-  /** At most `limit` events after a place, in order. @throws AgentError `store_damaged`. */
+  /** Returns up to `limit` events after a position, in order. @throws AgentError `store_damaged`. */
   async read(sessionId: string, afterSeq: number, limit: number | undefined): Promise<Event[]> {
     if (!isSessionId(sessionId)) return [];
     const { db, schema } = this.#options;
@@ -107,15 +106,16 @@ export class PostgresSessionLog {
     }
     if (events.length > 0) this.#options.onAppend(sessionId, tally.events);
     const { epoch, isBegun } = standing;
-    // Unless this process has claimed it meanwhile.
+    // Not if this process has claimed it again in the meantime.
     if (this.#standings.get(sessionId) === standing)
       this.#remember(sessionId, { epoch, tally, isBegun: isBegun || events.length > 0 });
   }
 
   /**
-   * When the connection breaks, it is unknown whether the statement was executed, or still will be. A repeated
-   * statement is executed only once, because the row has advanced. So it is repeated until there is a response, and if
-   * it changed nothing, the stored events are compared with its own.
+   * Inserts the events of an append. If the connection breaks, the statement may have been executed, or may still be.
+   * A
+   * repeated statement has an effect only once, because the row has advanced. So it is repeated until the database
+   * responds; if it changes nothing, the stored events are compared with those of the append.
    */
   async #insert(batch: AppendBatch, standing: WriterState, tally: SessionStats): Promise<void> {
     const { db } = this.#options;
@@ -175,7 +175,7 @@ export class PostgresSessionLog {
       SELECT 1 FROM held`;
   }
 
-  /** True if the events of an append are stored as this writer would have stored them. */
+  /** Returns true if the events of an append are stored exactly as this writer would have stored them. */
   async #isThere({ sessionId, events, texts, writer }: AppendBatch): Promise<boolean> {
     const { db, schema } = this.#options;
     const [first] = events;
@@ -198,7 +198,7 @@ export class PostgresSessionLog {
       : writerReplaced(sessionId);
   }
 
-  /** Where a session stands for the writer of an epoch. @throws AgentError `fenced`. */
+  /** Returns the state of a session for the writer of an epoch. @throws AgentError `fenced`. */
   async #standing(sessionId: string, epoch: number): Promise<WriterState> {
     const known = this.#standings.get(sessionId);
     if (known?.epoch === epoch) return known;

@@ -18,7 +18,7 @@ export interface SessionTableOptions {
   readonly db: Database;
   readonly schema: string;
   readonly leaseMs: number;
-  /** True if a runner ensures that a session has one run at a time: then no process holds one. */
+  /** True if a runner ensures that a session has one run at a time. Then no process holds sessions. */
   readonly isHeldElsewhere: boolean;
 }
 
@@ -34,18 +34,18 @@ interface PostgresSessionRow {
   readonly alive: boolean;
 }
 
-/** A session that was claimed. */
+/** The row of a claimed session. */
 export interface ClaimedRow {
   readonly epoch: number;
   readonly tally: string;
 }
 
-/** The sessions and who holds them. */
+/** The table of sessions and of the processes that hold them. */
 export class PostgresSessionTable {
   readonly #db: Database;
   readonly #schema: string;
   readonly #options: SessionTableOptions;
-  /** SQL: true if the owner of the row `t` is alive. */
+  /** SQL condition: true if the owner of the row `t` is alive. */
   readonly #alive: string;
 
   constructor(options: SessionTableOptions) {
@@ -55,7 +55,10 @@ export class PostgresSessionTable {
     this.#alive = aliveIn(options.schema, options.leaseMs);
   }
 
-  /** Takes a session over from a dead process, or from this process itself.⏎@throws AgentError `in_use`. */
+  /**
+   * Claims a session that is free or held by a dead process or by this one.
+   * @throws AgentError `in_use`.
+   */
   async claim(
     sessionId: string,
     { parent }: Origin,
@@ -115,7 +118,7 @@ export class PostgresSessionTable {
     return rows.length > 0;
   }
 
-  /** @throws AgentError `in_use` when another process that is alive holds the session. */
+  /** Deletes a session. @throws AgentError `in_use` if another live process holds it. */
   async remove(sessionId: string, lock: string | undefined): Promise<boolean> {
     if (!isSessionId(sessionId)) return false;
     const removed = await this.#db.transaction((connection) =>
@@ -139,7 +142,7 @@ export class PostgresSessionTable {
     const pruned: string[] = [];
     for (const row of old) {
       if (this.#isRunning(row)) continue;
-      // Only if unchanged: another process may have continued it.
+      // Only if it is unchanged: another process may have continued it.
       const removed = await this.#db.transaction((connection) =>
         this.#removeIf(connection, `t.key = $1 AND t.updated = $2 AND NOT ${this.#alive}`, [
           row.key,
@@ -151,7 +154,7 @@ export class PostgresSessionTable {
     return pruned;
   }
 
-  /** Removes sessions that were claimed before a time and never had an event. */
+  /** Deletes sessions that were claimed before a time and never had an event. */
   async removeEmpty(before: number): Promise<void> {
     await this.#db.query(
       `DELETE FROM ${this.#schema}.sessions t WHERE t.updated IS NULL AND t.created < $1 AND NOT ${this.#alive}`,
@@ -161,7 +164,7 @@ export class PostgresSessionTable {
 
   #claimSql(): string {
     const s = this.#schema;
-    // In a conflict the row is locked before the next epoch is taken: so it is larger than the one before.
+    // On a conflict, the row is locked before the next epoch is taken, so the new epoch is larger than the old one.
     return `
       INSERT INTO ${s}.sessions AS t (id, epoch, owner, created, parent, parent_seq, tally)
       VALUES ($1, nextval('${s}.epochs'), $2::text, $3, $4, $5, $6)
@@ -170,7 +173,11 @@ export class PostgresSessionTable {
       RETURNING t.epoch, t.tally`;
   }
 
-  /** The row first, for itself alone: what was appended until it was ours is there to be deleted then. */
+  /**
+   * Deletes the session's row first, in a statement of its own, so that events appended before the lock was acquired
+   * are
+   * visible to the statements that delete them.
+   */
   async #removeIf(
     connection: Connection,
     condition: string,
@@ -205,7 +212,7 @@ export class PostgresSessionTable {
   #info(row: PostgresSessionRow): SessionInfo {
     const { id, title, created, updated, parent, parent_seq: seq, tally } = row;
     const head = { id, title, created, updated, parent: parentOf(parent, seq) };
-    // With a runner, an unfinished run continues, whichever process died.
+    // With a runner, an unfinished run continues even if the process that ran it died.
     const isRunning = this.#options.isHeldElsewhere || row.alive;
     return sessionInfo(head, JSON.parse(tally) as SessionStats, isRunning ? 'running' : 'interrupted');
   }

@@ -3,26 +3,26 @@ import type { State } from '@cobbler/agent/events';
 import { foldVersion, snapshotState, snapshotText } from '@cobbler/agent/store';
 import type { Database } from './database.ts';
 
-/** Events after which a new snapshot is kept. Until then opening a session folds what came since. */
+/** Number of events after which a new snapshot is stored. Opening a session folds the events after the snapshot. */
 const interval = 256;
 
-/** Messages of one row. */
+/** Number of messages per row. */
 const chunkLength = 250;
 
 /** The stored form of a list of messages. */
 interface StoredMessageList {
-  /** Place of the last event folded. */
+  /** Position of the last event folded. */
   readonly seq: number;
   readonly messages: number;
   readonly last: Message | undefined;
 }
 
-/** A snapshot as text. */
+/** A serialized snapshot. */
 interface PostgresSnapshotTexts {
   readonly seq: number;
   readonly state: string;
   readonly messages: number;
-  /** Index of the first message in `chunks`; those before it are kept already. */
+  /** Index of the first message in `chunks`; earlier messages are already stored. */
   readonly from: number;
   /** JSON arrays of messages, with the index of the first in each. */
   readonly chunks: readonly (readonly [first: number, text: string])[];
@@ -36,8 +36,8 @@ interface PostgresSnapshotRow {
 }
 
 /**
- * The states of sessions, so that opening one does not fold it from its beginning. Messages never change and only
- * become more, so only new ones are written; after a compaction the list is another one and is written whole.
+ * Stores the states of sessions, so that opening one does not fold its log from the beginning. Messages never change
+ * and are only added, so only new ones are written. After a compaction the list is different and is written in full.
  */
 export class PostgresSnapshots {
   readonly #db: Database;
@@ -49,7 +49,7 @@ export class PostgresSnapshots {
     this.#schema = schema;
   }
 
-  /** The snapshot of a session, if it is of this version of the fold and whole. */
+  /** Returns the snapshot of a session if it is complete and was stored by this version of the fold. */
   async read(sessionId: string): Promise<State | undefined> {
     const s = this.#schema;
     const [row] = await this.#db.query<PostgresSnapshotRow>(
@@ -62,7 +62,8 @@ export class PostgresSnapshots {
       `SELECT messages FROM ${s}.snapshot_messages WHERE session = $1 ORDER BY first`,
       [row.session],
     );
-    // Read after the row: a snapshot that was written in between has more messages, or others, and does not fit.
+    // The messages are read after the row: a snapshot written in between has more or different messages and does not
+    // match.
     const messages = chunks.flatMap((chunk) => JSON.parse(chunk.messages) as Message[]);
     if (messages.length !== row.messages) return undefined;
     const state = snapshotState(row.state, messages);
@@ -71,7 +72,7 @@ export class PostgresSnapshots {
     return state;
   }
 
-  /** Writes the snapshot if it is due. Without it opening only takes longer, so failures are ignored. */
+  /** Writes a snapshot if one is due. Failures are ignored, because without it a session only opens more slowly. */
   async offer(sessionId: string, state: State, epoch: number): Promise<void> {
     const { messages } = state;
     const texts = this.#due(state);
@@ -95,7 +96,7 @@ export class PostgresSnapshots {
     return { seq, state: snapshotText(state), messages: messages.length, from, chunks };
   }
 
-  /** A replaced writer stores nothing. False: not stored. */
+  /** Writes a snapshot, unless the writer was replaced. @returns whether it was stored */
   #write(sessionId: string, epoch: number, texts: PostgresSnapshotTexts): Promise<boolean> {
     const s = this.#schema;
     const { seq, state, messages, from, chunks } = texts;

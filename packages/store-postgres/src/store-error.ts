@@ -4,7 +4,7 @@ import { AgentError } from '@cobbler/agent';
 type StoreErrorFields = Pick<ErrorData, 'kind' | 'code' | 'message' | 'retryable'>;
 
 /**
- * PostgreSQL error codes where a retry may succeed without intervention:
+ * PostgreSQL error codes after which a retry can succeed without intervention:
  * https://www.postgresql.org/docs/15/errcodes-appendix.html
  */
 const passing: ReadonlySet<string> = new Set([
@@ -17,16 +17,19 @@ const passing: ReadonlySet<string> = new Set([
   '57P05', // idle_session_timeout
 ]);
 
-/** True if the connection failed, not the statement: then its outcome is unknown. */
+/** Returns true if the connection failed rather than the statement, whose outcome is then unknown. */
 export function isLost(thrown: unknown): boolean {
   if (AgentError.is(thrown)) return false;
   const code = codeOf(thrown);
-  // Codes of the server have five characters; those of the system and of the client do not.
+  // Server error codes have five characters; those of the system and the client do not.
   if (code === undefined || !/^[0-9A-Z]{5}$/.test(code)) return true;
   return passing.has(code) || code.startsWith('08');
 }
 
-/** An error of the database as one that says what happened to the store and what to do. `place` holds no password. */
+/**
+ * Converts a database error to an AgentError that explains the problem and the fix. `place` must not contain the
+ * password.
+ */
 export function storeError(thrown: unknown, place: string): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
@@ -43,7 +46,7 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
   if (isLost(thrown)) {
     return environment(
       'store_unreachable',
-      `Cannot reach the database ${place} (${reason}). Check that it runs and the connection settings are right.`,
+      `Cannot reach the database ${place} (${reason}). Check that the database is running and the connection settings are correct.`,
       true,
     );
   }

@@ -2,18 +2,18 @@ import { backoff } from '@cobbler/agent/values';
 import pg from 'pg';
 import type { Connection, Database } from './database.ts';
 
-/** Called with a session and its last position; more than once for one position if notified in two ways. */
+/** Called with a session and its last position, sometimes twice for the same position. */
 export type WatchListener = (sessionId: string, seq: number) => void;
 
 export interface WatchOptions {
   readonly db: Database;
   readonly schema: string;
   readonly channel: string;
-  /** Where to listen. */
+  /** Address to listen at. */
   readonly url: string;
   /** Polling interval without notifications, in milliseconds. */
   readonly pollMs: number;
-  /** Polling interval in addition to notifications. */
+  /** Polling interval in addition to notifications, in milliseconds. */
   readonly slowPollMs: number;
 }
 
@@ -25,17 +25,18 @@ const firstPauseMs = 200;
 const maxPauseMs = 10_000;
 
 /**
- * Tells what was appended, by whatever process. The database tells at once over a connection of its own; where it
- * cannot, behind a transaction pooler or while the connection is broken, and now and then to be sure, it is looked for
- * events of transactions that had not ended at the last look. So what commits late is not missed.
+ * Reports appends by any process. The database notifies immediately over a dedicated connection. Polling finds the
+ * events if it cannot: behind a transaction pooler, while the connection is broken, and periodically as a safeguard.
+ * Each poll reads the events of transactions that were still open at the previous poll, so late commits are not
+ * missed.
  */
 export class Watch {
   readonly #options: WatchOptions;
   readonly #listeners = new Set<WatchListener>();
-  /** The last notified position of each session, the oldest change first. */
+  /** The last notified position of each session, least recently changed first. */
   readonly #told = new Map<string, number>();
   #client: pg.Client | undefined;
-  /** The first transaction that had not ended at the last look, or when the store was first used. */
+  /** The first transaction that was still open at the last poll, or when the store was first used. */
   #since: string | undefined;
   #wantsLook = false;
   #timer: NodeJS.Timeout | undefined;
@@ -54,7 +55,7 @@ export class Watch {
     return this.#client !== undefined;
   }
 
-  /** Call this before reading: appends after it are reported to the watchers of that time. */
+  /** Records the starting point. Called before reading: appends after it are reported to the current watchers. */
   async begin(connection: Connection): Promise<void> {
     this.#since ??= await firstOpen(connection);
   }
@@ -106,7 +107,7 @@ export class Watch {
     try {
       await client.connect();
       if (!(await isDirect(client))) {
-        // No notification would arrive: they go to the pooler.
+        // Notifications would not arrive: they go to the pooler.
         this.#isPooled = true;
         await client.end();
         return;
@@ -119,7 +120,7 @@ export class Watch {
     if (!this.#isOn) return void client.end().catch(() => {});
     this.#failures = 0;
     this.#client = client;
-    // What happened before it listened.
+    // Report what was appended before listening started.
     this.#look();
   }
 
@@ -144,14 +145,14 @@ export class Watch {
     this.#tell(sessionId, Number(seq));
   }
 
-  /** Looks once, and again after a while. */
+  /** Polls now, and again after a delay. */
   #look(): void {
     if (!this.#isOn) return;
     this.#wantsLook = this.#looking !== undefined;
     if (this.#wantsLook) return;
     clearTimeout(this.#timer);
     this.#looking = this.#lookNow()
-      // The next look may succeed, and misses nothing.
+      // The next poll may succeed and finds the same events.
       .catch(() => {})
       .finally(() => {
         this.#looking = undefined;
@@ -190,7 +191,7 @@ export class Watch {
   }
 }
 
-/** The first transaction that has not ended yet: what those before it did can be seen by now. */
+/** Returns the first transaction that is still open. The changes of all earlier ones are visible. */
 async function firstOpen(connection: Connection): Promise<string> {
   const [row] = await connection.query<{ xmin: string }>(
     'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
@@ -198,7 +199,10 @@ async function firstOpen(connection: Connection): Promise<string> {
   return row?.xmin ?? '0';
 }
 
-/** A pooler makes up the number of the process that a client may cancel; the server itself gives its own. */
+/**
+ * Returns true if the client is connected to the server itself. A pooler invents the process id used to cancel
+ * requests; the server reports its own.
+ */
 async function isDirect(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const told = (client as { readonly processID?: unknown }).processID;
