@@ -1,5 +1,5 @@
 /**
- * Claude through the AI SDK's provider, for the options of `createAiSdk`.
+ * Claude through the AI SDK's Anthropic provider, as options for `createAiSdk`.
  *
  * @module
  */
@@ -22,8 +22,8 @@ const service: ServiceDescription = {
 const defaultModel = 'claude-haiku-4-5';
 
 /**
- * Anthropic's models by the AI SDK, for `createAiSdk`. The key is the one given or ANTHROPIC_API_KEY, the model the
- * one given, ANTHROPIC_MODEL, or `claude-haiku-4-5`.
+ * Returns options for `createAiSdk` that use an Anthropic model through the AI SDK. The key defaults to
+ * ANTHROPIC_API_KEY and the model to ANTHROPIC_MODEL, or `claude-haiku-4-5`.
  *
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
@@ -35,13 +35,13 @@ export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiS
     ...sharedOptions(config, account),
     titledShapes: true,
     refuses: refusedByAnthropic,
-    // The SDK has the version as part of the address.
+    // The SDK expects the API version in the base URL.
     model: ({ fetch }) =>
       createAnthropic({ apiKey, baseURL: `${baseURL.replace(/\/v1$/, '')}/v1`, fetch })(model),
   };
 }
 
-/** Counted as base64; of a request of 32 MB something must be left for the rest. */
+/** Sizes in base64. A request is limited to 32 MB, including everything besides its files. */
 const maxImageBytes = 5 * 1024 * 1024;
 const maxDocumentBytes = 30_000_000;
 

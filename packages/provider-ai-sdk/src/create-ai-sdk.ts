@@ -10,43 +10,49 @@ import type { ResultFiles } from './request/prompt.ts';
 import { acceptedFiles } from './values/media.ts';
 import { aiSdkWire } from './wire.ts';
 
-/** A language model of the AI SDK and how it is asked. */
+/** Options of {@link createAiSdk}: a language model of the AI SDK and the settings of its requests. */
 export interface AiSdkOptions {
   /**
    * Creates the model with the given connection, such as `({ fetch }) => createAnthropic({ apiKey, fetch
-   * })('claude-haiku-4-5')`. An existing model is accepted too, but sends its own requests: then connection details
-   * are known only as far as the SDK reports them.
+   * })('claude-haiku-4-5')`. An existing model is also accepted, but sends its own requests: connection details are
+   * then
+   * known only as far as the SDK reports them.
    */
   readonly model: ModelSource;
   /**
-   * Capabilities of the model. Default: everything but a temperature; the service rejects what the model does not
+   * Capabilities of the model. Default: all except a temperature; the service rejects what the model does not
    * support.
    */
   readonly capabilities?: Partial<Capabilities>;
-  /** Settings of the SDK's provider that go with every request, such as `{ openai: { store: false } }`. */
+  /** Settings that the SDK's provider receives with every request, such as `{ openai: { store: false } }`. */
   readonly providerOptions?: SharedV4ProviderOptions;
   /**
    * Returns why the model does not accept this image or document, such as `images over 5 MB`; undefined if it does.
    * Default: JPEG, PNG, GIF, WebP, PDF and text are accepted.
    */
   readonly refuses?: (file: FilePart) => string | undefined;
-  /** Where files of tools' results go: `behind` for services whose results are text alone. Default `inside`. */
+  /**
+   * Where files in tool results are sent: `behind` for services that accept only text in results. Default `inside`.
+   */
   readonly resultFiles?: ResultFiles;
-  /** True if the name of an output schema is sent as its title, for services without a field for it. */
+  /** True if the name of an output schema is sent as its title, for services without a field for the name. */
   readonly titledShapes?: boolean;
-  /** Where the model sends to, as far as that is known: for messages of errors. */
+  /** Address that the model sends requests to, if known, for error messages. */
   readonly baseURL?: string;
-  /** Texts that must never appear in an error. The keys that the model was made with belong here. */
+  /** Strings that must never appear in an error, such as the API keys of the model. */
   readonly secrets?: readonly string[];
-  /** Maximum tokens of one response. 0 or absent: the provider's default. A request's own value wins. */
+  /**
+   * Maximum number of tokens of one response. 0 or absent: the provider's default. The value of a request takes
+   * precedence.
+   */
   readonly maxTokens?: number;
-  /** -1 or absent: the provider's default. A request's own value wins. */
+  /** Default temperature. -1 or absent: the provider's default. The value of a request takes precedence. */
   readonly temperature?: number;
-  /** Time limit of one model call in milliseconds, retries included. Default 600,000. */
+  /** Time limit of one model call, including retries, in milliseconds. Default 600,000. */
   readonly requestTimeout?: number;
   /**
-   * For how long a service that is overloaded or cannot be reached is asked again, in milliseconds. Default 300,000;
-   * 0: three more attempts.
+   * How long requests to an overloaded or unreachable service are retried, in milliseconds. Default 300,000; 0: three
+   * more attempts.
    */
   readonly retryFor?: number;
   readonly runtime?: Runtime;
@@ -67,7 +73,7 @@ const capabilities: Capabilities = {
 
 /**
  * Creates an agent from any language model of the AI SDK. The SDK writes the request and reads the response; Cobbler
- * sends, times out, retries and reports errors, as for every provider.
+ * sends requests, applies timeouts, retries and reports errors, as for every provider.
  *
  * @throws AgentError `invalid` with code `bad_model` if it is not a model of version 4 of the SDK's interface.
  */
@@ -100,7 +106,7 @@ export function createAiSdk(options: AiSdkOptions): Agent {
   });
 }
 
-/** Messages name the service by what the SDK calls it where its address is not known. */
+/** Returns an address from the SDK's name for the service, for error messages when the real address is unknown. */
 function standIn(service: string): string {
   return `https://${service.toLowerCase().replace(/[^a-z0-9.-]/g, '-')}`;
 }

@@ -1,5 +1,5 @@
 /**
- * OpenAI through the AI SDK's provider, for the options of `createAiSdk`.
+ * OpenAI through the AI SDK's OpenAI provider, as options for `createAiSdk`.
  *
  * @module
  */
@@ -12,9 +12,13 @@ import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
 import { isFields, parsedFields, textIn } from './values/fields.ts';
 
-/** OpenAI options besides those of every service. */
+/** Options of {@link openaiModel} besides those of every service. */
 export interface OpenAIModelOptions extends SendingOptions {
-  /** `responses` is the default at OpenAI, `chat` with any other `baseURL`: it is what compatible servers speak. */
+  /**
+   * API to use. Default: `responses` at OpenAI, and `chat` with any other `baseURL`, because compatible servers
+   * support
+   * it.
+   */
   readonly api?: 'responses' | 'chat';
 }
 
@@ -28,9 +32,11 @@ const service: ServiceDescription = {
 const defaultModel = 'gpt-5.5';
 
 /**
- * OpenAI's models, and those of servers that speak its language, by the AI SDK, for `createAiSdk`. The key is the one
- * given or OPENAI_API_KEY, the model the one given, OPENAI_MODEL, or `gpt-5.5`. Nothing is kept at OpenAI: the
- * model's reasoning comes encrypted and goes back as it came.
+ * Returns options for `createAiSdk` that use a model of OpenAI, or of a compatible server, through the AI SDK. The
+ * key
+ * defaults to OPENAI_API_KEY and the model to OPENAI_MODEL, or `gpt-5.5`. OpenAI stores nothing: the model's
+ * reasoning
+ * is received encrypted and sent back unchanged.
  *
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
@@ -51,15 +57,18 @@ export function openaiModel(config: FactoryConfig & OpenAIModelOptions = {}): Ai
   };
 }
 
-/** The o series, the codex models and GPT-5 and later reason, and refuse a temperature. */
+/**
+ * Returns true for reasoning models, which reject a temperature: the o series, the codex models, and GPT-5 and later.
+ */
 function reasons(model: string): boolean {
   return /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*chat))/.test(model);
 }
 
 /**
- * Puts into a request of the Responses API what the SDK leaves out of it. When nothing is stored it sends messages
- * without their ids, and the service then misses what a reasoning item led to; and it loses the name of a tool that is
- * named like something every object inherits.
+ * Adds to a Responses API request the data that the SDK omits. If nothing is stored, the SDK sends messages without
+ * their ids, and the service then misses the item that follows a reasoning item. It also loses the name of a tool
+ * that
+ * has the name of an inherited object property.
  */
 function completed(
   fetch: typeof globalThis.fetch,
@@ -86,13 +95,13 @@ function completedBody(body: string, { prompt }: LanguageModelV4CallOptions): st
     if (!isFields(item)) return item;
     if (item['type'] === 'function_call')
       return { ...item, name: names.get(String(item['call_id'])) ?? item['name'] };
-    // One message for each text, in their order.
+    // One message per text, in order.
     return item['role'] === 'assistant' ? withId(item, ids[texts++]) : item;
   });
   return JSON.stringify({ ...request, input: items });
 }
 
-/** Only whole messages have ids. */
+/** Adds an id, which only complete messages have. */
 function withId(message: Readonly<Record<string, unknown>>, id: unknown): unknown {
   const { content } = message;
   if (textIn(id) === undefined || typeof content !== 'string') return message;

@@ -5,35 +5,35 @@ import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 
-/** Options of single services besides those of every provider. */
+/** Options of individual services besides those of every provider. */
 export interface SendingOptions {
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
   readonly transport?: Transport;
 }
 
-/** Where a service is looked for. */
+/** How the configuration of a service is found. */
 export interface ServiceDescription {
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** Beginning of the names of its variables, such as `OPENAI`. */
+  /** Prefix of its environment variables, such as `OPENAI`. */
   readonly prefix: string;
   readonly url: string;
-  /** True if servers at another address need no key. */
+  /** True if servers at other addresses need no key. */
   readonly keylessElsewhere: boolean;
 }
 
-/** Where requests go and with which key. */
+/** Address of the requests and the key for them. */
 export interface ServiceAccount {
   readonly baseURL: string;
   readonly apiKey: string | undefined;
   readonly isOfficial: boolean;
 }
 
-/** Headers may take long at another address: a local server loads its model first. */
+/** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
 const patientHeadersMs = 600_000;
 
-/** Finds key and address in the configuration, else in the environment. */
+/** Finds the key and the address in the configuration or the environment. */
 export function accountOf(config: FactoryConfig, service: ServiceDescription): ServiceAccount {
   const { prefix, name } = service;
   const env = config.env ?? processEnvironment();
@@ -42,22 +42,22 @@ export function accountOf(config: FactoryConfig, service: ServiceDescription): S
   const apiKey = cleanKey(config.apiKey) ?? cleanKey(env[`${prefix}_API_KEY`]);
   if (apiKey === undefined && (isOfficial || !service.keylessElsewhere))
     throw invalid('no_key', `There is no API key for ${name}. Set ${prefix}_API_KEY, or pass \`apiKey\`.`);
-  // A header cannot carry anything else, and what refuses it later would name the key.
+  // A header cannot contain other characters, and code that rejects it later would show the key.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     throw invalid(
       'bad_key',
-      `The API key for ${name} contains a space, a line break or a character that keys do not have. Copy it again.`,
+      `The API key for ${name} contains a space, a line break or another invalid character. Copy it again.`,
     );
   return { baseURL, apiKey, isOfficial };
 }
 
-/** The model that is asked for, by the configuration or the environment. */
+/** Returns the model of the configuration or the environment, otherwise the default. */
 export function modelNameOf(config: FactoryConfig, { prefix }: ServiceDescription, usual: string): string {
   const env = config.env ?? processEnvironment();
   return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || usual;
 }
 
-/** Configuration that is the same for every service. */
+/** Returns the options that are the same for every service. */
 export function sharedOptions(
   config: FactoryConfig & SendingOptions,
   { baseURL, apiKey, isOfficial }: ServiceAccount,
@@ -83,7 +83,7 @@ function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message, provider: 'ai-sdk' });
 }
 
-/** Not every runtime has one. */
+/** Returns the environment, which not every runtime has. */
 function processEnvironment(): Environment {
   const { process } = globalThis as { process?: { env?: Environment } };
   return process?.env ?? {};

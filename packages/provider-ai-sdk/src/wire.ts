@@ -17,14 +17,14 @@ export interface AiSdkWireSettings extends EnvelopeSettings {
   readonly provider: string;
   readonly open: OpenModel;
   readonly transport: Transport;
-  /** For messages alone: the SDK knows where it sends. */
+  /** Address for messages only: the SDK knows where it sends requests. */
   readonly baseURL: string;
   readonly secrets: readonly string[];
   readonly resultFiles: ResultFiles;
   readonly refuses?: (file: FilePart) => string | undefined;
 }
 
-/** A language model of the AI SDK, always streaming. */
+/** Creates a wire for a language model of the AI SDK, always streaming. */
 export function aiSdkWire(settings: AiSdkWireSettings): Wire {
   const { provider, open, transport, baseURL, secrets, resultFiles, refuses } = settings;
   return {
@@ -44,14 +44,14 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
 
 const decoder = new TextDecoder();
 
-/** The constant parts of an agent's requests. */
+/** The constant parts of the requests of an agent. */
 interface EnvelopeSettings {
   readonly providerOptions: SharedV4ProviderOptions | undefined;
   /** True if the name of an output schema is part of the schema, for services without a field for it. */
   readonly titledShapes: boolean;
 }
 
-/** The options of a call but its messages, which the kit puts behind the instructions. */
+/** Returns the options of a call without its messages, which follow the instructions. */
 function writeEnvelope(request: WireRequest, { providerOptions, titledShapes }: EnvelopeSettings): Envelope {
   const { system, tools, toolChoice, maxTokens, temperature, effort, output } = request;
   const body = {
@@ -69,7 +69,7 @@ function writeEnvelope(request: WireRequest, { providerOptions, titledShapes }: 
         name,
         description,
         inputSchema: parameters,
-        // Left out, some services take it for true and read the schema in a way of their own.
+        // If it is missing, some services assume true and restrict the schema.
         strict: false,
       })),
       toolChoice: { type: toolChoice },
@@ -80,7 +80,7 @@ function writeEnvelope(request: WireRequest, { providerOptions, titledShapes }: 
   return { body: body as unknown as JsonObject, turns: 'prompt', lead };
 }
 
-/** The call that a body asks for: the inverse of what {@link writeEnvelope} and the turns make. */
+/** Parses a request body that {@link writeEnvelope} and the turns have produced. */
 function readCall(body: Uint8Array): LanguageModelV4CallOptions {
   return JSON.parse(decoder.decode(body)) as LanguageModelV4CallOptions;
 }

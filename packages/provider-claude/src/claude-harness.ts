@@ -10,23 +10,24 @@ import { claudePricing } from './models.ts';
 
 /** The model and limits of a conversation. */
 export interface ClaudeHarnessConfig extends FactoryConfig, ClaudeOptions {
-  /** Default `fast`. */
+  /** Alias or id of the model. Default `fast`. */
   readonly model?: string;
-  /** Maximum tokens of one response. Default 4096. */
+  /** Maximum number of tokens of one response. Default 4096. */
   readonly maxTokens?: number;
-  /** Default: none. */
+  /** System prompt. Default: none. */
   readonly systemPrompt?: string;
-  /** Maximum requests per prompt. Default 10. */
+  /** Maximum number of requests per prompt. Default 10. */
   readonly maxTurns?: number;
 }
 
-/** Other options of a conversation: store, gate, limits and all other options of a harness. */
+/** Other options of a conversation: the store, the gate, limits and all remaining options of a harness. */
 export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'handler' | 'system'>;
 
 /**
- * A conversation with Claude, with the defaults of requirement S4.1. Tools run one after another, and the first one
- * that fails stops its batch.
- * @throws AgentError `invalid` for a missing key (code `no_key`) or a configuration that cannot work.
+ * Creates a conversation with Claude, with the defaults of requirement S4.1. Tools run one after another, and the
+ * first
+ * failure stops the batch.
+ * @throws AgentError `invalid` for a missing key (code `no_key`) or an invalid configuration.
  */
 export function claudeHarness(
   config: ClaudeHarnessConfig = {},

@@ -1,5 +1,6 @@
 /**
- * The one part of the vendor's client that is used: what knows how a request is addressed and signed. A file of its
- * own, so that the build takes this and leaves the rest, three quarters of it.
+ * The only part of the vendor's client that is used: it knows the address and the authentication of requests. It is
+ * in
+ * a separate file so that the build omits the other three quarters of the client.
  */
 export { BaseAnthropic } from '@anthropic-ai/sdk';

@@ -19,15 +19,15 @@ import { claudeModel, defaultModel, modelId, thinkingTraits } from './models.ts'
 import { readEvent } from './stream-event.ts';
 import { writeTurn } from './turn.ts';
 
-/** Where the service is unless the configuration or ANTHROPIC_BASE_URL says otherwise. */
+/** Default base URL, unless the configuration or ANTHROPIC_BASE_URL sets another. */
 const serviceURL = 'https://api.anthropic.com';
 
-/** Headers may take long from another address: a local server loads its model first. */
+/** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
 const patientHeadersMs = 600_000;
 
 /** Settings specific to Claude. */
 export interface ClaudeOptions {
-  /** Default `summarized`. */
+  /** Thinking mode. Default `summarized`. */
   readonly thinking?: Thinking;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
@@ -36,7 +36,7 @@ export interface ClaudeOptions {
 }
 
 /**
- * Creates an agent for Anthropic's Messages API. The key is the given one or ANTHROPIC_API_KEY.
+ * Creates an agent for Anthropic's Messages API. The key defaults to ANTHROPIC_API_KEY.
  *
  * @throws AgentError `invalid`: code `no_key` without a key, `bad_key` for an invalid key, `bad_url` for an invalid
  * address, `no_sampling` for a temperature, which this API no longer accepts.
@@ -76,11 +76,11 @@ function keyOf(given: string | undefined, env: Environment): string {
   if (key === undefined) {
     throw invalid('no_key', 'There is no API key for Claude. Set ANTHROPIC_API_KEY, or pass `apiKey`.');
   }
-  // A header cannot carry anything else, and what refuses it later would name the key.
+  // A header cannot contain other characters, and code that rejects it later would show the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
       'bad_key',
-      'The API key for Claude contains a space, a line break or a character that keys do not have. Copy it again.',
+      'The API key for Claude contains a space, a line break or another invalid character. Copy it again.',
     );
   }
   return key;
@@ -95,7 +95,7 @@ function addressOf(given: string | undefined): string {
   return address.replace(/\/+$/, '');
 }
 
-/** The service refuses the field whatever its value. */
+/** Rejects a temperature: the service rejects the field for any value. */
 function refuseTemperature(temperature: number | undefined): void {
   if (temperature === undefined || temperature === -1) return;
   throw invalid('no_sampling', 'Claude no longer accepts a temperature. Remove it, or use `effort` instead.');
@@ -105,7 +105,7 @@ function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message, provider: 'claude' });
 }
 
-/** Not every runtime has one. */
+/** Returns the environment, which not every runtime has. */
 function processEnvironment(): Environment {
   const { process } = globalThis as { process?: { env?: Environment } };
   return process?.env ?? {};
@@ -117,7 +117,7 @@ interface ClaudeWireSettings {
   readonly thinking: Thinking;
 }
 
-/** Anthropic's Messages API, always streaming. */
+/** Creates the wire of Anthropic's Messages API, always streaming. */
 export function claudeWire(settings: ClaudeWireSettings): Wire {
   return {
     provider: 'claude',

@@ -1,22 +1,23 @@
 import type { Endpoint } from '@cobbler/agent/provider';
 
-/** Which account at which address. */
+/** The credentials and address of an account. */
 export interface ClaudeAccount {
   readonly apiKey: string;
   readonly baseURL: string;
 }
 
 /**
- * Headers in which the client describes its own retries, timeouts and runtime. It does not send the request, so they
- * would be wrong, and the user's machine should stay private.
+ * Prefix of the headers in which the client describes its own retries, timeouts and runtime. They are removed: the
+ * client does not send the request, so they would be wrong, and the user's machine should stay private.
  */
 const aboutTheClient = 'x-stainless-';
 
 /**
- * Asks the vendor's client where a request goes and with which headers: how a key is sent and which API
- * version is spoken stay its affair. The client is loaded here, at the first request, because loading it
- * takes longer than everything else at start. It is given all settings, so that it looks for none of them
- * in the environment, and never sends anything itself.
+ * Returns the address and headers of a request from the vendor's client, which determines how the key is sent and
+ * which
+ * API version is used. The client is loaded on the first request, because loading it takes longer than the rest of
+ * the
+ * startup. It receives all settings, so that it reads none from the environment, and it never sends a request.
  */
 export async function askClient(account: ClaudeAccount): Promise<Endpoint> {
   const { BaseAnthropic } = await import('./client.ts');

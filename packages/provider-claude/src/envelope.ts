@@ -16,12 +16,13 @@ import { outputSchema } from './output-schema.ts';
  */
 export type Thinking = 'summarized' | 'omitted' | 'between_tools' | 'disabled' | 'unset';
 
-/** The body's fields as the vendor's types have them. */
+/** Body fields, with the types of the vendor. */
 type MessagesBody = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
 
 /**
- * Default maximum tokens of a response. Thinking counts too, so 4096 would cut responses short; a much larger value
- * would make a budget reserve money that is rarely used.
+ * Default maximum number of tokens of a response. Thinking counts too, so 4096 would cut responses short; a much
+ * larger
+ * value would make a budget reserve money that is rarely used.
  */
 export const defaultMaxTokens = 16_384;
 
@@ -29,8 +30,8 @@ const ephemeral = { type: 'ephemeral' } as const;
 const lasting = { type: 'ephemeral', ttl: '1h' } as const;
 
 /**
- * Both lifetimes with what writing costs, and what reading costs at most: some models ask for less. A turn's
- * bytes end with the last block's brace, the list's bracket and the message's brace. Source:
+ * Both cache lifetimes with the cost of writing and the maximum cost of reading, which is lower for some models. A
+ * turn's bytes end with the closing characters of its last block, of the list and of the message. Source:
  * platform.claude.com/docs/en/build-with-claude/prompt-caching, read on 2026-11-21.
  */
 export const claudeCache: PrefixCache = {
@@ -42,12 +43,12 @@ export const claudeCache: PrefixCache = {
   markBack: 3,
 };
 
-/** A mark as it is spliced into a block. */
+/** Returns a cache mark as text to insert into a block. */
 function markText(mark: CacheControlEphemeral): string {
   return `,"cache_control":${JSON.stringify(mark)}`;
 }
 
-/** Allows {@link drop}. The service refuses the field without it. */
+/** The beta header that enables {@link drop}. The service rejects the field without it. */
 const bindingBeta = 'thinking-binding-controls-2026-08-01';
 
 /**
@@ -57,7 +58,7 @@ const bindingBeta = 'thinking-binding-controls-2026-08-01';
  */
 const drop = { prefix_mismatch_behavior: 'drop_block' } as const;
 
-/** All of a request but its turns. */
+/** Returns all parts of a request except its turns. */
 export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelope {
   const config = thinkingConfig(request.model, thinking);
   const output = outputConfig(request);
@@ -72,7 +73,7 @@ export function writeEnvelope(request: WireRequest, thinking: Thinking): Envelop
   if (system.length > 0) body.system = system;
   if (tools.length > 0) {
     body.tools = tools;
-    // Without it `auto` is meant. A choice without tools is refused.
+    // The default is `auto`. A choice without tools is rejected.
     if (request.toolChoice === 'none') body.tool_choice = { type: 'none' };
   }
   const bound = config !== undefined && 'block_binding' in config;
@@ -87,7 +88,7 @@ function thinkingConfig(model: string, thinking: Thinking): BetaThinkingConfigPa
   const { adaptive, binding } = thinkingTraits(model);
   if (!adaptive || thinking === 'unset') return undefined;
   if (thinking === 'disabled' || thinking === 'between_tools') return { type: thinking };
-  // Later models show no thinking unless its summary is asked for.
+  // Recent models show no thinking unless its summary is requested.
   const shown = { type: 'adaptive', display: thinking } as const;
   return binding ? { ...shown, block_binding: drop } : shown;
 }
@@ -96,7 +97,7 @@ function outputConfig(request: WireRequest): MessagesBody['output_config'] {
   const config: NonNullable<MessagesBody['output_config']> = {};
   if (request.effort !== undefined && thinkingTraits(request.model).adaptive) config.effort = request.effort;
   if (request.output !== undefined) {
-    // The service has no field for the name; a title tells the model as well.
+    // The service has no field for the name, but the model also sees a title.
     const { name, schema } = request.output;
     config.format = { type: 'json_schema', schema: { title: name, ...outputSchema(schema) } };
   }
@@ -104,10 +105,10 @@ function outputConfig(request: WireRequest): MessagesBody['output_config'] {
 }
 
 /**
- * System blocks and tools with two of the four marks a request may have; the turns take the others. The
- * service reads tools, then system, then turns. The two marks are at the last two positions of that order,
- * tools counting as one place: with one system text after tools and after system, with several before and
- * after the last one, which is the one that changes. Without a lifetime there are none.
+ * Returns the system blocks and tools with two of the four cache marks of a request; the turns use the others. The
+ * service reads tools, then system, then turns. The marks are at the last two positions in that order, with all tools
+ * as one position: after the tools and the system text, or, with several system texts, before and after the last one,
+ * which is the one that changes. Without a lifetime there are no marks.
  */
 function markedPrefix(request: WireRequest): { system: BetaTextBlockParam[]; tools: BetaTool[] } {
   const system = request.system.map((text): BetaTextBlockParam => ({ type: 'text', text }));

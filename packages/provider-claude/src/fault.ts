@@ -2,7 +2,7 @@ import type { Fault, FaultKind } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { fieldsOf } from './fields.ts';
 
-/** The service's error types in neutral kinds. Source: "Claude API errors" and `ErrorType` of the SDK. */
+/** Fault kinds by the service's error types. Source: "Claude API errors" and `ErrorType` of the SDK. */
 const kinds: ReadonlyMap<unknown, FaultKind> = new Map<unknown, FaultKind>([
   ['overloaded_error', 'busy'],
   ['rate_limit_error', 'rate_limit'],
@@ -16,12 +16,15 @@ const kinds: ReadonlyMap<unknown, FaultKind> = new Map<unknown, FaultKind>([
   ['request_too_large', 'invalid'],
 ]);
 
-/** The kind of an error type; nothing for one that is not known. */
+/** Returns the kind of an error type; undefined if the type is unknown. */
 export function kindOfError(type: unknown): FaultKind | undefined {
   return kinds.get(type);
 }
 
-/** Describes an HTTP failure. What is not the service's own JSON, such as a proxy's page, is judged by status. */
+/**
+ * Describes an HTTP failure. A body that is not the service's JSON, such as a proxy's page, is classified by its
+ * status.
+ */
 export function readFault(status: number, body: string): Fault {
   const error = errorOf(body);
   const kind = status === 529 ? 'busy' : isTooLong(error.message) ? 'too_long' : kindOfError(error.type);
@@ -29,7 +32,7 @@ export function readFault(status: number, body: string): Fault {
   return { message, ...defined({ kind }) };
 }
 
-/** The service has no type of its own for it. */
+/** Detects a conversation that is too long by its message, because the service has no error type for it. */
 function isTooLong(message = ''): boolean {
   return /prompt is too long|context (window|limit)/i.test(message);
 }
@@ -53,7 +56,7 @@ function errorOf(body: string): ServiceError {
   };
 }
 
-/** The error in the service's words, if any, and what to do about it. */
+/** Returns the service's message, if any, and advice. */
 function advise(status: number, type: string | undefined, told: string | undefined): string {
   const said = told === undefined || told === '' ? '' : `: ${told}`;
   if (isTooLong(said)) {
@@ -67,7 +70,7 @@ function advise(status: number, type: string | undefined, told: string | undefin
   }
   if (status === 403 || type === 'permission_error') return `This API key lacks permission${said}.`;
   if (status === 402 || type === 'billing_error')
-    return `Claude reports a billing problem of the account${said}.`;
+    return `Claude reports a billing problem with the account${said}.`;
   if (status === 404)
     return `Claude does not know this model or address${said}. Check the model's name and the base URL.`;
   if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${said}.`;

@@ -1,7 +1,7 @@
 import type { FilePart } from '@cobbler/agent';
 import { fileKind } from '@cobbler/agent/values';
 
-/** Images are those of `Base64ImageSource` of the SDK; text goes as text, whatever its type says. */
+/** Accepted media types. Images are those of `Base64ImageSource` of the SDK; any text type is sent as text. */
 export const acceptedFiles: readonly string[] = [
   'image/jpeg',
   'image/png',
@@ -12,13 +12,15 @@ export const acceptedFiles: readonly string[] = [
   'application/json',
 ];
 
-/** "image exceeds 5 MB maximum: 6278112 bytes > 5242880 bytes", counted as base64 (claude-code#2146). */
+/**
+ * Maximum size of an image in base64: "image exceeds 5 MB maximum: 6278112 bytes > 5242880 bytes" (claude-code#2146).
+ */
 const maxImageBytes = 5 * 1024 * 1024;
 
-/** A request may have 32 MB, of which something must be left for the rest. */
+/** Maximum size of a document in base64. A request is limited to 32 MB, including everything besides its files. */
 const maxDocumentBytes = 30_000_000;
 
-/** Returns why Claude does not accept this file although it accepts its type; undefined if it does. */
+/** Returns why Claude rejects this file although it accepts its type; undefined if it does not. */
 export function refusedFile({ mediaType, data }: FilePart): string | undefined {
   if (fileKind(mediaType) === 'image')
     return data.length > maxImageBytes ? 'images over 5 MB of base64' : undefined;

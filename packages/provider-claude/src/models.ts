@@ -3,33 +3,34 @@ import type { Price, Pricing } from '@cobbler/agent';
 /** Facts about a model. An absent field is unknown, never zero. */
 export interface ClaudeModel {
   readonly id: string;
-  /** The alias that stands for this model, when one does. */
+  /** The alias of this model, if any. */
   readonly alias?: 'fast' | 'balanced' | 'best';
   /** Size of the context window in tokens. */
   readonly contextTokens?: number;
-  /** Maximum tokens of one response. */
+  /** Maximum number of tokens of one response. */
   readonly maxOutputTokens?: number;
-  /** US dollars per million tokens; `cacheWrite` keeps for five minutes, `cacheWriteLong` for an hour. */
+  /** US dollars per million tokens; `cacheWrite` is for five minutes, `cacheWriteLong` for one hour. */
   readonly price?: Price;
-  /** The price of every token of a request whose input, cached input included, is longer than this. */
+  /** The price of all tokens of a request with more input tokens than this, including cached ones. */
   readonly longPrompt?: { readonly overInputTokens: number; readonly price: Price };
 }
 
-/** The model of a configuration that names none. */
+/** The default model. */
 export const defaultModel = 'balanced';
 
-/** Where the prices stand and when they were read. */
+/** Source of the prices and the date when they were read. */
 export const claudePriceSource: { readonly from: string; readonly on: string } = {
   from: 'https://platform.claude.com/docs/en/about-claude/pricing',
   on: '2026-11-21',
 };
 
 /**
- * Models of the Messages API in SDK 1.11.0, read on 2026-11-21. Sizes and prices: the model pages under
- * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link claudePriceSource}; where a stored
- * copy of those was older than a change of price, the tables of @pydantic/genai-prices 0.1.8 and the
- * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read off the same page later. Sonnet 5.5
- * reads its cache at half the earlier price since 2026-10-07. Haiku 5.5 has two prices by prompt length.
+ * Models of the Messages API in SDK 1.11.0, read on 2026-11-21. Sizes and prices are from the model pages under
+ * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link claudePriceSource}. Where a stored
+ * copy of those pages predates a price change, prices are from the tables of @pydantic/genai-prices 0.1.8 and the
+ * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read from the same page later. Since 2026-10-07,
+ * Sonnet
+ * 5.5 reads its cache at half the earlier price. Haiku 5.5 has two prices, depending on prompt length.
  */
 export const claudeModels: readonly ClaudeModel[] = [
   {
@@ -84,19 +85,20 @@ export const claudeModels: readonly ClaudeModel[] = [
   },
 ];
 
-/** The id behind an alias; any other name is an id already. */
+/** Returns the id for an alias; any other name is already an id. */
 export function modelId(name: string): string {
   return claudeModels.find((model) => model.alias === name)?.id ?? name;
 }
 
-/** Facts about models, by id. */
+/** Returns the facts about a model, by id. */
 export function claudeModel(id: string): ClaudeModel | undefined {
   return claudeModels.find((model) => model.id === id);
 }
 
 /**
- * The price of a model, by id or alias; undefined if unknown. `inputTokens` is all input of one request: without it a
- * model with two prices has the higher one, so that no limit is exceeded.
+ * Returns the price of a model, by id or alias; undefined if unknown. `inputTokens` is the total input of one
+ * request.
+ * Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = claudeModel(modelId(name));
@@ -104,20 +106,21 @@ export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_
   return long !== undefined && inputTokens > long.overInputTokens ? long.price : model?.price;
 }
 
-/** {@link claudePrice} as the `pricing` of an executor. */
+/** Returns {@link claudePrice} as the `pricing` of an executor. */
 export const claudePricing: Pricing = (provider, model, inputTokens) =>
   provider === 'claude' ? claudePrice(model, inputTokens) : undefined;
 
 /** The thinking mode of a model, derived from its name. */
 export interface ThinkingTraits {
-  /** Takes `thinking.type: adaptive` and `output_config.effort`: version 4.6 and later. */
+  /** Accepts `thinking.type: adaptive` and `output_config.effort`: version 4.6 and later. */
   readonly adaptive: boolean;
-  /** Ties each thinking block to all that stood before it: version 5.1 and later. */
+  /** Ties each thinking block to all content before it: version 5.1 and later. */
   readonly binding: boolean;
 }
 
 /**
- * Read off the version in the name, so that a later model is treated like the latest one known.
+ * Derives the thinking traits from the version in the name, so that a later model is treated like the latest known
+ * one.
  * Sources: "Troubleshooting thinking" (adaptive) and "Prefix checks on thinking blocks" (binding) under
  * platform.claude.com/docs/en/build-with-claude.
  */

@@ -19,8 +19,8 @@ const formats: ReadonlySet<Json> = new Set([
 const plain: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'description', 'title', 'required']);
 
 /**
- * The schema in the form the service accepts: objects are closed, and unsupported constraints move to the description
- * for the model; the caller validates them in the response.
+ * Converts a schema to the form that the service accepts: objects are closed, and unsupported constraints move to the
+ * description for the model. The caller validates them in the response.
  */
 export function outputSchema(schema: JsonObject): JsonObject {
   const strict: JsonObject = {};
@@ -39,7 +39,7 @@ export function outputSchema(schema: JsonObject): JsonObject {
   return strict;
 }
 
-/** The value to send under a key, or nothing when the service does not take it. */
+/** Returns the value to send for a keyword, or undefined if the service does not accept it. */
 function keep(key: string, value: Json): Json | undefined {
   if (plain.has(key) || key === '$ref') return value;
   if (key === 'items') return inner(value);

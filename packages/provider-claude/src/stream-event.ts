@@ -5,7 +5,7 @@ import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, textOf } from './fields.ts';
 
-/** The service's stop reasons in ours. `stop_sequence` is a normal end: the model said what it was to stop at. */
+/** Stop reasons by the service's own. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
   ['end_turn', 'complete'],
   ['stop_sequence', 'complete'],
@@ -16,12 +16,13 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
-/** Handlers by type of event or block. */
+/** Reads an event or block of one type. */
 type StreamEventHandler = (at: number, from: Fields, out: ResponseSink) => void;
 
 /**
- * Reads one event of an answer. Events and blocks of a kind that is not known call nothing: pings, kinds
- * from the future, and blocks of tools that the service runs itself, of which none is ever declared.
+ * Reads one event of a response. Unknown events and blocks have no effect: pings, future kinds, and blocks of tools
+ * that
+ * the service runs itself, because Cobbler never declares any.
  */
 export function readEvent(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
@@ -31,8 +32,8 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   const { type, index } = event;
   const at = typeof index === 'number' ? index : 0;
   if (type !== 'content_block_delta') return events.get(type)?.(at, event, out);
-  // Nearly all events are deltas. They are read here, in the order of their frequency: as a function of its own
-  // this would be compiled twice, with all that it calls, which takes longer than reading a thousand of them.
+  // Nearly all events are deltas. They are read here, in the order of their frequency: a separate function would be
+  // compiled twice, with everything it calls, which takes longer than reading a thousand deltas.
   if (typeof event['delta'] !== 'object' || event['delta'] === null) return;
   const delta = event['delta'] as Fields;
   const kind = delta['type'];
@@ -80,7 +81,10 @@ function readThinking(at: number, block: Fields, out: ResponseSink): void {
   readSignature(at, block, out);
 }
 
-/** Arguments come in deltas, after an empty object; a server that gives them at once gives no delta. */
+/**
+ * Reads the start of a call. Arguments follow in deltas after an empty object; a server that sends them in one piece
+ * sends no deltas.
+ */
 function readCall(at: number, block: Fields, out: ResponseSink): void {
   const id = textOf(block['id']);
   out.begin(at, 'call', id);
@@ -94,7 +98,7 @@ function readSignature(at: number, from: Fields, out: ResponseSink): void {
   if (signature !== '') out.seal(at, { signature });
 }
 
-/** The stop reason arrives one event before the end, and only the end completes a response. */
+/** Reads the stop reason, which arrives one event before the end. Only the end completes a response. */
 function readEnding(payload: Fields, out: ResponseSink): void {
   readUsage(fieldsOf(payload['usage']), out);
   const reason = fieldsOf(payload['delta'])['stop_reason'];
@@ -102,8 +106,9 @@ function readEnding(payload: Fields, out: ResponseSink): void {
 }
 
 /**
- * Counts are totals so far, and null when they do not apply. The service counts cached input separately from
- * `input_tokens`. An event with output counts only leaves the input unchanged.
+ * Reads usage counts. They are running totals, and null if they do not apply. The service counts cached input
+ * separately
+ * from `input_tokens`. An event with only output counts leaves the input unchanged.
  */
 function readUsage(usage: Fields, out: ResponseSink): void {
   const cacheRead = count(usage['cache_read_input_tokens']);

@@ -6,7 +6,7 @@ import { fieldsOf, isFields, listOf, textOf } from './fields.ts';
 import { acceptedFiles, refusedFile } from './media.ts';
 import { writeTurn } from './turn.ts';
 
-/** Conversations of the Messages API: a request's body, or its `messages` alone. */
+/** The format of Messages API conversations: a request body, or only its `messages`. */
 export const claudeTranscripts: TranscriptFormat = {
   name: 'Claude Messages',
   match(value) {
@@ -35,7 +35,10 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** Reads messages one by one and lists what the service would reject (its rules are in testing/rules.ts). */
+/**
+ * Reads messages one by one and reports the problems that the service would reject (its rules are in
+ * testing/rules.ts).
+ */
 class ClaudeTranscript {
   readonly #built = new TranscriptBuilder({ joins: true, files: acceptedFiles, refuses: refusedFile });
   readonly #ids = new Set<string>();
@@ -64,13 +67,13 @@ class ClaudeTranscript {
     this.#user(blocks, place);
   }
 
-  /** Results first: the service looks for them before anything else. */
+  /** Reads a user message, tool results first, because the service expects them before other content. */
   #user(blocks: readonly Fields[], place: string): void {
     const results = blocks.filter(({ type }) => type === 'tool_result');
     const others = blocks.filter(({ type }) => type !== 'tool_result');
     const firstOther = blocks.findIndex(({ type }) => type !== 'tool_result');
     if (results.length > 0 && firstOther !== -1 && firstOther < results.length)
-      this.#built.problem(place, 'has a tool result after other content');
+      this.#built.problem(place, 'contains a tool result after other content');
     for (const block of results) this.#result(block, place);
     if (others.length > 0 || blocks.length === 0) this.#built.user(place, this.#contents(others, place));
   }
@@ -83,7 +86,7 @@ class ClaudeTranscript {
     );
     for (const block of blocks) {
       if (block['type'] !== 'tool_result') continue;
-      this.#built.problem(place, 'has a tool result, but is from the assistant');
+      this.#built.problem(place, 'contains a tool result, but is from the assistant');
       this.#result(block, place);
     }
   }
@@ -111,19 +114,23 @@ class ClaudeTranscript {
       case 'document':
         return this.#file(block, place);
       case 'tool_use':
-        this.#built.problem(place, 'has a tool call, but is from the user');
+        this.#built.problem(place, 'contains a tool call, but is from the user');
         return undefined;
       default:
-        this.#built.loss(place, `has a block of type ${JSON.stringify(block['type'])}; it would be omitted`);
+        this.#built.loss(
+          place,
+          `contains a block of type ${JSON.stringify(block['type'])}; it would be omitted`,
+        );
         return undefined;
     }
   }
 
   #text(block: Fields, place: string): UserPart {
     const text = textOf(block['text']);
-    if (text !== '' && text.trim() === '') this.#built.problem(place, 'has a text of white space only');
+    if (text !== '' && text.trim() === '')
+      this.#built.problem(place, 'has a text block that contains only white space');
     for (const name of ['cache_control', 'citations'])
-      if (block[name] != null) this.#built.loss(place, `has ${name}; it would be omitted`);
+      if (block[name] != null) this.#built.loss(place, `contains ${name}; it would be omitted`);
     return { type: 'text', text };
   }
 
@@ -151,7 +158,7 @@ class ClaudeTranscript {
       case 'tool_use':
         return [this.#call(block, place)];
       default:
-        // Whatever the service put into its own turn it takes back unchanged.
+        // The service accepts any block of its own turns back unchanged.
         return [{ type: 'opaque', seal: { provider: 'claude', data: block as { [key: string]: Json } } }];
     }
   }
@@ -159,7 +166,7 @@ class ClaudeTranscript {
   #thinking(block: Fields, place: string): AssistantPart[] {
     const signature = textOf(block['signature']);
     if (signature === '') {
-      this.#built.problem(place, 'has thinking without its signature');
+      this.#built.problem(place, 'contains thinking without a signature');
       return [];
     }
     return [
@@ -174,8 +181,11 @@ class ClaudeTranscript {
   #call(block: Fields, place: string): AssistantPart {
     const id = textOf(block['id']);
     if (!/^[a-zA-Z0-9_-]+$/.test(id))
-      this.#built.problem(place, `has a call with the id ${JSON.stringify(id)}, which no service accepts`);
-    else if (this.#ids.has(id)) this.#built.problem(place, `uses the call id ${JSON.stringify(id)} again`);
+      this.#built.problem(
+        place,
+        `contains a call with the id ${JSON.stringify(id)}, which no service accepts`,
+      );
+    else if (this.#ids.has(id)) this.#built.problem(place, `reuses the call id ${JSON.stringify(id)}`);
     this.#ids.add(id);
     return {
       type: 'tool_call',

@@ -14,8 +14,8 @@ import { assertNever, defined, fileKind, fileText } from '@cobbler/agent/values'
 import { isFields } from './fields.ts';
 
 /**
- * One turn as one message. `content` is its last field and never empty, so that a cache mark can be
- * spliced into its last block from the end of its bytes.
+ * Converts one turn to one message. `content` is its last field and never empty, so that a cache mark can be inserted
+ * into its last block near the end of the bytes.
  */
 export function writeTurn(turn: Turn): readonly Json[] {
   const blocks = turn.side === 'user' ? turn.parts.flatMap(userBlocks) : turn.parts.flatMap(assistantBlocks);
@@ -24,7 +24,9 @@ export function writeTurn(turn: Turn): readonly Json[] {
   return [message as unknown as Json];
 }
 
-/** Stands where nothing is left, such as seals that only an older version could read: no message may be empty. */
+/**
+ * Replaces empty content, such as seals that only an older version could read, because a message must not be empty.
+ */
 const blank: TextBlockParam = { type: 'text', text: '(blank)' };
 
 function userBlocks(part: ResultPart | ToolResultPart): ContentBlockParam[] {
@@ -43,7 +45,7 @@ function contentBlocks(part: ToolResultPart): (TextBlockParam | ImageBlockParam 
   return [part.type === 'text' ? { type: 'text', text: part.text } : writeFile(part)];
 }
 
-/** Images and PDF as they are, text as text; the service accepts no other kind. */
+/** Converts a file. Images and PDF files are sent unchanged and text as text; the service accepts no other kinds. */
 function writeFile(file: FilePart): ImageBlockParam | DocumentBlockParam {
   const { mediaType, data } = file;
   const kind = fileKind(mediaType);
@@ -92,7 +94,7 @@ function signatureOf(data: unknown): string | undefined {
   return isFields(data) && typeof data['signature'] === 'string' ? data['signature'] : undefined;
 }
 
-/** A block kept whole by {@link readEvent} comes back as it was. */
+/** Returns true for a block that {@link readEvent} has stored unchanged. */
 function isBlock(data: unknown): data is ContentBlockParam & { readonly [key: string]: Json } {
   return isFields(data) && typeof data['type'] === 'string';
 }

@@ -105,18 +105,18 @@ describe('what is told of one', () => {
       'messages[0] is the first message but not from the user',
     ],
     ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
-    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text of white space only'],
+    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text block that contains only white space'],
     ['half a character', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
     ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
       'an id that comes again',
       [user('Go.'), calls('a'), results('a'), calls('a'), results('a')],
-      'messages[3] uses the call id "a" again',
+      'messages[3] reuses the call id "a"',
     ],
     [
       'an id of odd characters',
       [user('Go.'), calls('a|b'), results('a|b')],
-      'messages[1] has a call with the id "a|b", which no service accepts',
+      'messages[1] contains a call with the id "a|b", which no service accepts',
     ],
     [
       'arguments',
@@ -130,17 +130,17 @@ describe('what is told of one', () => {
     [
       'text before results',
       [user('Go.'), calls('a'), { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] }],
-      'messages[2] has a tool result after other content',
+      'messages[2] contains a tool result after other content',
     ],
     [
       'a result in an answer',
       [user('Go.'), { role: 'assistant', content: [...calls('a').content, result('a')] }],
-      'messages[1] has a tool result, but is from the assistant',
+      'messages[1] contains a tool result, but is from the assistant',
     ],
     [
       'a call of the user',
       [{ role: 'user', content: [...calls('a').content, { type: 'text', text: 'Go.' }] }],
-      'messages[0] has a tool call, but is from the user',
+      'messages[0] contains a tool call, but is from the user',
     ],
     [
       'unsigned thinking',
@@ -154,7 +154,7 @@ describe('what is told of one', () => {
           ],
         },
       ],
-      'messages[1] has thinking without its signature',
+      'messages[1] contains thinking without a signature',
     ],
     ['no message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
   ])('%s', (_what, messages, expected) => {
@@ -213,9 +213,9 @@ describe('what is told of one', () => {
       { role: 'system', content: 'Be brief.' },
     ]);
     expect(losses.map(({ what }) => what)).toEqual([
-      'has cache_control; it would be omitted',
+      'contains cache_control; it would be omitted',
       'refers to an image without containing it',
-      'has a block of type "search_result"; it would be omitted',
+      'contains a block of type "search_result"; it would be omitted',
       'is a system message; it would become a user message',
     ]);
   });

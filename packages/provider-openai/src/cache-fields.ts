@@ -3,13 +3,14 @@ import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/r
 import type { OpenAIAddress } from './endpoint.ts';
 import { promptCache } from './models.ts';
 
-/** Fields that help OpenAI find a cached prompt. The same on both APIs. */
+/** Fields that help OpenAI find a cached prompt, for both APIs. */
 export type CacheFields = Pick<ResponseCreateParamsStreaming, 'prompt_cache_key' | 'prompt_cache_options'>;
 
 /**
- * The key says which requests begin alike: those with the same tools and instructions. From GPT-5.6 on nothing
- * is found without one. Where no other request will follow in time nothing is to be kept at all, since writing
- * costs more than plain input: the explicit mode without a breakpoint.
+ * Returns the cache fields of a request. The key identifies requests with the same tools and instructions; GPT-5.6
+ * and
+ * later find a cached prompt only with a key. If no further request is expected in time, caching is disabled, because
+ * writing costs more than plain input: explicit mode without a breakpoint.
  */
 export function cacheFields(request: WireRequest): CacheFields {
   const { model, system, tools, keepMs } = request;
@@ -19,13 +20,16 @@ export function cacheFields(request: WireRequest): CacheFields {
   };
 }
 
-/** Cache behavior of the service at this address, where it affects the cost. Unknown for other servers. */
+/** Returns the cache behavior of the service at this address if it affects the cost; unknown for other servers. */
 export function cacheOf({ official }: OpenAIAddress, model: string): Pick<Wire, 'cache'> {
   const cache = official ? promptCache(model) : undefined;
   return cache === undefined ? {} : { cache };
 }
 
-/** Two FNV-1a hashes over UTF-16 code units, one of them backwards: enough to compare texts, not for security. */
+/**
+ * Returns two FNV-1a hashes of the UTF-16 code units, one of them in reverse order: enough to compare texts, but not
+ * secure.
+ */
 function checksum(text: string): string {
   let forwards = 0x811c9dc5;
   let backwards = 0x811c9dc5;

@@ -9,14 +9,14 @@ import { contextTokens, defaultModel, reasons, resolveModel } from './models.ts'
 import type { ResponsesOptions } from './responses/wire.ts';
 import { responsesWire } from './responses/wire.ts';
 
-/** Which of OpenAI's two APIs is spoken. */
+/** API of OpenAI to use. */
 export type OpenAIApi = 'responses' | 'chat';
 
 /** OpenAI options besides those of every provider. */
 export interface OpenAIOptions extends ResponsesOptions {
   /**
-   * `responses` keeps the model's reasoning between requests and is the default at OpenAI. `chat` is what
-   * compatible servers speak (Ollama, vLLM, llama.cpp and others) and the default with any other `baseURL`.
+   * API to use. `responses` preserves the model's reasoning between requests and is the default at OpenAI. `chat` is
+   * supported by compatible servers (Ollama, vLLM, llama.cpp and others) and is the default with any other `baseURL`.
    */
   readonly api?: OpenAIApi;
   readonly timeouts?: Partial<Timeouts>;
@@ -25,12 +25,13 @@ export interface OpenAIOptions extends ResponsesOptions {
   readonly transport?: Transport;
 }
 
-/** Headers may take long at another address: a local server loads its model first. */
+/** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
 const patientHeadersMs = 600_000;
 
 /**
- * OpenAI, or a server that speaks its language, as an agent. The model may be an alias (`fast`, `balanced`,
- * `best`) or an id; the key comes from `apiKey` or OPENAI_API_KEY, and a compatible server needs none.
+ * Creates an agent for OpenAI or a compatible server. The model is an alias (`fast`, `balanced`, `best`) or an id.
+ * The
+ * key comes from `apiKey` or OPENAI_API_KEY; a compatible server needs none.
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
 export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent {
@@ -53,8 +54,9 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
 }
 
 /**
- * Capabilities of the model, derived from its name. A compatible server may support less; it then rejects the request
- * itself, with a more precise message.
+ * Returns the capabilities of a model, derived from its name. A compatible server may support less and then rejects
+ * the
+ * request with a more precise message.
  */
 function capabilitiesOf(model: string): Omit<Capabilities, 'files'> {
   const window = contextTokens(model);

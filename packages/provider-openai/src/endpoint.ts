@@ -4,7 +4,7 @@ import type { Endpoint, FactoryConfig } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 
-/** Where a service is and with what it is asked. */
+/** Address and credentials of a service. */
 export interface OpenAIAddress {
   readonly baseURL: string;
   /** True if the address is OpenAI itself, not a compatible server. */
@@ -17,9 +17,9 @@ export interface OpenAIAddress {
 const officialURL = 'https://api.openai.com/v1';
 
 /**
- * The address from configuration and environment (OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID,
- * OPENAI_PROJECT_ID). A compatible server needs no key; one that is set is sent to it all the same, as every
- * OpenAI client does.
+ * Returns the address from the configuration and the environment (OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID,
+ * OPENAI_PROJECT_ID). A compatible server needs no key, but receives the one that is set, as from every OpenAI
+ * client.
  * @throws AgentError `invalid` with code `bad_url`, `no_key` or `bad_key`.
  */
 export function addressOf(config: FactoryConfig): OpenAIAddress {
@@ -30,13 +30,13 @@ export function addressOf(config: FactoryConfig): OpenAIAddress {
   if (apiKey === undefined && official) {
     throw invalid(
       'no_key',
-      'There is no OpenAI key. Set OPENAI_API_KEY in the environment, pass apiKey, or set baseURL to a compatible server.',
+      'There is no API key for OpenAI. Set OPENAI_API_KEY, pass `apiKey`, or set `baseURL` to a compatible server.',
     );
   }
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw invalid(
       'bad_key',
-      'The OpenAI key contains characters that keys do not have, such as a line break. Copy it again.',
+      'The API key for OpenAI contains a space, a line break or another invalid character. Copy it again.',
     );
   }
   const organization = official ? cleanKey(env['OPENAI_ORG_ID']) : undefined;
@@ -49,13 +49,13 @@ export function addressOf(config: FactoryConfig): OpenAIAddress {
 }
 
 /**
- * Asks the vendor's client for URL and headers of a route. It is loaded only now, since it is large; bodies,
- * retries and the reading of answers are not its business.
+ * Returns the URL and headers of a route from the vendor's client. The client is large, so it is loaded only on the
+ * first request; it does not handle bodies, retries or responses.
  */
 export async function endpointOf(address: OpenAIAddress, path: string): Promise<Endpoint> {
   const { OpenAI } = await import('openai');
   const client = new OpenAI({
-    // The client insists on a key; its header is taken out again below when there is none.
+    // The client requires a key; its header is removed below if there is no key.
     apiKey: address.apiKey ?? 'none',
     adminAPIKey: null,
     baseURL: address.baseURL,
@@ -75,14 +75,14 @@ export async function endpointOf(address: OpenAIAddress, path: string): Promise<
   return { url, headers, ...(address.apiKey !== undefined && { secrets: [address.apiKey] }) };
 }
 
-/** Headers that describe one request of the client's own: its retry and its time-out are not ours. */
+/** Headers that describe a request of the client itself, whose retries and timeouts are not used. */
 const perRequest: ReadonlySet<string> = new Set([
   'x-stainless-retry-count',
   'x-stainless-timeout',
   'content-length',
 ]);
 
-/** OpenAI's own hosts: api.openai.com and its regional ones, such as eu.api.openai.com. */
+/** Returns true for OpenAI's own hosts: api.openai.com and regional ones such as eu.api.openai.com. */
 function isOfficial(baseURL: string): boolean {
   let url: URL;
   try {
@@ -90,7 +90,7 @@ function isOfficial(baseURL: string): boolean {
   } catch {
     throw invalid(
       'bad_url',
-      `The base URL ${JSON.stringify(baseURL)} is not a URL. It looks like http://localhost:11434/v1.`,
+      `The base URL ${JSON.stringify(baseURL)} is not a URL. Use the form http://localhost:11434/v1.`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

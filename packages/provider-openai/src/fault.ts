@@ -2,18 +2,18 @@ import type { Fault, FaultKind } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { isFields } from './fields.ts';
 
-/** The service's description of an error, wherever it stands: `{ error: { message, type, code, param } }`. */
+/** The service's description of an error: `{ error: { message, type, code, param } }`. */
 export interface ErrorObject {
   readonly message?: string;
   readonly type?: string;
-  /** A word at OpenAI; some compatible servers put an HTTP status here. */
+  /** A name at OpenAI; some compatible servers send an HTTP status instead. */
   readonly code?: string | number;
   readonly param?: string;
 }
 
 /**
- * Describes an HTTP failure of any OpenAI-compatible service. The status decides its kind, unless the body says more:
- * no credit left (a 429 that waiting does not solve) or an overload.
+ * Describes an HTTP failure of any OpenAI-compatible service. The status determines its kind, unless the body is more
+ * specific: no credit left (a 429 that waiting does not solve) or an overload.
  */
 export function faultOf(status: number, body: string): Fault {
   const error = readBody(body);
@@ -25,7 +25,7 @@ export function faultOf(status: number, body: string): Fault {
   return { message: explained(message, error), ...(decisive && kind !== undefined && { kind }) };
 }
 
-/** A failure told inside a stream, where no status helps. */
+/** Describes a failure inside a stream, where there is no status. */
 export function streamFault(error: ErrorObject): { kind: FaultKind; message: string; retryAfterMs?: number } {
   const message = error.message ?? 'The service reported an error without details.';
   const retryAfterMs = waitIn(message);
@@ -40,7 +40,7 @@ function kindIn(error: ErrorObject): FaultKind | undefined {
   return typeof error.code === 'number' ? kindOfStatus(error.code) : wordKind(error);
 }
 
-/** Reads an error object, tolerating what compatible servers make of it: a string, or the fields without `error`. */
+/** Reads an error object. Compatible servers also send a string, or the fields without `error`. */
 export function errorObject(value: unknown): ErrorObject {
   if (typeof value === 'string') return { message: value };
   if (!isFields(value)) return {};
@@ -63,7 +63,7 @@ function readBody(body: string): ErrorObject {
   return isFields(parsed) ? errorObject(parsed['error'] ?? parsed) : {};
 }
 
-/** The first words of a page that is not JSON, such as a proxy's, without its markup. */
+/** Returns the beginning of a page that is not JSON, such as a proxy's, without its markup. */
 function plainText(body: string): string {
   const text = body
     .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
@@ -73,8 +73,8 @@ function plainText(body: string): string {
 }
 
 /**
- * An account without credit answers 429 like a rate limit, but waiting does not help: it is `invalid`, like
- * the 402 of other services, and never retried.
+ * Fault kinds by error code. An account without credit gets 429 like a rate limit, but waiting does not help: it is
+ * `invalid`, like the 402 of other services, and never retried.
  */
 const kinds: Readonly<Record<string, FaultKind>> = {
   insufficient_quota: 'invalid',
@@ -94,7 +94,7 @@ const kinds: Readonly<Record<string, FaultKind>> = {
   api_error: 'agent',
 };
 
-/** Compatible servers say it in the text alone. */
+/** Detects a conversation that is too long by its message; compatible servers have no error code for it. */
 function isTooLong({ message = '' }: ErrorObject): boolean {
   return /maximum context length|exceeds? the (available |model's )?context/i.test(message);
 }
@@ -104,7 +104,7 @@ function wordKind(error: ErrorObject): FaultKind | undefined {
     if (typeof word !== 'string') continue;
     const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
     if (kind !== undefined) return kind;
-    // The codes of ResponseError in the SDK: an input that the service will not take, today or tomorrow.
+    // Codes of ResponseError in the SDK, for input that the service will never accept.
     if (/^(invalid|image|unsupported|empty_image|failed_to_download)_|policy/.test(word)) return 'invalid';
   }
   return undefined;
@@ -129,7 +129,7 @@ function kindOfStatus(status: number): FaultKind | undefined {
   return status >= 500 ? 'agent' : undefined;
 }
 
-/** In a stream, only the text contains the delay: "Please try again in 1.3s" or "in 498ms". */
+/** Returns the delay in the message of a stream error: "Please try again in 1.3s" or "in 498ms". */
 function waitIn(message: string): number | undefined {
   const found = /try again in (\d+(?:\.\d+)?)\s*(ms|s|m)\b/i.exec(message);
   if (found === null) return undefined;
@@ -137,7 +137,7 @@ function waitIn(message: string): number | undefined {
   return Math.ceil(Number(found[1]) * unit);
 }
 
-/** Cuts out the key that a refusal repeats, which OpenAI does in part, and says what to do where we know. */
+/** Removes the key, parts of which OpenAI repeats in a rejection, and adds advice for known errors. */
 function explained(message: string, error: ErrorObject): string {
   const safe = message.replace(/(API key provided: )\S+/gi, '$1(not shown).');
   if (error.param === 'reasoning.summary')

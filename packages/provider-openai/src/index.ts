@@ -1,5 +1,5 @@
 /**
- * OpenAI as an agent: Responses, and Chat Completions for every server that speaks them.
+ * OpenAI as an agent: the Responses API, and Chat Completions for every compatible server.
  *
  * @module
  */

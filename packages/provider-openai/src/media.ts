@@ -11,32 +11,34 @@ const acceptedByOpenAI: readonly string[] = [
   'application/*',
 ];
 
-/** The media types that a model accepts. A compatible server says itself what it does not accept. */
+/**
+ * Returns the media types that a model accepts. A compatible server itself rejects those that it does not support.
+ */
 export function acceptedFiles(model: string, isOfficial: boolean): readonly string[] {
   if (!isOfficial) return ['*/*'];
-  // Models such as gpt-audio and gpt-4o-audio-preview take recordings, as WAV or MP3.
+  // Models such as gpt-audio and gpt-4o-audio-preview accept recordings as WAV or MP3.
   return /\baudio\b/.test(model) ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
 }
 
-/** The name of a recording's format in Chat Completions. */
+/** Returns the name of an audio format in Chat Completions. */
 export function audioFormat({ mediaType }: FilePart): 'mp3' | 'wav' {
   return mediaType === 'audio/mpeg' || mediaType === 'audio/mp3' ? 'mp3' : 'wav';
 }
 
-/** A file as a data URL, the form for all. */
+/** Returns a file as a data URL. */
 export function dataURL({ mediaType, data }: FilePart): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** The name of a document; the service tells the kind of file by it. */
+/** Returns the name of a document, from which the service determines the kind of file. */
 export function fileName({ name, mediaType }: FilePart): string {
   return name ?? `document.${fileKind(mediaType) === 'pdf' ? 'pdf' : 'txt'}`;
 }
 
-/** A request may have 50 MB, of which something must be left for the rest. */
+/** Maximum size of a file in base64. A request is limited to 50 MB, including everything besides its files. */
 const most = 45_000_000;
 
-/** Returns why OpenAI does not accept this file although it accepts its type; undefined if it does. */
+/** Returns why OpenAI rejects this file although it accepts its type; undefined if it does not. */
 export function refusedFile({ data }: FilePart): string | undefined {
   return data.length > most ? 'files over 45 MB of base64' : undefined;
 }

@@ -12,24 +12,25 @@ export const modelAliases: Readonly<Record<string, string>> = Object.freeze({
   best: 'gpt-6-astra',
 });
 
-/** The model of a configuration that names none. */
+/** The default model. */
 export const defaultModel = 'balanced';
 
-/** The model id an alias stands for; any other name stands for itself. */
+/** Returns the model id for an alias; any other name is returned unchanged. */
 export function resolveModel(name: string): string {
   return Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name;
 }
 
-/** Where the prices stand and when they were read. */
+/** Source of the prices and the date when they were read. */
 export const openAIPriceSource: { readonly from: string; readonly on: string } = {
   from: 'https://developers.openai.com/api/docs/pricing',
   on: '2026-11-21',
 };
 
 /**
- * US dollars per million tokens by model, as {@link openAIPriceSource} lists them
- * (read through docs.litellm.ai/blog on gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and
- * codexometer 0.18.4, which quote that page). A model that is not here has an unknown price.
+ * US dollars per million tokens by model, from {@link openAIPriceSource} (read through docs.litellm.ai/blog on
+ * gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and codexometer 0.18.4, which quote that page).
+ * The
+ * price of any other model is unknown.
  */
 const prices: Readonly<Record<string, Price>> = {
   'gpt-6-astra': { input: 10, cacheRead: 1, cacheWrite: 12.5, output: 50 },
@@ -39,12 +40,16 @@ const prices: Readonly<Record<string, Price>> = {
   'gpt-6-luna': { input: 0.1, cacheRead: 0.01, cacheWrite: 0.125, output: 0.5 },
 };
 
-/** Above this much input, a whole request costs twice as much for input and half as much again for output. */
+/**
+ * Number of input tokens above which a whole request costs 2 times as much for input and 1.5 times as much for
+ * output.
+ */
 const longRequestTokens = 272_000;
 
 /**
- * The price of a model, by id or alias; `undefined` if unknown. `inputTokens` is all input of one request: without it
- * a model with two prices has the higher one, so that no limit is exceeded.
+ * Returns the price of a model, by id or alias; `undefined` if unknown. `inputTokens` is the total input of one
+ * request.
+ * Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = withoutDate(resolveModel(name));
@@ -54,22 +59,25 @@ export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_
   return { input: 2 * input, cacheRead: 2 * cacheRead, cacheWrite: 2 * cacheWrite, output: 1.5 * output };
 }
 
-/** {@link openAIPrice} as the `pricing` of an executor. */
+/** Returns {@link openAIPrice} as the `pricing` of an executor. */
 export const openAIPricing: Pricing = (provider, model, inputTokens) =>
   provider === providerName ? openAIPrice(model, inputTokens) : undefined;
 
 /** The name of this provider in configurations, events and metadata. */
 export const providerName = 'openai';
 
-/** Size of the context window in tokens, from the model pages at developers.openai.com; input is capped at 922,000. */
+/**
+ * Returns the size of the context window in tokens, from the model pages at developers.openai.com; input is capped at
+ * 922,000.
+ */
 export function contextTokens(model: string): number | undefined {
   return Object.hasOwn(prices, withoutDate(model)) ? 1_050_000 : undefined;
 }
 
 /**
- * True if a model reasons: the o series, the codex models and GPT-5 and later. Such a model rejects sampling
+ * Returns true if a model reasons: the o series, the codex models, and GPT-5 and later. Such a model rejects sampling
  * parameters ("Unsupported parameter: 'temperature' is not supported with this model.") and accepts an effort. The
- * `chat-latest` variants do not reason. An unknown name counts as a model that does not.
+ * `chat-latest` variants and models with unknown names do not reason.
  */
 export function reasons(model: string): boolean {
   const name = bareName(model);
@@ -78,9 +86,12 @@ export function reasons(model: string): boolean {
 }
 
 /**
- * True if OpenAI's Chat Completions lets this model call functions only with `reasoning_effort: "none"`, even when no
- * effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in /v1/chat/completions.
- * To use function tools, use /v1/responses or set reasoning_effort to 'none'." `none` exists from GPT-5.1 on.
+ * Returns true if Chat Completions at OpenAI lets this model call functions only with `reasoning_effort: "none"`,
+ * even
+ * when no effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in
+ * /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'." GPT-5.1 and
+ * later
+ * support `none`.
  */
 export function needsNoEffortForTools(model: string): boolean {
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
@@ -89,10 +100,12 @@ export function needsNoEffortForTools(model: string): boolean {
 }
 
 /**
- * Prompt caching of GPT-5.6 and later, where writes are charged: half an hour from the latest use, at positions that
- * the service chooses, found again only with a `prompt_cache_key`. Earlier models cache automatically, free of charge.
- * A lifetime of twelve hours can be requested, but its price is unknown. Sources: "Prompt caching" under
- * developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
+ * Returns the prompt cache of GPT-5.6 and later, where writes are charged. Entries are kept for half an hour after
+ * the
+ * latest use, at positions that the service chooses, and are found only with a `prompt_cache_key`. Earlier models
+ * cache
+ * automatically, free of charge. A lifetime of twelve hours can be requested, but its price is unknown. Sources:
+ * "Prompt caching" under developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
  */
 export function promptCache(model: string): PrefixCache | undefined {
   const [, major, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];
@@ -100,12 +113,14 @@ export function promptCache(model: string): PrefixCache | undefined {
   return isBilled ? { lifetimes: [{ ms: 1_800_000, write: 1.25 }], read: 0.1 } : undefined;
 }
 
-/** `gpt-6-sol-2026-09-22` is `gpt-6-sol`. */
+/** Removes the date of a model name: `gpt-6-sol-2026-09-22` becomes `gpt-6-sol`. */
 function withoutDate(model: string): string {
   return model.replace(/-\d{4}-\d{2}-\d{2}$/, '');
 }
 
-/** Routers put a vendor in front (`openai/gpt-6-sol`), fine-tuned models a prefix (`ft:gpt-4.1-mini:...`). */
+/**
+ * Removes prefixes: routers add a vendor (`openai/gpt-6-sol`), fine-tuned models have `ft:` (`ft:gpt-4.1-mini:...`).
+ */
 function bareName(model: string): string {
   return model.replace(/^ft:/, '').replace(/^.*\//, '').toLowerCase();
 }

@@ -1,5 +1,5 @@
-/** Headers that tell how much of the account's limits is left; the last two say when to come back. */
+/** Headers with the remaining limits of the account; the last two contain the delay before a retry. */
 export const rateLimitHeaders: readonly string[] = ['x-ratelimit-*', 'retry-after', 'retry-after-ms'];
 
-/** OpenAI's id of a request, wanted by its support. */
+/** Header with OpenAI's id of a request, which its support asks for. */
 export const requestIdHeader = 'x-request-id';

@@ -27,9 +27,10 @@ const enforced: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * True if a schema can be enforced (`strict: true`) unchanged: an object at the root, in every object each property
- * required and no other allowed, and only supported keywords. Any other schema is sent unchanged and not enforced; the
- * response then probably, but not certainly, matches.
+ * Returns true if a schema can be enforced (`strict: true`) unchanged: the root is an object, every object requires
+ * all
+ * its properties and allows no others, and only supported keywords occur. Any other schema is sent unchanged without
+ * enforcement; the response then probably, but not certainly, matches.
  */
 export function canBeStrict(schema: unknown): boolean {
   return isFields(schema) && schema['type'] === 'object' && isStrict(schema);

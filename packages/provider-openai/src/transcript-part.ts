@@ -3,13 +3,13 @@ import type { TranscriptBuilder } from '@cobbler/agent/provider';
 import type { Fields } from './fields.ts';
 import { isFields, textIn } from './fields.ts';
 
-/** Content in either API: a text, or a list of parts. */
+/** Returns the parts of content in either API, which is a string or a list of parts. */
 export function contentParts(content: unknown): readonly Fields[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.filter(isFields) : [];
 }
 
-/** The content of a user message or a tool output, in the words of either API. */
+/** Reads the content of a user message or a tool output in either API. */
 export function readContent(built: TranscriptBuilder, content: unknown, place: string): UserPart[] {
   return contentParts(content).map((part) => readPart(built, part, place));
 }
@@ -32,13 +32,16 @@ function readPart(built: TranscriptBuilder, part: Fields, place: string): UserPa
       return readFile(built, 'document', found ?? '', place, textIn(file, 'filename'));
     }
     default: {
-      built.loss(place, `has a part of type ${JSON.stringify(part['type'])}; only its name would be kept`);
+      built.loss(
+        place,
+        `contains a part of type ${JSON.stringify(part['type'])}; only its name would be kept`,
+      );
       return { type: 'text', text: `(${String(part['type'])})` };
     }
   }
 }
 
-/** A file as a data URL; of any other only the address can be kept. */
+/** Reads a file from its data URL; otherwise only its address can be stored. */
 function readFile(
   built: TranscriptBuilder,
   type: 'image' | 'document',
@@ -55,7 +58,7 @@ function readFile(
   return { type: 'file', mediaType, data, ...(name !== '' && { name }) };
 }
 
-/** Arguments as JSON text, as in both APIs; a problem if they are invalid. */
+/** Reads the arguments of a call, which are JSON text in both APIs, and reports invalid ones. */
 export function readArguments(
   built: TranscriptBuilder,
   text: unknown,
@@ -67,6 +70,6 @@ export function readArguments(
   } catch {
     // Reported below, like JSON that is not an object.
   }
-  built.problem(place, 'has a call whose arguments are not a JSON object');
+  built.problem(place, 'contains a call whose arguments are not a JSON object');
   return { arguments: {}, problem: 'The arguments were not a JSON object.' };
 }

@@ -2,8 +2,8 @@ import type { Usage } from '@cobbler/agent';
 import { isFields } from './fields.ts';
 
 /**
- * Token counts of either API, whose fields differ in name only. Input includes cached tokens and output
- * includes reasoning on both, as our Usage wants it; a detail the server leaves out stays absent.
+ * Returns the token counts of either API, which have different field names. Input includes cached tokens, and output
+ * includes reasoning, as `Usage` requires. A detail that the server omits stays absent.
  */
 export function usageOf(
   usage: unknown,

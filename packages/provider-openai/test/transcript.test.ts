@@ -92,7 +92,7 @@ describe('Chat Completions', () => {
     [
       'arguments',
       [user, { role: 'assistant', tool_calls: [call('a', '{"x":')] }, result('a')],
-      'messages[1] has a call whose arguments are not a JSON object',
+      'messages[1] contains a call whose arguments are not a JSON object',
     ],
     [
       'a role',
@@ -111,7 +111,7 @@ describe('Chat Completions', () => {
   test('an empty list of calls is told of and left out [P12]', () => {
     const messages = [user, { role: 'assistant', content: 'So.', tool_calls: [] }, user];
     expect(refusedChat(messages)).toMatch(/empty array/);
-    expect(told(chatTranscripts, messages)).toEqual(['messages[1] has an empty list of calls']);
+    expect(told(chatTranscripts, messages)).toEqual(['messages[1] contains an empty list of calls']);
     expect(refusedChat(mended(chatTranscripts, messages))).toBeUndefined();
   });
 
@@ -141,7 +141,7 @@ describe('Chat Completions', () => {
     expect(losses.map(({ place, what }) => `${place} ${what}`)).toEqual([
       'messages[1] is a system message; it would become a user message',
       'messages[2] refers to an image without containing it',
-      'messages[2] has a part of type "input_audio"; only its name would be kept',
+      'messages[2] contains a part of type "input_audio"; only its name would be kept',
     ]);
   });
 

@@ -175,7 +175,7 @@ describe('cobbler doctor FILE --fix', () => {
       { role: 'assistant', content: [toolUse] },
     ];
     const { err } = await examine(messages, { fix: true });
-    expect(err).toContain('note: messages[0] (and 1 more) has cache_control; it would be omitted');
+    expect(err).toContain('note: messages[0] (and 1 more) contains cache_control; it would be omitted');
   });
 
   test('writes nothing where nothing can be saved', async () => {

@@ -3,11 +3,11 @@ import { fieldsOf } from '../values/fields.ts';
 
 const encoder = new TextEncoder();
 
-/** The name under which the id of a request is looked for; some services have another. */
+/** The header name under which Cobbler reads request ids; some services use a different one. */
 export const requestIdHeader = 'x-request-id';
 const otherNames = ['request-id', 'x-amzn-requestid', 'cf-ray'];
 
-/** A response whose request id is found under the one name. */
+/** Returns a response that also finds the request id of services with a different header under `requestIdHeader`. */
 export function renamed(raw: RawResponse): RawResponse {
   const id = () => [requestIdHeader, ...otherNames].map((name) => raw.header(name)).find((value) => value);
   return {
@@ -19,7 +19,7 @@ export function renamed(raw: RawResponse): RawResponse {
   };
 }
 
-/** A response received by another transport: its headers, and its body so far. */
+/** Creates a response from one received by another transport, with its headers and its body so far. */
 export function plainResponse(
   status: number,
   headers: Readonly<Record<string, string | undefined>> = {},
@@ -37,7 +37,7 @@ export function plainResponse(
   });
 }
 
-/** The response that an error of the SDK tells of: models that were made elsewhere give no other. */
+/** Returns the response described by an error of the SDK, the only source for models with their own connection. */
 export function answersLike(error: unknown): RawResponse | undefined {
   const { statusCode, responseHeaders, responseBody, message } = fieldsOf(error);
   if (typeof statusCode !== 'number' || statusCode < 400) return undefined;

@@ -21,11 +21,11 @@ export interface SdkConnection {
 }
 
 /**
- * Lets the SDK write a request and read its response while both use our own transport.
+ * Sends a request through the SDK, which writes it and reads the response, with Cobbler's transport in between.
  *
- * X1. A response with an error status or another content type never reaches the SDK: the kit reads it directly.
+ * X1. A response with an error status or another content type never reaches the SDK: Cobbler reads it directly.
  * X2. Only the connection reports its own state, never the SDK.
- * X3. The SDK reads every byte before a break is reported.
+ * X3. The SDK reads every byte before a broken connection is reported.
  */
 export function callSdk(call: LanguageModelV4CallOptions, way: SdkConnection): Promise<RawResponse> {
   const head = Promise.withResolvers<RawResponse>();
@@ -64,11 +64,11 @@ async function start(
     const type = raw.header('content-type') ?? 'text/event-stream';
     return new Response(body.stream, { status: raw.status, headers: { 'content-type': type } });
   };
-  // A skipped event still shows activity, and the last one is recognized only in its raw form.
+  // A skipped event still counts as activity, and the last event is recognized only in its raw form.
   return await open({ fetch, call }).doStream({ ...call, abortSignal: signal, includeRawChunks: true });
 }
 
-/** Last events of streams, after which some services leave the connection open. */
+/** Final events of streams, after which some services leave the connection open. */
 const last: ReadonlySet<unknown> = new Set([
   'message_stop',
   'response.completed',
@@ -82,7 +82,7 @@ const tooLarge: SinkCall = {
   message: 'The response cannot be parsed: one event of the stream is too large.',
 };
 
-/** An answer on its way through the SDK. */
+/** A response that the SDK reads. */
 class SdkResponse implements RawResponse {
   readonly status: number;
   readonly headerNames: readonly string[];
@@ -119,7 +119,7 @@ class SdkResponse implements RawResponse {
     this.#parts?.cancel().catch(() => {});
   }
 
-  /** Puts the bytes into the SDK. Each of them is a sign of life, whatever the SDK makes of it. */
+  /** Passes the bytes to the SDK. Each chunk counts as activity, even if the SDK ignores it. */
   async #pump(onChunk: (bytes: Uint8Array) => void): Promise<{ readonly error: unknown } | undefined> {
     const body = this.#body;
     if (body === undefined) return undefined;
@@ -152,13 +152,13 @@ class SdkResponse implements RawResponse {
         if (value.type === 'raw' && last.has(fieldsOf(value.rawValue)['type'])) this.#body?.end('clean');
       }
     } catch (error) {
-      // Thrown by the SDK about what it read, since the connection never breaks for it.
+      // An error of the SDK about the content, because the SDK never sees a broken connection.
       if (!this.#isClosed) onChunk(chunkOf(reader.thrown(error)));
     }
   }
 }
 
-/** The error when the SDK rejects a request before sending it. */
+/** Returns the error for a request that the SDK rejects before sending it. */
 function beforeSending(error: unknown): unknown {
   if (AgentError.is(error)) return error;
   const { name } = fieldsOf(error);
@@ -173,7 +173,7 @@ function beforeSending(error: unknown): unknown {
 
 const encoder = new TextEncoder();
 
-/** A request of fetch as our transports take it. */
+/** Converts a `fetch` request to one for Cobbler's transports. */
 async function requestOf(
   input: RequestInfo | URL,
   init: RequestInit | undefined,
@@ -189,7 +189,7 @@ async function bytesOf(body: RequestInit['body']): Promise<Uint8Array> {
   return new Uint8Array(await new Response(body ?? null).arrayBuffer());
 }
 
-/** Maximum bytes of one line of the stream, and of data waiting for the SDK. */
+/** Maximum number of bytes in one line of the stream, and in the data waiting for the SDK. */
 const maxLineBytes = 16 * 1024 * 1024;
 const maxWaiting = 128 * 1024 * 1024;
 
@@ -202,8 +202,9 @@ const endMark = /[\r\n]data: ?\[DONE\]\s*$/;
 const ascii = new TextDecoder('latin1');
 
 /**
- * The bytes of an answer on their way into the SDK. It is always ended and never broken off: a stream that fails
- * throws away what is queued in it, and what came before a break has to be read.
+ * The response body as the SDK reads it. The stream always ends and never fails, because a failing stream discards
+ * its
+ * queued data, but the data received before a failure must be read.
  */
 class FetchBody {
   readonly stream: ReadableStream<Uint8Array>;
@@ -226,8 +227,8 @@ class FetchBody {
   }
 
   /**
-   * Accepts a chunk; after the end marker of a stream nothing more is read. False if it accepts no more, because a
-   * line is too long or the reader has stopped.
+   * Adds a chunk and ends the stream after its end marker. Returns false if a line is too long or too much data is
+   * waiting for the reader.
    */
   push(bytes: Uint8Array): boolean {
     const last = bytes.lastIndexOf(newline);
@@ -239,7 +240,7 @@ class FetchBody {
     return true;
   }
 
-  /** Ends it. A last event that lacks its end is completed only when the service itself has ended there. */
+  /** Ends the stream. An unterminated last event is completed only if the service itself ended the stream. */
   end(how: 'clean' | 'broken' = 'broken'): void {
     if (how === 'clean') this.#controller?.enqueue(blankLine);
     this.#controller?.close();

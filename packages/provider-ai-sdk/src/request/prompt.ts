@@ -15,14 +15,16 @@ import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
-/** Where the files of a tool's result go: into it, or behind all results as the user's, where results are text. */
+/**
+ * Where the files of a tool result are sent: inside it, or in a user message after all results if results are text.
+ */
 export type ResultFiles = 'inside' | 'behind';
 
-/** One turn as messages of the SDK: results first, in one message of their own. */
+/** Converts one turn to messages of the SDK. Tool results come first, in a separate message. */
 export function writeTurn(turn: Turn, files: ResultFiles): readonly Json[] {
   const messages =
     turn.side === 'assistant' ? assistantMessages(turn.parts) : userMessages(turn.parts, files);
-  // They hold nothing but JSON; their types say so only by name.
+  // The messages contain only JSON, but their types do not show it.
   return messages as unknown as readonly Json[];
 }
 
@@ -62,7 +64,9 @@ function nounOf({ mediaType }: FilePart): string {
   return fileKind(mediaType) === 'image' ? 'image' : 'document';
 }
 
-/** Documents of text go as text: of the SDK's providers some refuse them, and some leave them out of results. */
+/**
+ * Converts text documents to text, because some of the SDK's providers reject them and some omit them from results.
+ */
 function asText(part: ToolResultPart): ToolResultPart {
   if (part.type === 'text' || isSentAsFile(part)) return part;
   const title = part.name === undefined ? '' : `${part.name}:\n\n`;
@@ -89,7 +93,10 @@ function writeResult(part: ResultPart): LanguageModelV4ToolResultPart {
   return { type: 'tool-result', toolCallId, toolName, output: writeOutput(part) };
 }
 
-/** The SDK has a failed result only as text, so that a failure says in words what came with files. */
+/**
+ * Converts a tool result. The SDK supports failed results only as text, so a failure with files states it in its
+ * text.
+ */
 function writeOutput({ content: given, isError }: ResultPart): LanguageModelV4ToolResultOutput {
   const content = given.map(asText);
   if (content.every((part) => part.type === 'text')) {
@@ -102,7 +109,7 @@ function writeOutput({ content: given, isError }: ResultPart): LanguageModelV4To
 
 function assistantContent(parts: readonly AssistantPart[]): AssistantContent {
   const content: AssistantContent = [];
-  /** Data for texts that follow. */
+  /** Provider data of the texts that follow. */
   let texts: SharedV4ProviderOptions[] = [];
   for (const part of parts) {
     if (part.type === 'reasoning') texts = textOptionsIn(part.seal?.data);
@@ -110,7 +117,7 @@ function assistantContent(parts: readonly AssistantPart[]): AssistantContent {
     if (written?.type === 'text') withOptions(written, texts.shift());
     if (written !== undefined) content.push(written);
   }
-  // No message may be empty, and seals of an older version may have been all there was.
+  // A message must not be empty, and the parts may all have been seals of an older version.
   return content.length > 0 ? content : [{ type: 'text', text: '(blank)' }];
 }
 

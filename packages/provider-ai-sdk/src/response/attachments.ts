@@ -4,24 +4,26 @@ import type { SinkCall } from '../values/sink-call.ts';
 
 export type AttachmentKind = 'text' | 'reasoning' | 'call';
 
-/** A block of the answer while it streams. */
+/** A block of a response that is still streaming. */
 export interface AttachmentBlock {
   readonly kind: AttachmentKind;
   readonly at: string;
   /** The provider data attached so far. */
   options: Options | undefined;
-  /** UTF-16 units received. */
+  /** Number of UTF-16 code units received. */
   size: number;
-  /** The thought before it. */
+  /** The preceding reasoning block. */
   readonly thought: AttachmentBlock | undefined;
-  /** For reasoning: data attached to the texts after it. */
+  /** For reasoning: the data attached to the texts after it. */
   readonly texts: Options[];
 }
 
 /**
- * Data that a provider attaches to blocks of a response and expects back. Text has no metadata: its data goes to the
- * reasoning before it, or into a part of its own after it. Ids are useful only together with reasoning, whose service
- * looks for the following items; without it they are omitted.
+ * Collects the data that a provider attaches to blocks of a response and expects back. A text part has no field for
+ * it,
+ * so its data is stored in the reasoning before it, or in a separate part after it. Ids are useful only with
+ * reasoning,
+ * because the service then looks for the items that follow; without reasoning they are omitted.
  */
 export class Attachments {
   #thought: AttachmentBlock | undefined;
@@ -39,14 +41,14 @@ export class Attachments {
     return block;
   }
 
-  /** Metadata comes in several pieces, and each may be the last. */
+  /** Adds metadata. It arrives in several parts, and each may be the last. */
   add(block: AttachmentBlock, metadata: unknown): SinkCall[] {
     block.options = mergedOptions(block.options, metadata);
     if (block.kind === 'text' || (block.kind === 'call' && !isNeeded(block))) return [];
     return [{ say: 'seal', at: block.at, data: sealOf(block.kind, block.options, block.texts) }];
   }
 
-  /** Nothing is added to the block after this. */
+  /** Completes a block, to which nothing is added afterwards. */
   close(block: AttachmentBlock): SinkCall[] {
     const { kind, options, size, thought } = block;
     if (kind !== 'text' || options === undefined || size === 0 || !isNeeded(block)) return [];

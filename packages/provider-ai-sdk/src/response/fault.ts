@@ -2,7 +2,7 @@ import type { Fault, FaultKind } from '@cobbler/agent/provider';
 import type { Fields } from '../values/fields.ts';
 import { fieldsOf, isFields, parsedFields, textIn } from '../values/fields.ts';
 
-/** Words of services for what failed. Sources: the error types of Anthropic, OpenAI and Google. */
+/** Patterns of error types in the services' messages. Sources: the error types of Anthropic, OpenAI and Google. */
 const kinds: readonly (readonly [RegExp, FaultKind])[] = [
   [/insufficient_quota|billing|credit/, 'invalid'],
   [/context_length|context_window|too_long/, 'too_long'],
@@ -13,18 +13,18 @@ const kinds: readonly (readonly [RegExp, FaultKind])[] = [
   [/timeout|server_error|api_error|internal/, 'agent'],
 ];
 
-/** Errors that override the status: the status alone would cause a wrong retry, or none. */
+/** Kinds of errors that override the status, because the status alone would cause a wrong retry or none. */
 const decisive: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'too_long']);
 
-/** A failure in the service's own words. */
+/** A failure as the service describes it. */
 interface ProviderFailure {
   readonly message?: string | undefined;
   readonly words: string;
-  /** An HTTP status, which some give inside a stream. */
+  /** The HTTP status, which some services include in a stream. */
   readonly status?: number | undefined;
 }
 
-/** Describes an HTTP failure of whatever service it is. */
+/** Describes an HTTP failure of any service. */
 export function readFault(status: number, body: string): Fault {
   const told = toldBy(parsedFields(body));
   const kind = status === 529 ? 'busy' : kindOf(told);
@@ -60,7 +60,7 @@ function kindOfStatus(status: number | undefined): FaultKind {
   return status !== undefined && status >= 400 && status < 500 ? 'invalid' : 'agent';
 }
 
-/** An error object is under `error`, under `response.error`, or is the whole body. */
+/** Finds the error object under `error`, under `response.error`, or in the whole body. */
 function toldBy(fields: Fields): ProviderFailure {
   const { error: direct } = fields;
   const nested = fieldsOf(fields['response'])['error'];
@@ -74,7 +74,7 @@ function toldBy(fields: Fields): ProviderFailure {
   return { message: textIn(error['message']) ?? textIn(direct), words, status: numbers[0] };
 }
 
-/** The first words of a page that is not JSON, such as a proxy's, without its markup. */
+/** Returns the beginning of a page that is not JSON, such as a proxy's, without its markup. */
 function plainText(body: string): string | undefined {
   const text = body
     .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
@@ -83,7 +83,7 @@ function plainText(body: string): string | undefined {
   return text === '' ? undefined : text.slice(0, 300);
 }
 
-/** The error in the service's words, if any, and what to do about it. */
+/** Returns the service's message, if any, and advice. */
 function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
   const said = told === undefined ? '.' : `: ${told}`;
   if (kind === 'too_long')

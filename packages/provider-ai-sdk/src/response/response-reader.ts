@@ -11,7 +11,7 @@ type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   { readonly type: Type }
 >;
 
-/** Events that belong to a response although they follow its last event. */
+/** Types of events that belong to a response although they follow its last event. */
 const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<LanguageModelV4StreamPart['type']>([
   'text-end',
   'reasoning-end',
@@ -20,12 +20,13 @@ const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<Languag
   'finish',
 ]);
 
-/** UTF-16 units of arguments that are compared: 1 Mi. */
+/** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. */
 const maxArguments = 1024 * 1024;
 
 /**
- * Reads one answer of a language model, part by part, in the kit's words. Ids of parts are only trusted from a start
- * to its end, because services repeat them.
+ * Converts the stream parts of one response to sink calls. An id identifies a part only between its start and its
+ * end,
+ * because services reuse ids.
  */
 export class ResponseReader {
   readonly #open = new Map<string, AttachmentBlock>();
@@ -33,13 +34,13 @@ export class ResponseReader {
   #hasCalls = false;
   readonly #closedCalls = new Set<string>();
   readonly #attachments = new Attachments();
-  /** Each text, and the arguments of each call, pieced together. */
+  /** The text of each text block and the arguments of each call, joined. */
   readonly #texts: { readonly id: string; text: string }[] = [];
   readonly #inputs: { readonly id: string; text: string }[] = [];
   #model: string | undefined;
-  /** Why the model stopped, in the service's own word. */
+  /** The service's stop reason, unconverted. */
   #word: string | undefined;
-  /** Events after the end of a response are not part of it. */
+  /** True after the end of the response; later events are not part of it. */
   #isOver = false;
 
   /** Converts a part. Unknown parts are skipped. */
@@ -75,7 +76,7 @@ export class ResponseReader {
     }
   }
 
-  /** A thrown error means that the SDK failed on its input, unless it is a failure of the service. */
+  /** Converts a thrown error. Unless the service failed, it means that the SDK could not read its input. */
   thrown(error: unknown): readonly SinkCall[] {
     const { statusCode, message } = fieldsOf(error);
     return typeof statusCode === 'number' ? failure(error) : [garbled(message)];
@@ -122,7 +123,7 @@ export class ResponseReader {
     return [{ say: 'input', at: block.at, delta }];
   }
 
-  /** Comes when the arguments are whole. Their text is what came piece by piece; some models send it only here. */
+  /** Converts a complete call. Its arguments have usually been streamed already; some models send them only here. */
   #wholeCall(part: Part<'tool-call'>): SinkCall[] {
     const { toolCallId: id, toolName } = part;
     const name = nameOf('call', id);
@@ -139,7 +140,10 @@ export class ResponseReader {
     return [...words, ...this.#attach(block, part), { say: 'close', at: block.at }];
   }
 
-  /** Comes before the parts that are made of the same event, and tells what the SDK keeps to itself. */
+  /**
+   * Converts a raw event, which precedes the parts that the SDK makes from it and contains details that the SDK
+   * omits.
+   */
   #raw(event: unknown): SinkCall[] {
     this.#isOver = this.#word !== undefined;
     if (this.#isOver) return [];
@@ -153,14 +157,14 @@ export class ResponseReader {
     return [...words, ...this.#signature(event), ...this.#closing(event)];
   }
 
-  /** The complete content in the last event is compared with the streamed parts; missing parts are added. */
+  /** Compares the complete content in the last event with the streamed parts, and adds missing parts. */
   #closing(event: unknown): readonly SinkCall[] {
     const whole = closingOutput(event);
     if (whole === undefined) return [];
     const words: SinkCall[] = [];
     const text = this.#texts.map((one) => one.text).join('');
     if (whole.text !== '' && !isSame(whole.text, text)) {
-      if (!whole.text.startsWith(text)) return [garbled('its streamed text and its complete text differ')];
+      if (!whole.text.startsWith(text)) return [garbled('the streamed text and the complete text differ')];
       words.push({ say: 'text', at: 'closing text', delta: whole.text.slice(text.length) });
     }
     const told = [...this.#inputs];
@@ -175,13 +179,13 @@ export class ResponseReader {
     return words;
   }
 
-  /** Arguments that are too long are refused by the kit, and nothing is held of them here. */
+  /** Stores arguments for the comparison, up to a limit. Longer arguments are rejected elsewhere. */
   #took(id: string, input: string): void {
     const said = this.#inputs.findLast((one) => one.id === id);
     if (said !== undefined && said.text.length <= maxArguments) said.text += input;
   }
 
-  /** The SDK drops the signature of reasoning that alternates with another block. */
+  /** Restores the signature of reasoning that alternates with another block, which the SDK drops. */
   #signature(event: unknown): SinkCall[] {
     const { index, delta } = fieldsOf(event);
     const { type, signature } = fieldsOf(delta);
@@ -239,20 +243,20 @@ function failure(error: unknown): SinkCall[] {
   return [{ say: 'fail', ...streamFault(error) }];
 }
 
-/** A call as the last event of an answer has it. */
+/** A call in the last event of a response. */
 interface ClosingCall {
   readonly id: string;
   readonly name: string;
   readonly input: string;
 }
 
-/** The content that the last event of the Responses API repeats; the SDK reads only its usage. */
+/** The content that the last event of the Responses API repeats, and of which the SDK reads only the usage. */
 interface ClosingOutput {
   readonly text: string;
   readonly calls: readonly ClosingCall[];
 }
 
-/** Undefined for every other event. */
+/** Returns the content of a last event; undefined for other events. */
 function closingOutput(event: unknown): ClosingOutput | undefined {
   const { type, response } = fieldsOf(event);
   if (type !== 'response.completed' && type !== 'response.incomplete') return undefined;
@@ -266,7 +270,7 @@ function closingOutput(event: unknown): ClosingOutput | undefined {
   return { text: texts.join(''), calls };
 }
 
-/** True if the texts are equal, ignoring white space. */
+/** Returns true if the texts are equal, ignoring white space. */
 function isSame(left: string, right: string): boolean {
   return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
 }
@@ -275,16 +279,20 @@ function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Kinds of events, blocks and deltas that an answer is made of: one that cannot be read is a garbled answer. */
+/**
+ * Pattern of the event, block and delta types of a response. If one of them cannot be read, the response is
+ * malformed.
+ */
 const known =
   /^(message_(start|delta|stop)|content_block_(start|delta|stop)|text|thinking|redacted_thinking|tool_use|(text|thinking|signature|input_json)_delta|error|response\.(created|completed|incomplete|failed|output_\w+\.\w+|function_call_arguments\.\w+|reasoning_\w+\.\w+|refusal\.\w+)|message|function_call|reasoning)$/;
 
-/** Where events hold what they say. */
+/** Fields in which events contain their content. */
 const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'];
 
 /**
- * True if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no content. A
- * known type with content that does not match is an error.
+ * Returns true if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no
+ * content.
+ * A known type with content that does not match is an error.
  */
 function canSkip(value: unknown): boolean {
   const event = fieldsOf(value);
@@ -296,7 +304,7 @@ function canSkip(value: unknown): boolean {
   return !choicesOf(event).some(({ delta, finish_reason }) => speaks(delta) || speaks(finish_reason));
 }
 
-/** Events of Chat Completions have no kind, and say what they say in choices. */
+/** Returns the choices of a Chat Completions event. Such events have no type; their content is in `choices`. */
 function choicesOf({
   choices,
 }: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {

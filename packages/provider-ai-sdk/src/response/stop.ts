@@ -2,7 +2,7 @@ import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/
 import type { StopReason, Usage } from '@cobbler/agent';
 import { fieldsOf, textIn } from '../values/fields.ts';
 
-/** The SDK's few reasons, where the service's own word says nothing finer. */
+/** The SDK's stop reasons, used when the service's own reason is not more specific. */
 const unified: Partial<Readonly<Record<LanguageModelV4FinishReason['unified'], StopReason>>> = {
   stop: 'complete',
   length: 'max_tokens',
@@ -10,15 +10,16 @@ const unified: Partial<Readonly<Record<LanguageModelV4FinishReason['unified'], S
   'tool-calls': 'tool_use',
 };
 
-/** Words of services that the SDK folds into a reason that means something else to us. */
+/** Stop reasons of services that the SDK merges into one with a different meaning in Cobbler. */
 const raw: ReadonlyMap<string | undefined, StopReason> = new Map<string | undefined, StopReason>([
   ['pause_turn', 'pause'],
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
 /**
- * Why the model stopped, or nothing when it was not the model that ended the answer: the SDK finishes a stream that
- * broke off like any other, and says so by `interrupted`, `error`, or by having no word of the service for `other`.
+ * Returns why the model stopped, or undefined if something else ended the response. For a stream that was cut off,
+ * the
+ * SDK also reports a finish, with the reason `interrupted` or `error`, or with `other` and no reason of the service.
  */
 export function stopOf(reason: LanguageModelV4FinishReason, hasCalls: boolean): StopReason | undefined {
   if (reason.unified === 'interrupted' || reason.unified === 'error') return undefined;
@@ -28,7 +29,7 @@ export function stopOf(reason: LanguageModelV4FinishReason, hasCalls: boolean): 
   return stop === 'complete' && hasCalls && mayWantCalls ? 'tool_use' : stop;
 }
 
-/** Words of OpenAI's two services, and of those that speak like them, for why a model stopped. */
+/** Stop reasons of OpenAI's two APIs and of compatible services. */
 const noted: ReadonlyMap<unknown, LanguageModelV4FinishReason['unified']> = new Map<
   unknown,
   LanguageModelV4FinishReason['unified']
@@ -42,7 +43,9 @@ const noted: ReadonlyMap<unknown, LanguageModelV4FinishReason['unified']> = new 
   ['function_call', 'tool-calls'],
 ]);
 
-/** The service's own word for why the model stopped, when this event says it; the SDK tells it once the body has ended. */
+/**
+ * Returns the service's own stop reason if this event contains it. The SDK reports it only after the body has ended.
+ */
 export function stopWord(event: unknown): string | undefined {
   const { type, choices, response } = fieldsOf(event);
   if (type === 'response.completed') return 'completed';
@@ -52,8 +55,9 @@ export function stopWord(event: unknown): string | undefined {
 }
 
 /**
- * The reason to go by: of what the SDK concludes only a refusal is finer than the service's own word. It calls an
- * answer failed for an event that it does not know, and takes calls for wanted whatever the word.
+ * Returns the stop reason to use. The service's own reason takes precedence over the SDK's, except over a refusal:
+ * the
+ * SDK reports a failure after an unknown event, and a tool call whatever the service's reason.
  */
 export function settledReason(
   concluded: LanguageModelV4FinishReason,
@@ -63,7 +67,7 @@ export function settledReason(
   return { unified: noted.get(word) ?? 'other', raw: word };
 }
 
-/** The usage of the model. Counts that the SDK invents when the service sends none are omitted. */
+/** Returns the model's usage. Counts that the SDK invents when the service sends none are omitted. */
 export function usageOf(usage: LanguageModelV4Usage): Partial<Usage> {
   const { inputTokens: input, outputTokens: output } = usage;
   const long = fieldsOf(fieldsOf(usage.raw)['cache_creation'])['ephemeral_1h_input_tokens'];
@@ -78,8 +82,8 @@ export function usageOf(usage: LanguageModelV4Usage): Partial<Usage> {
 }
 
 /**
- * The usage in the first event of a response. The SDK reports it only at the end, but an interrupted response is
- * charged too.
+ * Returns the usage in the first event of a response. The SDK reports usage only at the end, but an interrupted
+ * response is billed too.
  */
 export function earlyUsage(event: unknown): Partial<Usage> | undefined {
   const usage = fieldsOf(fieldsOf(fieldsOf(event)['message'])['usage']);

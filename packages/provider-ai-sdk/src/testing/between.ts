@@ -2,11 +2,11 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 
 /** Differences from the service's own mock when the AI SDK is in between. */
 export interface Between {
-  /** As the agent names itself. */
+  /** The provider name of the agent. */
   readonly provider: string;
   /** Limitations of the SDK besides those of the service, each with the reason. */
   readonly lacks: ProviderTesting['lacks'];
-  /** Cases of the contract, by group and name, that no use of the SDK's interface can pass, each with the reason. */
+  /** Contract cases, by group and name, that cannot pass through the SDK's interface, each with the reason. */
   readonly impossible: Readonly<Record<string, string>>;
 }
 

@@ -3,12 +3,12 @@ import type { AgentContractOptions, ContractSubject } from '@cobbler/conformance
 import { agentContract } from '@cobbler/conformance';
 import type { Between } from './between.ts';
 
-/** A service has up to five lacks of its own, and the SDK adds what it cannot say. */
+/** Maximum number of unsupported features: up to five of a service, and those of the SDK. */
 const maxLacks = 10;
 
 /**
- * The contract of agents with the cases off that no use of the SDK's interface can pass.
- * @throws RangeError for a case that is declared impossible and not there.
+ * Returns the agent contract without the cases that cannot pass through the SDK's interface.
+ * @throws RangeError for a case that is declared impossible but does not exist.
  */
 export function aiSdkContract(
   subject: ContractSubject,
@@ -18,7 +18,7 @@ export function aiSdkContract(
   const cases = agentContract(subject, { maxLacks, ...options });
   const names = new Set(cases.map(nameOf));
   const strange = Object.keys(impossible).find((name) => !names.has(name));
-  if (strange !== undefined) throw new RangeError(`There is no case "${strange}" to be off.`);
+  if (strange !== undefined) throw new RangeError(`The contract has no case "${strange}" to exclude.`);
   return cases.map((one) => {
     const off = one.off ?? impossible[nameOf(one)];
     return off === undefined ? one : { ...one, off };

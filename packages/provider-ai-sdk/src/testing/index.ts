@@ -1,5 +1,5 @@
 /**
- * The services' test wires, seen through the AI SDK.
+ * Test wires of the services as seen through the AI SDK.
  *
  * @module
  */

@@ -2,7 +2,7 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 import { fieldsOf, isFields } from '../values/fields.ts';
 import type { Between } from './between.ts';
 
-/** The inverse of a service, for an agent that speaks to it through the AI SDK. */
+/** Adapts the mock wire of a service for an agent that uses the service through the AI SDK. */
 export function throughAiSdk(testing: ProviderTesting, { provider, lacks }: Between): ProviderTesting {
   return {
     ...testing,
@@ -14,8 +14,8 @@ export function throughAiSdk(testing: ProviderTesting, { provider, lacks }: Betw
 }
 
 /**
- * The Responses API takes messages with and without their type, and instructions as messages of the system in front.
- * Its own inverse knows the one form, the SDK writes the other.
+ * Rewrites a request to the form that the mock of the Responses API reads. The API accepts messages with and without
+ * their type, and instructions as initial system messages; the mock reads one form and the SDK writes the other.
  */
 function inOurWords(body: unknown): unknown {
   if (!isFields(body) || !Array.isArray(body['input'])) return body;

@@ -1,4 +1,4 @@
-/** Types that every service of the SDK with support for files accepts. */
+/** Media types that every SDK service with file support accepts. */
 export const acceptedFiles: readonly string[] = [
   'image/jpeg',
   'image/png',

@@ -2,7 +2,7 @@ import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { FaultKind, ResponseSink } from '@cobbler/agent/provider';
 import { assertNever } from '@cobbler/agent/values';
 
-/** One thing that an answer says, in the kit's words: a call of {@link ResponseSink} kept for later. */
+/** A call of a {@link ResponseSink} method as data. */
 export type SinkCall =
   | { readonly say: 'text' | 'reasoning' | 'input'; readonly at: string; readonly delta: string }
   | { readonly say: 'seal'; readonly at: string; readonly data: Json }
@@ -13,7 +13,7 @@ export type SinkCall =
   | { readonly say: 'end'; readonly reason: StopReason; readonly raw?: string | undefined }
   | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
 
-/** Says a word. */
+/** Makes the recorded call on a sink. */
 export function utter(word: SinkCall, out: ResponseSink): void {
   switch (word.say) {
     case 'text':

@@ -1,12 +1,12 @@
 import type { ErrorResponse } from '@anthropic-ai/sdk/resources/shared';
 import type { ScriptFault, WireError } from '@cobbler/agent/testing';
 
-/** Error types of the service; the last one comes from the network in front of it and is not in the SDK's types. */
+/** Error types of the service. The last one comes from the network in front of it and is not in the SDK's types. */
 export type ErrorType = ErrorResponse['error']['type'] | 'request_too_large';
 
 const requestId = 'req_01scripted';
 
-/** An error of the service as HTTP answer. Source: "Claude API errors", error shapes and request ids. */
+/** Returns an error of the service as an HTTP response. Source: "Claude API errors", error shapes and request ids. */
 export function serviceError(
   status: number,
   type: ErrorType,
@@ -20,12 +20,12 @@ export function serviceError(
   };
 }
 
-/** Checks a request for what the service rejects. */
+/** Returns the error for a request that the service rejects. */
 export function refusal(message: string): WireError {
   return serviceError(400, 'invalid_request_error', message);
 }
 
-/** A failure in neutral words as HTTP answer. */
+/** Returns a scripted failure as an HTTP response. */
 export function error(fault: ScriptFault, secret: string): WireError {
   const { status, type } = kinds[fault.kind];
   const message = fault.kind === 'auth' ? `${fault.message} (x-api-key: ${secret})` : fault.message;
@@ -33,7 +33,7 @@ export function error(fault: ScriptFault, secret: string): WireError {
   return serviceError(status, type, said, waitHeader(fault.retryAfterMs));
 }
 
-/** A failure inside a stream that began well. */
+/** Returns the events of a failure inside a stream that started normally. */
 export function fail(fault: ScriptFault): readonly unknown[] {
   return [errorBody(kinds[fault.kind].type, fault.message)];
 }
@@ -52,7 +52,7 @@ function errorBody(type: ErrorType, message: string) {
   return { type: 'error', error: { type, message }, request_id: requestId };
 }
 
-/** Whole seconds where they say it exactly; the service's clients read both. */
+/** Returns the delay header: whole seconds if that is exact; the service's clients read both forms. */
 function waitHeader(ms: number | undefined): Record<string, string> {
   if (ms === undefined) return {};
   return ms % 1000 === 0 ? { 'retry-after': String(ms / 1000) } : { 'retry-after-ms': String(ms) };

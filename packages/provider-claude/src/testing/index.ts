@@ -1,5 +1,5 @@
 /**
- * The inverse of the wire: plays the Messages API in tests.
+ * Mock wire of the Messages API, for tests.
  *
  * @module
  */
@@ -10,7 +10,10 @@ import { read } from './read.ts';
 import { refuse } from './rules.ts';
 import { begin, frame, line, noise } from './stream.ts';
 
-/** The Messages API turned round: writes the answers that the provider reads, reads and judges its requests. */
+/**
+ * The server side of the Messages API: writes the responses that the provider reads, and reads and validates its
+ * requests.
+ */
 export const claudeTesting: ProviderTesting = {
   provider: 'claude',
   contentType: 'text/event-stream; charset=utf-8',

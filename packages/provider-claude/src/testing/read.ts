@@ -10,10 +10,10 @@ import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import { sealOf } from './signature.ts';
 
-/** Reads a request back into neutral words. What no provider should send is refused by the rules before. */
+/** Parses a request to the neutral form. The rules have already rejected requests that a provider must not send. */
 export function read(value: unknown): ReadRequest {
   const body = value as MessageCreateParamsStreaming;
-  if (body.stream !== true) throw new Error('The request does not ask for a stream.');
+  if (body.stream !== true) throw new Error('The request does not set "stream".');
   const format = body.output_config?.format;
   return {
     model: body.model,
@@ -26,7 +26,7 @@ export function read(value: unknown): ReadRequest {
   };
 }
 
-/** The name of a shape travels as the title of its schema. */
+/** Reads an output schema, whose name is sent as the title of the schema. */
 function readShape({ title, ...schema }: Record<string, unknown>): NonNullable<ReadRequest['output']> {
   return { name: String(title), schema };
 }
@@ -84,7 +84,7 @@ function readResult(block: ToolResultBlockParam): ReadPart {
   };
 }
 
-/** Texts joined by blank lines: how several instructions or texts of a result are read. */
+/** Joins the texts of instructions or of a result with blank lines. */
 function textOf(content: string | readonly { readonly type: string }[] | undefined): string {
   if (content === undefined || typeof content === 'string') return content ?? '';
   return content

@@ -6,11 +6,12 @@ import { refusal, serviceError } from './errors.ts';
 import { isSigned } from './signature.ts';
 
 /**
- * Checks a request for what the real service rejects, with its messages. Each rule names where its message
- * was seen: `gh` is a page on GitHub that quotes the answer, `quoted` the tests of several public programs,
- * `doc` a page under platform.claude.com/docs that says it is refused, `sdk` the types of
- * @anthropic-ai/sdk 1.11.0. Words marked `form` were not seen for this field and follow the general form of
- * the others ("path: Field required", "path: Extra inputs are not permitted", gh amrit110/oli#7).
+ * Checks a request for errors that the real service rejects, with its messages. Each rule names where its message was
+ * seen: `gh` is a page on GitHub that quotes the response, `quoted` the tests of several public programs, `doc` a
+ * page
+ * under platform.claude.com/docs that documents the rejection, `sdk` the types of @anthropic-ai/sdk 1.11.0. Messages
+ * marked `form` were not seen for this field and follow the general form of the others ("path: Field required",
+ * "path: Extra inputs are not permitted", gh amrit110/oli#7).
  */
 export function refuse(body: unknown): WireError | undefined {
   const request = fieldsOf(body);
@@ -83,7 +84,7 @@ const known: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** form; doc api/migration-2026-10-21: temperature, top_p and top_k are refused whatever their value */
+/** form; doc api/migration-2026-10-21: temperature, top_p and top_k are rejected for any value */
 function knownFields(request: Fields): string | undefined {
   const odd = Object.keys(request).find((name) => !known.has(name));
   return odd === undefined ? undefined : `${odd}: Extra inputs are not permitted`;
@@ -175,14 +176,14 @@ function countMarks(value: unknown): number {
   return marks.reduce((sum, [name, item]) => sum + (name === 'cache_control' ? 1 : countMarks(item)), 0);
 }
 
-/** gh anthropics/claude-code#59812, said of system alike */
+/** gh anthropics/claude-code#59812, which also applies to system */
 function systemTexts(request: Fields): string | undefined {
   return listOf(request['system']).some((block) => textOf(fieldsOf(block)['text']) === '')
     ? 'system: text content blocks must be non-empty'
     : undefined;
 }
 
-/** form; the first message: quoted. Two of one side in a row are joined, not refused: sdk `messages` */
+/** form; the first message: quoted. Consecutive messages of one role are joined, not rejected: sdk `messages` */
 function roles(request: Fields): string | undefined {
   const all = messagesOf(request).map((message) => message['role']);
   const odd = all.findIndex((role) => role !== 'user' && role !== 'assistant');
@@ -207,7 +208,7 @@ function messageContent(message: Fields, index: number): string | undefined {
   return undefined;
 }
 
-/** Rules for one block of one message. */
+/** Rules for one block of a message. */
 function blockFields(block: Fields, path: string, role: unknown): string | undefined {
   switch (block['type']) {
     case 'thinking':
@@ -229,13 +230,13 @@ function blockFields(block: Fields, path: string, role: unknown): string | undef
   }
 }
 
-/** Results contain images and documents as messages do; path: gh earendil-works/pi#824 */
+/** Results contain images and documents like messages do; path: gh earendil-works/pi#824 */
 function mediaFields(block: Fields, path: string, role: unknown): string | undefined {
   if (block['type'] === 'image') return imageFields(block, path);
   return block['type'] === 'document' ? documentFields(block, path, role) : undefined;
 }
 
-/** gh maximhq/bifrost#5097, anthropics/claude-code#6696; of the user: form, like that of results */
+/** gh maximhq/bifrost#5097, anthropics/claude-code#6696; calls in a user message: form, like that of results */
 function toolUseFields(block: Fields, path: string, role: unknown): string | undefined {
   if (role !== 'assistant')
     return `${messagePath(path)}: \`tool_use\` blocks can only be in \`assistant\` messages`;
@@ -288,9 +289,9 @@ function toolUseIds(request: Fields): string | undefined {
 }
 
 /**
- * Every call is answered at the beginning of the next message, once, and nothing else is.
- * gh anthropics/claude-code#3512, #13460; several results for one: quoted;
- * text before results counts as no result: doc agents-and-tools/tool-use/handle-tool-calls.
+ * Every call has one result, at the beginning of the next message, and no other results exist.
+ * gh anthropics/claude-code#3512, #13460; several results for one call: quoted;
+ * text before results invalidates them: doc agents-and-tools/tool-use/handle-tool-calls.
  */
 function toolResults(request: Fields): string | undefined {
   const messages = messagesOf(request);
@@ -334,7 +335,7 @@ function toolsForHistory(request: Fields): string | undefined {
   );
 }
 
-/** gh jobrunr/JavaClaw#36; doc api/errors#prefill-not-supported. What a server's tool left may be continued. */
+/** gh jobrunr/JavaClaw#36; doc api/errors#prefill-not-supported. Blocks of server tools may be continued. */
 function prefill(request: Fields): string | undefined {
   const last = messagesOf(request).at(-1);
   if (last?.['role'] !== 'assistant' || !thinkingTraits(textOf(request['model'])).adaptive) return undefined;
@@ -346,7 +347,7 @@ function messagesOf(request: Fields): Fields[] {
   return listOf(request['messages']).map(fieldsOf);
 }
 
-/** A content that is a text is short for one block of text. */
+/** Returns the blocks of a message. A string is shorthand for one text block. */
 function blocksOf(message: Fields): Fields[] {
   const { content } = message;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(fieldsOf);

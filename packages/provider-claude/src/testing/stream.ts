@@ -11,7 +11,7 @@ import type { ScriptAnswer, ScriptBlock, Step } from '@cobbler/agent/testing';
 import { fieldsOf } from '../fields.ts';
 import { sign } from './signature.ts';
 
-/** Our stop reasons in the service's words; `unknown` is a word that no version knows yet. */
+/** The service's stop reasons by Cobbler's; `unknown` stands for a reason of a future version. */
 const stopReasons: Readonly<Record<StopReason, string>> = {
   complete: 'end_turn',
   tool_use: 'tool_use',
@@ -22,7 +22,7 @@ const stopReasons: Readonly<Record<StopReason, string>> = {
   unknown: 'some_later_reason',
 };
 
-/** The event that opens an answer, its counts of input included, as the service sends it. */
+/** Returns the event that starts a response, with its input counts, as the service sends it. */
 export function begin(answer: ScriptAnswer): RawMessageStreamEvent[] {
   const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
   const { cacheWriteLongTokens: long } = answer.usage;
@@ -34,7 +34,7 @@ export function begin(answer: ScriptAnswer): RawMessageStreamEvent[] {
       long === undefined
         ? null
         : { ephemeral_1h_input_tokens: long, ephemeral_5m_input_tokens: (cacheWrite ?? 0) - long },
-    // The service counts the first token here; the total comes at the end and replaces it.
+    // The service counts the first token here; the total at the end replaces it.
     output_tokens: Math.min(1, answer.usage.outputTokens),
     output_tokens_details: null,
     inference_geo: null,
@@ -62,7 +62,7 @@ export function begin(answer: ScriptAnswer): RawMessageStreamEvent[] {
   ];
 }
 
-/** The events of one step. */
+/** Returns the events of one step. */
 export function line(step: Step, answer: ScriptAnswer): RawMessageStreamEvent[] {
   if (step.type === 'end') return ending(answer);
   const block = blockAt(answer, step.at);
@@ -105,7 +105,7 @@ function delta(index: number, content: RawContentBlockDelta): RawMessageStreamEv
   return { type: 'content_block_delta', index, delta: content };
 }
 
-/** The counts occur again, as totals: adding them up would count twice. */
+/** Returns the events that end a response. The counts are repeated as totals: adding them up would count twice. */
 function ending(answer: ScriptAnswer): RawMessageStreamEvent[] {
   const { plain, cacheRead, cacheWrite } = inputOf(answer.usage);
   const thinking = answer.usage.reasoningTokens;
@@ -117,7 +117,7 @@ function ending(answer: ScriptAnswer): RawMessageStreamEvent[] {
     output_tokens_details: thinking === undefined ? null : { thinking_tokens: thinking },
     server_tool_use: null,
   };
-  // The type lists the reasons of today; the service says that more may come.
+  // The type lists the current reasons; the service documents that more may be added.
   const stop_reason = stopReasons[answer.stop] as ServiceStopReason;
   return [
     {
@@ -129,7 +129,7 @@ function ending(answer: ScriptAnswer): RawMessageStreamEvent[] {
   ];
 }
 
-/** The service counts cached input apart; a script counts it in. */
+/** Returns the input counts. The service counts cached input separately; a script includes it. */
 function inputOf(usage: Usage): { plain: number; cacheRead: number | null; cacheWrite: number | null } {
   const cacheRead = usage.cacheReadTokens ?? null;
   const cacheWrite = usage.cacheWriteTokens ?? null;
@@ -142,7 +142,7 @@ function blockAt(answer: ScriptAnswer, at: number): ScriptBlock {
   return block;
 }
 
-/** Pings, and unknown kinds of events, blocks and deltas. */
+/** Returns pings and unknown kinds of events, blocks and deltas. */
 export function noise(): readonly unknown[] {
   return [
     { type: 'ping' },
@@ -152,7 +152,7 @@ export function noise(): readonly unknown[] {
   ];
 }
 
-/** An event in the stream format: named by its type, like the service's. */
+/** Formats an event for the stream, named by its type like the service's. */
 export function frame(payload: unknown): string {
   const data = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const type = fieldsOf(payload)['type'];

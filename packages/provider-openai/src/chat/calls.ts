@@ -7,16 +7,16 @@ interface StreamedToolCall {
   readonly index: number | undefined;
   id: string;
   name: string;
-  /** Arguments that came before the name did. */
+  /** Arguments that arrived before the name. */
   held: string;
 }
 
 /**
- * The calls of one answer, put together from the pieces that servers send. OpenAI gives each piece its index
- * and names the call in its first piece only. Others leave out the index or the id, repeat id and name in every
- * piece, send each call whole, or give every call the index 0.
+ * Assembles the calls of one response from chunks. OpenAI includes the index in each chunk and the call's name in its
+ * first chunk only. Other servers omit the index or the id, repeat id and name in every chunk, send each call in one
+ * chunk, or use index 0 for every call.
  *
- * Invariant: a piece belongs to the call it names by index or id; one that names neither continues the last.
+ * Invariant: a chunk belongs to the call of its index or id; one without both continues the last call.
  */
 export class StreamedCalls {
   readonly #calls: StreamedToolCall[] = [];
@@ -26,7 +26,7 @@ export class StreamedCalls {
     return this.#calls.length;
   }
 
-  /** Takes one entry of `delta.tool_calls`. */
+  /** Processes one entry of `delta.tool_calls`. */
   add(piece: Fields, out: ResponseSink): void {
     const given = isFields(piece['function']) ? piece['function'] : {};
     const index = typeof piece['index'] === 'number' ? piece['index'] : undefined;
@@ -45,7 +45,7 @@ export class StreamedCalls {
     else tellInput(call, input, out);
   }
 
-  /** No more chunks will come. A call without a name is emitted without one, for the kit to reject. */
+  /** Ends the calls. A call without a name is emitted without one, and then rejected. */
   end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;
@@ -75,7 +75,7 @@ export class StreamedCalls {
   }
 }
 
-/** Some servers give the arguments as an object instead of its JSON. */
+/** Returns the arguments as JSON text; some servers send them as an object. */
 function inputOf(given: unknown): string {
   if (typeof given === 'string') return given;
   return isFields(given) ? JSON.stringify(given) : '';

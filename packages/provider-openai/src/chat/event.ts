@@ -9,16 +9,16 @@ import { StreamedCalls } from './calls.ts';
 /** State of a response while it streams. */
 interface ChatStreamState {
   readonly calls: StreamedCalls;
-  /** The text and the reasoning so far, for servers that send the whole once more. */
+  /** The text and the reasoning so far, for servers that repeat all of it. */
   text: string;
   reasoning: string;
   named: boolean;
   refused: boolean;
-  /** The finish reason has arrived: nothing is added to the response anymore. */
+  /** True after the finish reason, when nothing is added to the response any longer. */
   finished: boolean;
 }
 
-/** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
+/** State by sink. Each response has its own sink, so the wire itself has no state. */
 const answers: WeakMap<ResponseSink, ChatStreamState> = new WeakMap();
 
 function answerOf(out: ResponseSink): ChatStreamState {
@@ -38,9 +38,11 @@ function answerOf(out: ResponseSink): ChatStreamState {
 }
 
 /**
- * One chunk of a streamed completion. The finish reason ends the answer, since it tells that all of it was
- * sent; the usage comes after it, and some servers leave out the `[DONE]` behind that. A stream without a
- * finish reason was cut, whatever it says at its end.
+ * Reads one chunk of a streamed completion. The finish reason ends the response, because it follows all content.
+ * Usage
+ * comes later, and some servers omit the final `[DONE]`. A stream without a finish reason was cut off, whatever its
+ * last
+ * chunk contains.
  */
 export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (payload === '[DONE]') return;
@@ -67,7 +69,10 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
   out.end(stopOf(reason, answer), reason);
 }
 
-/** No event ends reasoning or text; the next event does. If it continues after all, the kit starts another block. */
+/**
+ * Reads a delta. No event ends reasoning or text; the next event does. If either continues later, it becomes a new
+ * block.
+ */
 function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const said = readSaid(delta, out);
   if (said.reasoning !== '') {
@@ -89,7 +94,10 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
   }
 }
 
-/** Some servers send the whole message, alone or after its deltas. Content missing from the deltas is added now. */
+/**
+ * Reads a complete message, which some servers send alone or after its deltas. Content missing from the deltas is
+ * added.
+ */
 function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const { text, reasoning, refused } = readSaid(message, out);
   const calls = callsIn(message);
@@ -110,7 +118,7 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
   );
 }
 
-/** Calls as every server has them today, and the one call of the API before. */
+/** Returns the calls of a delta, including the single `function_call` of the older API. */
 function callsIn(delta: Fields): readonly Fields[] {
   const given = delta['function_call'];
   const legacy = isFields(given) ? [{ index: 0, function: given }] : [];
@@ -118,8 +126,9 @@ function callsIn(delta: Fields): readonly Fields[] {
 }
 
 /**
- * Many servers say `stop` where OpenAI says `tool_calls`: what counts is that there are calls. Calls announced
- * and not made are the kit's to judge.
+ * Returns the stop reason. Many servers send `stop` where OpenAI sends `tool_calls`, so it depends on whether there
+ * are
+ * calls. Announced calls that never arrive are handled elsewhere.
  */
 function stopOf(reason: string, answer: ChatStreamState): StopReason {
   if (reason === 'length') return 'max_tokens';
@@ -128,7 +137,7 @@ function stopOf(reason: string, answer: ChatStreamState): StopReason {
   return answer.calls.size > 0 || reason !== 'stop' ? 'tool_use' : 'complete';
 }
 
-/** Words for an answer that ended well; `function_call` is that of the API before `tool_calls`. */
+/** Finish reasons of complete responses; `function_call` is from the API before `tool_calls`. */
 const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
 
 function bare(text: string): string {
@@ -144,16 +153,17 @@ function failWith(error: unknown, out: ResponseSink): void {
 interface MessageText {
   text: string;
   reasoning: string;
-  /** Some of the text is a refusal. */
+  /** True if part of the text is a refusal. */
   refused: boolean;
 }
 
 /**
- * Reads the words of a delta or a message. Content is a text, or with some servers a list of parts; a part that cannot
- * be read makes the answer garbled, so that no answer is silently shorter than what was sent.
+ * Reads the text of a delta or a message. Content is a string, or with some servers a list of parts. A part that
+ * cannot
+ * be read makes the response invalid, so that no content is lost silently.
  */
 function readSaid(from: Fields, out: ResponseSink): MessageText {
-  // Compatible servers show reasoning under one of these names, some under both with the same text.
+  // Compatible servers send reasoning in one of these fields, or in both with the same text.
   const reasoning = withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning');
   const said: MessageText = { text: '', reasoning, refused: false };
   const { content } = from;
@@ -165,7 +175,7 @@ function readSaid(from: Fields, out: ResponseSink): MessageText {
   return said;
 }
 
-/** The answer cannot be trusted. */
+/** Reports a response that cannot be trusted. */
 function fail(out: ResponseSink, why: string): void {
   out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
 }
@@ -176,7 +186,7 @@ function takePart(part: unknown, said: MessageText, out: ResponseSink): void {
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
   else if (part['type'] === 'thinking') said.reasoning += thinkingIn(part['thinking']);
   else if (typeof part['text'] === 'string') said.text += part['text'];
-  // Mistral names its sources so, beside the text.
+  // Mistral sends its sources in parts of this type, next to the text.
   else if (part['type'] !== 'reference')
     fail(out, `it contains a part of type ${JSON.stringify(part['type'])}, which is not supported`);
 }

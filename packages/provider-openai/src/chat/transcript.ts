@@ -7,7 +7,7 @@ import { providerName } from '../models.ts';
 import { contentParts, readArguments, readContent } from '../transcript-part.ts';
 import { chatTurn } from './turn.ts';
 
-/** Conversations of Chat Completions: a request's body, or its `messages` alone. */
+/** The format of Chat Completions conversations: a request body, or only its `messages`. */
 export const chatTranscripts: TranscriptFormat = {
   name: 'Chat Completions',
   match(value) {
@@ -43,7 +43,7 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** Instructions come before the conversation and stay unchanged. */
+/** Returns the instructions, which come before the conversation and stay unchanged. */
 function leadOf(messages: readonly unknown[]): readonly unknown[] {
   const first = messages.findIndex((message) => !isFields(message) || !isInstruction(message));
   return first === -1 ? messages : messages.slice(0, first);
@@ -54,7 +54,7 @@ function isInstruction({ role }: Fields): boolean {
 }
 
 class ChatTranscript {
-  // The service wants results right behind the one message that made the calls.
+  // The service expects results directly after the message with the calls.
   readonly #built = new TranscriptBuilder({ joins: false });
 
   message(value: unknown, place: string): void {
@@ -79,7 +79,8 @@ class ChatTranscript {
   #answer(message: Fields, place: string): AssistantPart[] {
     const said = contentParts(message['content'] === '' ? null : message['content']);
     const { tool_calls: calls } = message;
-    if (Array.isArray(calls) && calls.length === 0) this.#built.problem(place, 'has an empty list of calls');
+    if (Array.isArray(calls) && calls.length === 0)
+      this.#built.problem(place, 'contains an empty list of calls');
     return [
       ...said.map((part): AssistantPart => {
         const name = part['type'] === 'refusal' ? 'refusal' : 'text';
@@ -94,7 +95,7 @@ class ChatTranscript {
     if (call['function'] === undefined)
       this.#built.loss(
         place,
-        `has a call of type ${JSON.stringify(call['type'])}; only its name would be kept`,
+        `contains a call of type ${JSON.stringify(call['type'])}; only its name would be kept`,
       );
     const toolName = textIn(given, 'name') || textIn(call, 'type');
     const args = readArguments(this.#built, given['arguments'], place);

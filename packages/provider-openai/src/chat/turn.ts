@@ -8,16 +8,16 @@ import type {
 } from 'openai/resources/chat/completions/completions';
 import { audioFormat, dataURL, fileName } from '../media.ts';
 
-/** One turn as messages: tool messages first, then at most one user message. */
+/** Converts one turn to messages: tool messages first, then at most one user message. */
 export function chatTurn(turn: Turn): readonly Json[] {
   const messages = turn.side === 'user' ? userMessages(turn.parts) : assistantMessages(turn.parts);
-  // The SDK's message types are plain JSON without saying so.
+  // The messages are plain JSON, but the SDK's types do not show it.
   return messages as unknown as Json[];
 }
 
 /**
- * A tool message holds text only, so what else a tool returned follows as a user message, after all tool
- * messages of the turn (which must stand together) and before what the user says.
+ * Converts results and user content. A tool message can contain only text, so other tool output follows in a user
+ * message, after all tool messages of the turn (which must be consecutive) and before the user's content.
  */
 function userMessages(parts: readonly (ResultPart | UserPart)[]): ChatCompletionMessageParam[] {
   const messages: ChatCompletionMessageParam[] = [];
@@ -35,7 +35,7 @@ function userMessages(parts: readonly (ResultPart | UserPart)[]): ChatCompletion
   const content = [...attached, ...said];
   const [only] = content;
   if (only === undefined) return messages;
-  // The plain string is the form that every server understands.
+  // Every server accepts a plain string.
   const plain = content.length === 1 && only.type === 'text';
   return [...messages, { role: 'user', content: plain ? only.text : content }];
 }
@@ -66,7 +66,7 @@ function contentPart(part: UserPart): ChatCompletionContentPart {
   }
 }
 
-/** Text and calls. Chat Completions takes back no reasoning, and knows no order between text and calls. */
+/** Converts text and calls. Chat Completions accepts no reasoning and has no order between text and calls. */
 function assistantMessages(parts: readonly AssistantPart[]): ChatCompletionMessageParam[] {
   let text = '';
   const calls: NonNullable<ChatCompletionAssistantMessageParam['tool_calls']> = [];

@@ -15,14 +15,14 @@ import { canBeStrict } from '../strict.ts';
 import { chatEvent } from './event.ts';
 import { chatTurn } from './turn.ts';
 
-/** Chat Completions, at OpenAI and at every server that speaks it. */
+/** Creates the wire of Chat Completions, for OpenAI and compatible servers. */
 export function chatWire(address: OpenAIAddress, model: string): Wire {
   return {
     provider: providerName,
     framing: 'sse',
     endpoint: () => endpointOf(address, '/chat/completions'),
     envelope: (request) => ({
-      // The SDK's types are plain JSON without saying so; being typed is what guards the names of the fields.
+      // The body is plain JSON, but the SDK's types do not show it. They check the field names.
       body: chatBody(request, address.official) as unknown as JsonObject,
       turns: 'messages',
       lead: systemMessages(request) as unknown as Json[],
@@ -43,8 +43,8 @@ function systemMessages(request: WireRequest): ChatCompletionSystemMessageParam[
 }
 
 /**
- * The body without its messages. Fields are assigned one by one, since TypeScript checks their names only then.
- * Compatible servers get the older `max_tokens`, which all of them know, and nothing that only OpenAI has.
+ * Returns the body without its messages. Fields are assigned one by one, because TypeScript checks their names only
+ * then. Compatible servers receive the older `max_tokens`, which all of them support, and no OpenAI-specific fields.
  */
 function chatBody(
   request: WireRequest,

@@ -11,7 +11,7 @@ import { messageHead } from './turn.ts';
 /** State of a response while it streams. */
 interface ResponsesStreamState {
   readonly items: Items;
-  /** Numbered events, by what each of them said: one that comes again says nothing. */
+  /** The content of numbered events, to detect repeated ones. */
   readonly events: Map<number, unknown>;
   called: boolean;
   refused: boolean;
@@ -20,7 +20,7 @@ interface ResponsesStreamState {
 
 type EventPayload = Fields;
 
-/** An answer lives as long as its `out`, of which the kit makes one per answer: the wire itself keeps nothing. */
+/** State by sink. Each response has its own sink, so the wire itself has no state. */
 const answers: WeakMap<ResponseSink, ResponsesStreamState> = new WeakMap();
 
 function answerOf(out: ResponseSink): ResponsesStreamState {
@@ -33,11 +33,12 @@ function answerOf(out: ResponseSink): ResponsesStreamState {
 }
 
 /**
- * One server-sent event of the Responses API. Kinds without new content (`in_progress`, `content_part.added`) and
- * unknown kinds are skipped.
+ * Reads one server-sent event of the Responses API. Events without new content (`in_progress`, `content_part.added`)
+ * and
+ * unknown events are skipped.
  */
 export function responsesEvent(payload: unknown, out: ResponseSink): void {
-  // Compatible servers close with the `[DONE]` of the older API; any other text is not part of this protocol.
+  // Compatible servers end with the `[DONE]` of the older API; any other text is not part of this protocol.
   if (payload === '[DONE]') return;
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
@@ -47,7 +48,10 @@ export function responsesEvent(payload: unknown, out: ResponseSink): void {
   else if (payload['type'] === undefined && payload['error'] !== undefined) failWith(payload['error'], out);
 }
 
-/** Gateways that connect again may send events a second time. Servers that do not count send 0 or nothing. */
+/**
+ * Returns true for a repeated event. Gateways that reconnect may send events twice. Servers that do not number events
+ * send 0 or no number.
+ */
 function isRepeated(
   { sequence_number: number, delta: piece, type }: EventPayload,
   out: ResponseSink,
@@ -87,7 +91,7 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.function_call_arguments.done': (payload, out) => part(payload, out, 'input', 'arguments'),
   'response.completed': (payload, out) => {
     const response = isFields(payload['response']) ? payload['response'] : {};
-    // Some servers end an answer that was cut like any other.
+    // Some servers end a response that was cut off like a complete one.
     if (response['status'] === 'incomplete') return handlers.get('response.incomplete')?.(payload, out);
     close(response, out);
     const { called, refused } = answerOf(out);
@@ -104,11 +108,11 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
     tellUsage(response, out);
     failWith(isFields(response) ? response['error'] : undefined, out);
   },
-  // According to the types the fields are in the event itself; the service sometimes nests them.
+  // According to the types, the fields are in the event itself, but the service sometimes nests them.
   error: (payload, out) => failWith(payload['error'] ?? payload, out),
 };
 
-/** As maps, since a service may send any word, `constructor` included. */
+/** A map, because a service may send any type, including `constructor`. */
 const handlers: ReadonlyMap<string, PayloadHandler> = new Map(Object.entries(handlersByType));
 
 const incomplete: ReadonlyMap<string, StopReason> = new Map([
@@ -121,7 +125,7 @@ function failWith(error: unknown, out: ResponseSink): void {
   out.fail({ kind, message, retryAfterMs });
 }
 
-/** The item's place in the output; a server that leaves it out is understood by the item's id. */
+/** Returns the index of an item in the output, or its id for a server that omits the index. */
 function keyOf(payload: EventPayload): BlockKey {
   const { output_index: index, item_id: id, item } = payload;
   if (typeof index === 'number') return index;
@@ -143,7 +147,7 @@ function delta(payload: EventPayload, out: ResponseSink, kind: ItemKind): void {
   out[kind](item.key, text);
 }
 
-/** A part is whole. */
+/** Completes a part. */
 function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
@@ -152,12 +156,12 @@ function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: s
   whole(item, kind, text, out, from);
 }
 
-/** The item that an event brings. */
+/** Returns the item of an event. */
 function itemOf(payload: EventPayload, item: EventPayload, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
 
-/** Every block is mentioned when its item opens, so that the order of blocks is the order of items. */
+/** Opens an item. Every block is announced when its item opens, so that blocks have the order of the items. */
 function open(payload: EventPayload, out: ResponseSink): void {
   const { item } = payload;
   if (!isFields(item)) return;
@@ -179,7 +183,7 @@ function keepHead(item: EventPayload, at: BlockKey, out: ResponseSink): void {
   }
 }
 
-/** Data before the content of an item, once. */
+/** Emits the data that precedes the content of an item, once. */
 function announce(item: EventPayload, known: OutputItem, out: ResponseSink): void {
   if (known.isAnnounced) return;
   known.isAnnounced = true;
@@ -189,7 +193,7 @@ function announce(item: EventPayload, known: OutputItem, out: ResponseSink): voi
   if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
 }
 
-/** The item is complete. Content missing from its chunks is added now: some servers send none. */
+/** Completes an item. Content missing from its chunks is added, because some servers send no chunks. */
 function finish(payload: EventPayload, out: ResponseSink): void {
   const { item } = payload;
   if (isFields(item)) settle(item, itemOf(payload, item, out), out);
@@ -201,7 +205,7 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
   known.isDone = true;
   switch (item['type']) {
     case 'message':
-      // A head behind its text would belong to the next one.
+      // A head after its text would belong to the next text.
       if (known.said === '') announce(item, known, out);
       whole(known, 'text', contentText(item, out), out);
       return out.close(key);
@@ -214,12 +218,12 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
       whole(known, 'input', textIn(item, 'arguments'), out);
       return out.close(key);
     default:
-      // The guide asks for every item of the output to be sent back, those we do not know included.
+      // The guide requires every item of the output to be sent back, including unknown ones.
       if (typeof item['type'] === 'string' && !wasDone) out.seal(key, returned(item));
   }
 }
 
-/** The response has ended. It repeats its items; missing ones are added now. */
+/** Ends the response. Its last event repeats the items; missing ones are added. */
 function close(response: EventPayload, out: ResponseSink): void {
   const { items } = answerOf(out);
   for (const [index, item] of objectsIn(response, 'output').entries()) {
@@ -231,8 +235,10 @@ function close(response: EventPayload, out: ResponseSink): void {
 }
 
 /**
- * Nothing is stored at the service, so an item without its content could only be looked up in vain: "Item with
- * id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models send plain content.
+ * Returns true if an item can be sent back. Nothing is stored at the service, so it would not find an item without
+ * its
+ * content: "Item with id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models send
+ * plain content.
  */
 function canReturn(item: EventPayload): boolean {
   const { encrypted_content: encrypted, content } = item;
@@ -242,8 +248,8 @@ function canReturn(item: EventPayload): boolean {
 }
 
 /**
- * The item in the form that the service accepts back: complete, without output-only fields, which it rejects ("Unknown
- * parameter").
+ * Returns the item in the form that the service accepts back: complete, without output-only fields, which it rejects
+ * ("Unknown parameter").
  */
 function returned(item: EventPayload): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;

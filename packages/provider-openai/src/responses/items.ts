@@ -2,32 +2,34 @@ import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
 
 export type ItemKind = 'text' | 'reasoning' | 'input';
 
-/** Arguments beyond this are refused by the kit, so that nothing needs to be compared: 1 Mi of UTF-16 units. */
+/**
+ * Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer arguments are rejected elsewhere.
+ */
 const maxArguments = 1024 * 1024;
 
-/** One item of the output, and what of it came so far. */
+/** One item of the output and its content so far. */
 export interface OutputItem {
   readonly key: BlockKey;
   readonly id: string;
   readonly type: string;
-  /** The text, the reasoning or the arguments, pieced together. */
+  /** The text, the reasoning or the arguments so far. */
   said: string;
-  /** The part that its last piece belongs to, and where that part begins. */
+  /** The part of the latest chunk, and where that part starts. */
   part: unknown;
   partFrom: number;
   isAnnounced: boolean;
-  /** It came as a whole: it is known and will not change. */
+  /** True if the item is complete and will not change. */
   isDone: boolean;
-  /** The item that closes the response is this one. */
+  /** True if the last event has repeated this item. */
   isMatched: boolean;
 }
 
-/** The items of one answer. What the service says again as a whole is compared with what was pieced together. */
+/** The items of one response. Content that the service repeats in full is compared with the streamed chunks. */
 export class Items {
   readonly #all: OutputItem[] = [];
   readonly #byKey: Map<BlockKey, OutputItem> = new Map();
 
-  /** The item at this place; another one where the place is used again for another type. */
+  /** Returns the item with this key, or a different one if the key is reused for another type. */
   at(key: BlockKey, type: string, id = ''): OutputItem {
     const known = this.#byKey.get(key);
     if (known?.type === type) return known;
@@ -37,7 +39,9 @@ export class Items {
     return item;
   }
 
-  /** The item that is announced, or told whole, at this place; another one than an item that was whole before. */
+  /**
+   * Returns the item that is announced or sent in full with this key; a new one if the previous item was complete.
+   */
   opened(key: BlockKey, type: string, id: string): OutputItem {
     const known = this.at(key, type, id);
     if (!known.isDone || (id !== '' && known.id === id)) return known;
@@ -46,7 +50,7 @@ export class Items {
     return item;
   }
 
-  /** The item that an entry of the closing output repeats: servers change its id, leave out its place or move it. */
+  /** Returns the item that an entry of the last event repeats. Servers change its id, omit its index or move it. */
   match(index: number, type: string, id: string): OutputItem {
     const all = this.#all.filter((item) => !item.isMatched);
     const alike = all.filter((item) => item.type === type);
@@ -73,7 +77,7 @@ export class Items {
     return item;
   }
 
-  /** A piece of an item. */
+  /** Adds a chunk to an item. */
   piece(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
     if (part !== item.part) {
       item.part = part;
@@ -83,7 +87,7 @@ export class Items {
   }
 }
 
-/** A part or an item as a whole: tells what did not come in pieces. */
+/** Compares a complete part or item with its chunks, and emits the missing rest. */
 export function whole(item: OutputItem, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
   const said = from === 0 ? item.said : item.said.slice(from);
   if (text === '' || text === said) return;

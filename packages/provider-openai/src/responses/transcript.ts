@@ -7,7 +7,7 @@ import { providerName } from '../models.ts';
 import { contentParts, readArguments, readContent } from '../transcript-part.ts';
 import { messageHead, responsesTurn } from './turn.ts';
 
-/** Conversations of the Responses API: a request's body, or its `input` alone. */
+/** The format of Responses API conversations: a request body, or only its `input`. */
 export const responsesTranscripts: TranscriptFormat = {
   name: 'OpenAI Responses',
   match(value) {
@@ -47,7 +47,7 @@ function itemsOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(input) ? input : undefined;
 }
 
-/** Instructions come before the conversation and stay unchanged. */
+/** Returns the instructions, which come before the conversation and stay unchanged. */
 function leadOf(items: readonly unknown[]): readonly unknown[] {
   const first = items.findIndex((item) => !isFields(item) || !isInstruction(item));
   return first === -1 ? items : items.slice(0, first);
@@ -58,7 +58,7 @@ function isInstruction({ role }: Fields): boolean {
 }
 
 class ResponsesTranscript {
-  // One answer is many items.
+  // One response consists of several items.
   readonly #built = new TranscriptBuilder({ joins: true });
 
   item(value: unknown, place: string, next: unknown): void {
@@ -77,7 +77,7 @@ class ResponsesTranscript {
         return built.result(place, { toolCallId: textIn(value, 'call_id'), content });
       }
       default:
-        // Whatever the service made it takes back as it is.
+        // The service accepts its own items back unchanged.
         return built.assistant(place, [sealed(value)]);
     }
   }
@@ -106,13 +106,13 @@ class ResponsesTranscript {
   }
 }
 
-/** True if an item is not part of the model's response. */
+/** Returns true if an item is not part of the model's response. */
 function isUsers(item: Fields): boolean {
   if (item['type'] === 'function_call_output') return true;
   return (item['type'] ?? 'message') === 'message' && item['role'] !== 'assistant';
 }
 
-/** The text of an answer, behind what the item holds besides. */
+/** Returns the text of a response, after the other content of the item. */
 function answerParts(item: Fields): AssistantPart[] {
   const head = messageHead({ ...item, type: 'message' });
   const text = contentParts(item['content'])

@@ -9,10 +9,13 @@ import type {
 import { isFields } from '../fields.ts';
 import { dataURL, fileName } from '../media.ts';
 
-/** One turn as input items, in the order of its parts. `thinks`: the model takes reasoning back. */
+/**
+ * Converts one turn to input items, in the order of its parts.
+ * @param thinks true if the model accepts reasoning items
+ */
 export function responsesTurn(turn: Turn, thinks: boolean): readonly Json[] {
   const items = turn.side === 'user' ? userItems(turn.parts) : assistantItems(turn.parts, thinks);
-  // The SDK's item types are plain JSON without saying so.
+  // The items are plain JSON, but the SDK's types do not show it.
   return items as unknown as Json[];
 }
 
@@ -28,7 +31,10 @@ function userItems(parts: readonly (ResultPart | UserPart)[]): ResponseInputItem
   return items;
 }
 
-/** Text alone is sent as a string; images and files need the list form. The API has no error flag. */
+/**
+ * Converts the output of a tool. Text alone is sent as a string; images and files need the list form. The API has no
+ * error flag.
+ */
 function outputOf(content: readonly ToolResultPart[]): string | ResponseFunctionCallOutputItem[] {
   const [only] = content;
   if (only === undefined) return '';
@@ -41,7 +47,7 @@ function inputContent(part: UserPart): ResponseInputContent {
   switch (kind) {
     case 'image':
       return { type: 'input_image', image_url: dataURL(part), detail: 'auto' };
-    // This API has no part for audio yet (openai-node 6, `ResponseInputContent`).
+    // This API has no audio part yet (openai-node 6, `ResponseInputContent`).
     case 'audio':
     case 'pdf':
     case 'text':
@@ -53,12 +59,14 @@ function inputContent(part: UserPart): ResponseInputContent {
 }
 
 /**
- * Items sealed by this provider go back byte for byte and in their place. The service ties a reasoning item to
- * the item it led to, by id, and refuses either one without the other ("... was provided without its required
- * following item", "... without its required 'reasoning' item"), for the rest of the conversation. So:
+ * Converts the parts of a response. Items sealed by this provider are sent back unchanged, in their position. The
+ * service
+ * ties a reasoning item to the item after it, by id, and rejects either without the other for the rest of the
+ * conversation ("... was provided without its required following item", "... without its required 'reasoning' item").
+ * So:
  *
- * T1. Reasoning goes back only right before an item of the same answer, never at the end of a turn.
- * T2. Ids go back only behind reasoning that goes back.
+ * T1. Reasoning is sent back only directly before an item of the same response, never at the end of a turn.
+ * T2. Ids are sent back only after reasoning that is sent back.
  */
 function assistantItems(parts: readonly AssistantPart[], thinks: boolean): ResponseInputItem[] {
   const items: ResponseInputItem[] = [];
@@ -74,7 +82,7 @@ function assistantItems(parts: readonly AssistantPart[], thinks: boolean): Respo
     if (part.type === 'text') {
       const known = thinks ? head : undefined;
       head = undefined;
-      // A text that is not known to be the service's own led from no thought.
+      // Text that is not known to be the service's own did not follow this reasoning.
       if (known?.id === undefined) thoughts = [];
       add((ids) => message(part.text, known, ids));
     } else if (part.type === 'tool_call') add((ids) => functionCall(part, ids));
@@ -106,7 +114,7 @@ export interface MessageHead {
 
 type MessagePhase = 'commentary' | 'final_answer';
 
-/** The head of a message, when the data is one. */
+/** Returns the head of a message; undefined for other data. */
 export function messageHead(data: unknown): MessageHead | undefined {
   if (!isFields(data) || data['type'] !== 'message') return undefined;
   const { id, phase } = data;

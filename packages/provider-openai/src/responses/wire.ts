@@ -15,22 +15,22 @@ import { responsesTurn } from './turn.ts';
 
 /** Reasoning settings of a request. */
 export interface ResponsesOptions {
-  /** `auto` asks for readable summaries of the reasoning; some accounts may not have them. Default `auto`. */
+  /** `auto` requests readable summaries of the reasoning, which are not available to all accounts. Default `auto`. */
   readonly reasoningSummary?: 'auto' | 'off';
 }
 
 /**
- * The Responses API without any state at the service: nothing is stored, and reasoning comes encrypted to be
- * sent back with the next request.
+ * Creates the wire of the Responses API without state at the service: nothing is stored, and reasoning is received
+ * encrypted and sent back with the next request.
  */
 export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesOptions = {}): Wire {
-  // OpenAI's other models refuse reasoning items; of the models of other servers we know nothing.
+  // OpenAI's other models reject reasoning items; the models of other servers are unknown.
   const thinks = !address.official || reasons(model);
   return {
     provider: providerName,
     framing: 'sse',
     endpoint: () => endpointOf(address, '/responses'),
-    // The SDK's type is plain JSON without saying so; being typed is what guards the names of the fields.
+    // The body is plain JSON, but the SDK's type does not show it. The type checks the field names.
     envelope: (request) => ({
       body: responsesBody(request, options, address.official) as unknown as JsonObject,
       turns: 'input',
@@ -47,8 +47,9 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
 }
 
 /**
- * The body without its input. Fields are assigned one by one, since TypeScript checks their names only then.
- * The instructions go as one text, stable parts first; whatever is a default of the service is left out.
+ * Returns the body without its input. Fields are assigned one by one, because TypeScript checks their names only
+ * then.
+ * The instructions are sent as one string, stable parts first; defaults of the service are omitted.
  */
 function responsesBody(
   request: WireRequest,
@@ -59,7 +60,7 @@ function responsesBody(
   if (official) Object.assign(body, cacheFields(request));
   if (request.system.length > 0) body.instructions = request.system.join('\n\n');
   if (request.tools.length > 0) {
-    // `strict` is true when left out, and would then change the schema and what counts as required.
+    // `strict` defaults to true, which would change the schema and its required fields.
     body.tools = request.tools.map((tool) => ({ type: 'function', ...tool, strict: false }));
     if (request.toolChoice === 'none') body.tool_choice = 'none';
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cobbler/agent';
 import { isFields } from '../fields.ts';
 
-/** Reads parts of a request body, failing with words that name the place. */
+/** Returns an object of a request body. These functions throw errors that name the position in the body. */
 export function object(value: unknown, place: string): Record<string, unknown> {
   if (!isFields(value)) throw new TypeError(`${place} must be an object`);
   return value;
@@ -17,12 +17,12 @@ export function list(value: unknown, place: string): Record<string, unknown>[] {
   return value.map((item, index) => object(item, `${place}[${index}]`));
 }
 
-/** The objects of a list that may be missing or of another shape; for rules, which must never throw. */
+/** Returns the objects of a list, which may be missing or invalid, for rules, which must never throw. */
 export function objects(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
-/** A data URL taken apart. */
+/** Parses a data URL. */
 export function readDataURL(
   value: unknown,
   place: string,
@@ -32,7 +32,7 @@ export function readDataURL(
   return { mediaType: found[1] ?? '', data: found[2] ?? '' };
 }
 
-/** Arguments of a call, which both APIs hold as JSON text. */
+/** Parses the arguments of a call, which are JSON text in both APIs. */
 export function readArguments(value: unknown, place: string): unknown {
   try {
     return JSON.parse(text(value, place));
@@ -41,7 +41,7 @@ export function readArguments(value: unknown, place: string): unknown {
   }
 }
 
-/** A field under another name, left out when it is absent. */
+/** Returns a field under another name; omitted if it is absent. */
 export function optional<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
@@ -53,7 +53,7 @@ export function numberOrNothing(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** A schema as it was sent. */
+/** Returns a schema as it was sent. */
 export function schema(value: unknown, place: string): JsonObject {
   return object(value, place) as JsonObject;
 }

@@ -1,5 +1,5 @@
 /**
- * The inverses of the wires: play Responses and Chat Completions in tests.
+ * Mock wires of Responses and Chat Completions, for tests.
  *
  * @module
  */

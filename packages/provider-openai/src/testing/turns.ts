@@ -6,7 +6,7 @@ export interface TurnPart {
   readonly parts: readonly ReadPart[];
 }
 
-/** Pieces of one side that stand together are one turn: results of tools and what the user says. */
+/** Joins consecutive items of one role to one turn: tool results and the user's content. */
 export function turnsOf(pieces: readonly TurnPart[]): ReadRequest['turns'] {
   const turns: { readonly side: TurnPart['side']; readonly parts: ReadPart[] }[] = [];
   for (const { side, parts } of pieces) {

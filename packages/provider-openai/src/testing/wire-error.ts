@@ -1,6 +1,6 @@
 import type { ScriptFault, WireError } from '@cobbler/agent/testing';
 
-/** OpenAI's description of an error, as it is under `error` in every failure. */
+/** OpenAI's description of an error, which is under `error` in every failure. */
 export interface WireFailure {
   readonly message: string;
   readonly type: string;
@@ -8,7 +8,7 @@ export interface WireFailure {
   readonly code: string | null;
 }
 
-/** A failure with the status and headers that OpenAI gives it. */
+/** Returns a failure with OpenAI's status and headers. */
 export function wireError(
   status: number,
   failure: WireFailure,
@@ -21,7 +21,7 @@ export function wireError(
   };
 }
 
-/** A request that OpenAI refuses as wrong. */
+/** Returns the error for an invalid request. */
 export function refusal(
   message: string,
   {
@@ -54,13 +54,17 @@ const words: Readonly<Record<ScriptFault['kind'], Words>> = {
   },
 };
 
-/** A failure as the service words it, without its status. */
+/** Returns a failure in the service's form, without its status. */
 export function failureOf(fault: ScriptFault): WireFailure {
   const { status: _status, ...rest } = words[fault.kind];
   return { message: fault.message, ...rest };
 }
 
-/** A failure as HTTP answer. A refused key is repeated; OpenAI shows only its ends, other servers all of it. */
+/**
+ * Returns a failure as an HTTP response. The message repeats a rejected key; OpenAI shows only its ends, other
+ * servers
+ * all of it.
+ */
 export function errorOf(fault: ScriptFault, secret: string): WireError {
   const failure = failureOf(fault);
   const echo = `${fault.message} Incorrect API key provided: ${secret}. You can find your API key at https://platform.openai.com/account/api-keys.`;
@@ -72,14 +76,17 @@ export function errorOf(fault: ScriptFault, secret: string): WireError {
   );
 }
 
-/** A failure inside a stream. There are no headers: the delay is in the text. */
+/** Returns a failure inside a stream. It has no headers, so the message contains the delay. */
 export function toldInStream(fault: ScriptFault): WireFailure {
   const failure = failureOf(fault);
   if (fault.retryAfterMs === undefined) return failure;
   return { ...failure, message: `${failure.message} Please try again in ${fault.retryAfterMs}ms.` };
 }
 
-/** Headers of a good answer (developers.openai.com/api/docs/guides/rate-limits), and what is made of them. */
+/**
+ * Headers of a successful response (developers.openai.com/api/docs/guides/rate-limits), and the values read from
+ * them.
+ */
 export const goodHead = {
   headers: {
     'x-request-id': 'req_1',

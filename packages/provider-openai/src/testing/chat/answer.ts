@@ -6,12 +6,12 @@ import { toldInStream } from '../wire-error.ts';
 
 type Choice = ChatCompletionChunk.Choice;
 
-/** The chunk that opens an answer. */
+/** Returns the chunk that starts a response. */
 export function begin(answer: ScriptAnswer): readonly ChatCompletionChunk[] {
   return [chunk(answer, [choice({ role: 'assistant', content: '' })])];
 }
 
-/** Chunks of one step, and at the end `[DONE]`, which is not a chunk. */
+/** Returns the chunks of one step, and `[DONE]` at the end, which is not a chunk. */
 export function line(step: Step, answer: ScriptAnswer): readonly (ChatCompletionChunk | string)[] {
   if (step.type === 'end') {
     return [
@@ -25,10 +25,13 @@ export function line(step: Step, answer: ScriptAnswer): readonly (ChatCompletion
   return delta === undefined ? [] : [chunk(answer, [choice(delta)])];
 }
 
-/** Compatible servers add a field for reasoning; the SDK's types do not have it. */
+/** A delta with the reasoning field of compatible servers, which the SDK's types do not have. */
 type Delta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
 
-/** Text and reasoning have neither beginning nor end on this wire, and calls only a beginning. */
+/**
+ * Returns the delta of a step. Text and reasoning have neither a start nor an end on this wire, and calls only a
+ * start.
+ */
 function deltaOf(step: Exclude<Step, { type: 'end' }>, block: ScriptBlock, index: number): Delta | undefined {
   if (step.type === 'delta') {
     if (block.type === 'text') return { content: step.text };
@@ -40,7 +43,7 @@ function deltaOf(step: Exclude<Step, { type: 'end' }>, block: ScriptBlock, index
   return { tool_calls: [{ index, id: block.id, type: 'function', function: called }] };
 }
 
-/** Calls are counted among themselves. */
+/** Returns the index of a call among the calls. */
 function callIndex(answer: ScriptAnswer, at: number): number {
   return answer.blocks.slice(0, at).filter((block) => block.type === 'call').length;
 }
@@ -60,7 +63,7 @@ function chunk(answer: ScriptAnswer, choices: Choice[]): ChatCompletionChunk {
   };
 }
 
-/** A stop reason that the API does not have is sent as an unknown value. */
+/** Returns the finish reason. A stop reason that the API does not have is sent as an unknown value. */
 function finishReason({ stop }: ScriptAnswer): Choice['finish_reason'] {
   const known = {
     complete: 'stop',
@@ -73,7 +76,7 @@ function finishReason({ stop }: ScriptAnswer): Choice['finish_reason'] {
   return 'a_reason_from_the_future' as Choice['finish_reason'];
 }
 
-/** Details that the script leaves out are left out, as many servers do. */
+/** Returns the usage. Details missing from the script are omitted, as many servers do. */
 function usageOf({ usage }: ScriptAnswer): CompletionUsage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
@@ -89,12 +92,12 @@ function usageOf({ usage }: ScriptAnswer): CompletionUsage {
   };
 }
 
-/** A failure inside a stream: an error object where a chunk is expected. */
+/** Returns the chunks of a failure inside a stream: an error object in place of a chunk. */
 export function fail(fault: ScriptFault): readonly unknown[] {
   return [{ error: toldInStream(fault) }];
 }
 
-/** Content that a client must tolerate: chunks without a choice, and unknown kinds. */
+/** Returns content that a client must tolerate: chunks without a choice, and unknown kinds. */
 export function noise(): readonly unknown[] {
   const empty = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 };
   return [

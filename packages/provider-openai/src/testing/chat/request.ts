@@ -12,7 +12,7 @@ import {
 import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 
-/** Reads a body back. Throws for one that would not stream or would not tell its usage. */
+/** Parses a request body. Throws if it does not request a stream and its usage. */
 export function read(body: unknown): ReadRequest {
   const request = object(body, 'the body');
   if (request['stream'] !== true) throw new TypeError('stream must be true');
@@ -21,7 +21,7 @@ export function read(body: unknown): ReadRequest {
   const messages = list(request['messages'], 'messages');
   const instructions = messages.filter((message) => message['role'] === 'system');
   if (messages.slice(0, instructions.length).some((message) => message['role'] !== 'system')) {
-    throw new TypeError('messages must begin with the system message');
+    throw new TypeError('messages must start with the system message');
   }
   const shape = request['response_format'] === undefined ? undefined : readShape(request['response_format']);
   const limit = numberOrNothing(request['max_completion_tokens']) ?? numberOrNothing(request['max_tokens']);
@@ -108,6 +108,6 @@ function readContent(part: Record<string, unknown>, place: string): ReadPart {
       return { type: 'file', ...readDataURL(file['file_data'], `${place}.file.file_data`) };
     }
     default:
-      throw new TypeError(`${place} holds a part of type ${String(part['type'])}`);
+      throw new TypeError(`${place} contains a part of type ${String(part['type'])}`);
   }
 }

@@ -6,8 +6,9 @@ import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
 
 /**
- * Checks a request for what Chat Completions rejects, with OpenAI's messages. Each rule names where its message was
- * recorded. The mock has no other rules and accepts everything else.
+ * Checks a request for errors that Chat Completions rejects, with OpenAI's messages. Each rule names where its
+ * message
+ * was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
@@ -23,7 +24,7 @@ type Body = Record<string, unknown>;
 type Rule = (body: Body, messages: readonly Body[]) => WireError | undefined;
 
 const rules: readonly Rule[] = [
-  /** The form of these words: github.com/1jehuang/jcode/issues/1028. */
+  /** The form of this message: github.com/1jehuang/jcode/issues/1028. */
   (body) => {
     const unknown = Object.keys(body).find((name) => !Object.hasOwn(parameters, name));
     if (unknown === undefined) return undefined;
@@ -46,7 +47,11 @@ const rules: readonly Rule[] = [
     const message = `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
     return refusal(message, { param, code: 'invalid_value' });
   },
-  /** github.com/camel-ai/camel/issues/2215 has the words with a maximum of 40, github.com/openclaw/openclaw/pull/875 today's 64. */
+  /**
+   * github.com/camel-ai/camel/issues/2215 has the message with a maximum of 40, github.com/openclaw/openclaw/pull/875
+   * with
+   * the current 64.
+   */
   (_, messages) => {
     for (const [at, message] of messages.entries()) {
       const index = callIds(message).findIndex((id) => id.length > 64);
@@ -106,7 +111,7 @@ const rules: readonly Rule[] = [
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     return refusal(message, { param: 'temperature', code: 'unsupported_parameter' });
   },
-  /** github.com/GoogleChromeLabs/webmcp-tools/issues/417; BerriAI/litellm/pull/34569: also when no effort is sent. */
+  /** github.com/GoogleChromeLabs/webmcp-tools/issues/417; BerriAI/litellm/pull/34569: even if no effort is sent. */
   (body) => {
     const model = String(body['model']);
     if (objects(body['tools']).length === 0 || !needsNoEffortForTools(model)) return undefined;
@@ -129,14 +134,14 @@ function callIds(message: Body | undefined): string[] {
   return objects(message?.['tool_calls']).map((call) => String(call['id']));
 }
 
-/** The calls that a tool message belongs to: those of the message before its run of tool messages. */
+/** Returns the calls that a tool message belongs to: those of the message before the consecutive tool messages. */
 function lastCalls(messages: readonly Body[], at: number): string[] | undefined {
   const before = messages.slice(0, at).findLast((message) => message['role'] !== 'tool');
   const ids = callIds(before);
   return before?.['role'] === 'assistant' && ids.length > 0 ? ids : undefined;
 }
 
-/** Ids of calls that the tool messages directly after the message do not answer. */
+/** Returns the ids of calls without a tool message directly after the message. */
 function unanswered(messages: readonly Body[], at: number, ids: readonly string[]): string[] {
   const after = messages.slice(at + 1);
   const end = after.findIndex((message) => message['role'] !== 'tool');
@@ -146,7 +151,7 @@ function unanswered(messages: readonly Body[], at: number, ids: readonly string[
   return ids.filter((id) => !answered.has(id));
 }
 
-/** Every parameter there is; the compiler keeps the list in step with the SDK. */
+/** All parameters; the compiler keeps the list consistent with the SDK. */
 const parameters: Readonly<Record<keyof ChatCompletionCreateParamsStreaming, true>> = {
   audio: true,
   frequency_penalty: true,

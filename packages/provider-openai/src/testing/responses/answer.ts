@@ -12,10 +12,12 @@ import type {
 import { failureOf, toldInStream } from '../wire-error.ts';
 import { digest, encrypt } from './cipher.ts';
 
-/** The service numbers its events; no client needs the numbers, and a step does not know how many came before. */
+/**
+ * The service numbers its events. No client needs the numbers, and a step does not know the number of earlier events.
+ */
 const sequence_number = 0;
 
-/** Events that open an answer. */
+/** Returns the events that start a response. */
 export function begin(answer: ScriptAnswer): readonly ResponseStreamEvent[] {
   const response = responseOf(answer, { status: 'in_progress' });
   return [
@@ -24,7 +26,7 @@ export function begin(answer: ScriptAnswer): readonly ResponseStreamEvent[] {
   ];
 }
 
-/** Events of one step. */
+/** Returns the events of one step. */
 export function line(step: Step, answer: ScriptAnswer): readonly ResponseStreamEvent[] {
   if (step.type === 'end') return [endOf(answer)];
   const block = answer.blocks[step.at];
@@ -39,7 +41,7 @@ export function line(step: Step, answer: ScriptAnswer): readonly ResponseStreamE
     case 'close':
       return closeItem(block, item, at);
     case 'seal':
-      // What is encrypted comes with the whole item.
+      // Encrypted content is sent with the complete item.
       return [];
   }
 }
@@ -124,7 +126,7 @@ function itemOf(answer: ScriptAnswer, at: number, status: 'in_progress' | 'compl
   return { id: `rs_${id}`, type: 'reasoning', summary, ...encrypted };
 }
 
-/** An item as it is announced: its content is still to come. */
+/** Returns an item as it is announced, before its content. */
 function emptied(item: ResponseOutputItem): ResponseOutputItem {
   if (item.type === 'message') return { ...item, content: [] };
   if (item.type === 'function_call') return { ...item, arguments: '' };
@@ -132,10 +134,10 @@ function emptied(item: ResponseOutputItem): ResponseOutputItem {
   return item;
 }
 
-/** Ids are looked up at every step, and answers may be long. */
+/** Response ids. They are looked up at every step, and a response may be long. */
 const ids: WeakMap<ScriptAnswer, string> = new WeakMap();
 
-/** Different answers have different ids, like those of the service. */
+/** Returns an id of an item. Different responses have different ids, as at the service. */
 function idOf(answer: ScriptAnswer, at: number): string {
   let id = ids.get(answer);
   if (id === undefined) {
@@ -152,7 +154,7 @@ function endOf(answer: ScriptAnswer): ResponseStreamEvent {
     const response = responseOf(answer, { status: 'completed', usage }, true);
     return { type: 'response.completed', response, sequence_number };
   }
-  // A reason the types do not know yet is what `unknown` is about.
+  // `unknown` stands for a reason that the types do not contain yet.
   const incomplete_details = { reason } as NonNullable<Response['incomplete_details']>;
   const response = responseOf(answer, { status: 'incomplete', usage, incomplete_details }, true);
   return { type: 'response.incomplete', response, sequence_number };
@@ -164,7 +166,11 @@ const incomplete: Partial<Readonly<Record<ScriptAnswer['stop'], string>>> = {
   unknown: 'steered',
 };
 
-/** Details that the script leaves out are left out here too, as compatible servers do; the types want them. */
+/**
+ * Returns the usage. Details missing from the script are omitted, as compatible servers do, although the types
+ * require
+ * them.
+ */
 function usageOf({ usage }: ScriptAnswer): ResponseUsage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
@@ -180,7 +186,7 @@ function usageOf({ usage }: ScriptAnswer): ResponseUsage {
   };
 }
 
-/** The response around the output. `output_text` is an addition of the SDK and not on the wire. */
+/** Returns the response around the output. `output_text` is added by the SDK and not sent. */
 function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boolean = false): Response {
   const response: Omit<Response, 'output_text'> = {
     id: `resp_${idOf(answer, 0)}`,
@@ -204,7 +210,8 @@ function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boole
 }
 
 /**
- * A failure inside a stream. An overload arrives in an event that nests its error, as recorded in
+ * Returns the events of a failure inside a stream. An overload arrives in an event that nests its error, as recorded
+ * in
  * github.com/Wei-Shaw/sub2api/issues/6631; rate limits and failures of the service end the response as failed; other
  * errors arrive as an `error` event as in the types.
  */
@@ -240,7 +247,7 @@ export function fail(fault: ScriptFault): readonly unknown[] {
   return [event];
 }
 
-/** Content that a client must tolerate: keep-alives, repeated states, and unknown kinds. */
+/** Returns content that a client must tolerate: keep-alives, repeated states and unknown kinds. */
 export function noise(): readonly unknown[] {
   return [
     { type: 'keepalive', sequence_number },

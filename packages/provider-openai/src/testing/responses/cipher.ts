@@ -1,12 +1,12 @@
 /**
- * Replaces the encryption of reasoning: the mock can verify its output when it comes back, so that it detects a single
- * changed character, like the service.
+ * Replaces the encryption of reasoning. The mock can verify its own output when a request returns it, and detects a
+ * single changed character, like the service.
  */
 export function encrypt(seal: string): string {
   return `gAAAAA${digest(seal)}.${seal}`;
 }
 
-/** The encrypted text; undefined if it was changed. */
+/** Returns the decrypted text; undefined if it was changed. */
 export function decrypt(encrypted: string): string | undefined {
   const found = /^gAAAAA([0-9a-f]{8})\.([\s\S]*)$/.exec(encrypted);
   if (found === null) return undefined;
@@ -14,7 +14,7 @@ export function decrypt(encrypted: string): string | undefined {
   return digest(seal) === found[1] ? seal : undefined;
 }
 
-/** FNV-1a, 32 bits: enough to notice a change, not to hide anything. */
+/** Returns a 32-bit FNV-1a hash: enough to detect a change, but not secure. */
 export function digest(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -13,11 +13,11 @@ import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 import { decrypt } from './cipher.ts';
 
-/** Reads a body back. Throws for one that would store the conversation or would not stream. */
+/** Parses a request body. Throws if it would store the conversation or does not request a stream. */
 export function read(body: unknown): ReadRequest {
   const request = object(body, 'the body');
   if (request['store'] !== false)
-    throw new TypeError('store must be false: nothing is to be kept at the service');
+    throw new TypeError('store must be false: the service must not store the conversation');
   if (request['stream'] !== true) throw new TypeError('stream must be true');
   const format =
     request['text'] === undefined
@@ -41,7 +41,7 @@ export function read(body: unknown): ReadRequest {
 function readTool(tool: Record<string, unknown>, index: number): ReadRequest['tools'][number] {
   const place = `tools[${index}]`;
   if (tool['type'] !== 'function') throw new TypeError(`${place} must be a function`);
-  // Left out, `strict` is true, and the service would read the schema in its own way.
+  // `strict` defaults to true, with which the service would change the schema.
   if (tool['strict'] !== false) throw new TypeError(`${place}.strict must be false`);
   return {
     name: text(tool['name'], `${place}.name`),
@@ -68,7 +68,7 @@ function readItem(item: Record<string, unknown>, index: number): TurnPart {
     case 'function_call_output':
       return { side: 'user', parts: readOutput(item, place) };
     default:
-      throw new TypeError(`${place}.type is ${String(item['type'])}, which no conversation of ours has`);
+      throw new TypeError(`${place}.type is ${String(item['type'])}, which Cobbler never sends`);
   }
 }
 
@@ -91,7 +91,7 @@ function readContent(part: Record<string, unknown>, place: string): ReadPart {
       text(part['filename'], `${place}.filename`);
       return { type: 'file', ...readDataURL(part['file_data'], `${place}.file_data`) };
     default:
-      throw new TypeError(`${place} holds a part of type ${String(part['type'])}`);
+      throw new TypeError(`${place} contains a part of type ${String(part['type'])}`);
   }
 }
 
@@ -104,7 +104,7 @@ function readReasoning(item: Record<string, unknown>, place: string): ReadPart {
   return { type: 'reasoning', text: summary.join('\n\n'), ...optional('seal', seal) };
 }
 
-/** The text of a result; what it holds besides is read as parts of the turn. The API has no flag for an error. */
+/** Reads the text of a result; its other content becomes parts of the turn. The API has no error flag. */
 function readOutput(item: Record<string, unknown>, place: string): ReadPart[] {
   const output = item['output'];
   const parts =

@@ -7,8 +7,9 @@ import { refusal } from '../wire-error.ts';
 import { decrypt } from './cipher.ts';
 
 /**
- * Checks a request for what the Responses API rejects, with its own messages. Each rule names where its message was
- * recorded. The mock has no other rules and accepts everything else.
+ * Checks a request for errors that the Responses API rejects, with its own messages. Each rule names where its
+ * message
+ * was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
@@ -24,7 +25,7 @@ type Body = Record<string, unknown>;
 type Rule = (body: Body, items: readonly Body[]) => WireError | undefined;
 
 const rules: readonly Rule[] = [
-  /** The form of these words: github.com/1jehuang/jcode/issues/1028. */
+  /** The form of this message: github.com/1jehuang/jcode/issues/1028. */
   (body) => {
     const unknown = Object.keys(body).find((name) => !Object.hasOwn(parameters, name));
     return unknown === undefined ? undefined : unknownParameter(unknown);
@@ -80,14 +81,20 @@ const rules: readonly Rule[] = [
     const message = `The encrypted content for item ${String(forged['id'])} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`;
     return refusal(message, { code: 'invalid_encrypted_content' });
   },
-  /** github.com/continuedev/continue/issues/8933; community.openai.com/t/1308318: a message without id does not count. */
+  /**
+   * github.com/continuedev/continue/issues/8933; community.openai.com/t/1308318: a message without an id does not
+   * count.
+   */
   (_, items) => {
     const alone = items.find((item, index) => item['type'] === 'reasoning' && !isFollowed(items, index));
     if (alone === undefined) return undefined;
     const message = `Item '${String(alone['id'])}' of type 'reasoning' was provided without its required following item.`;
     return refusal(message, { param: 'input' });
   },
-  /** github.com/openai/openai-agents-python/issues/722, where each id names its reasoning; here any will do. */
+  /**
+   * github.com/openai/openai-agents-python/issues/722, where each id names its reasoning; the mock accepts any
+   * reasoning.
+   */
   (_, items) => {
     const index = items.findIndex((item) => isCall(item) && item['id'] !== undefined);
     if (index === -1 || items.slice(0, index).some((item) => item['type'] === 'reasoning')) return undefined;
@@ -130,7 +137,7 @@ function isForged(encrypted: unknown): boolean {
   return typeof encrypted === 'string' && decrypt(encrypted) === undefined;
 }
 
-/** Output of the model after reasoning: a message with an id, or a call. */
+/** Returns true if output of the model follows the reasoning: a message with an id, or a call. */
 function isFollowed(items: readonly Body[], index: number): boolean {
   const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning');
   if (next === undefined) return false;
@@ -153,7 +160,7 @@ function isAnswered(items: readonly Body[], callId: unknown): boolean {
   return items.some((item) => isOutput(item) && item['call_id'] === callId);
 }
 
-/** Every parameter there is; the compiler keeps the list in step with the SDK. */
+/** All parameters; the compiler keeps the list consistent with the SDK. */
 const parameters: Readonly<Record<keyof ResponseCreateParamsStreaming, true>> = {
   access_programs: true,
   background: true,

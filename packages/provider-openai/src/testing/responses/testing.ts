@@ -6,7 +6,7 @@ import { begin, fail, line, noise } from './answer.ts';
 import { read } from './request.ts';
 import { refuse } from './rules.ts';
 
-/** The inverse of the Responses wire. */
+/** The mock wire of the Responses API. */
 export const responsesTesting: ProviderTesting = {
   provider: providerName,
   contentType: 'text/event-stream; charset=utf-8',
