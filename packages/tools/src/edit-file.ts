@@ -11,9 +11,9 @@ import { suggestNames } from './workspace/similar-names.ts';
 import type { Change } from './workspace/unified-diff.ts';
 import { changeOf } from './workspace/unified-diff.ts';
 
-/** Arguments of edit_file: what to replace, and where. */
+/** Arguments of edit_file: the path, the passage and its replacement. */
 export interface EditFileArgs extends ReplacementArgs {
-  /** Relative to the workspace. */
+  /** Path relative to the workspace. */
   readonly path: string;
 }
 

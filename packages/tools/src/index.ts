@@ -1,5 +1,5 @@
 /**
- * Tools for one folder: read, write, edit, list, search and run.
+ * Tools for one directory: read, write, edit, list, search and run.
  *
  * @module
  */

@@ -10,23 +10,23 @@ import { byPath, walk } from './workspace/walk.ts';
 
 /** Arguments of list_files. */
 export interface ListFilesArgs {
-  /** The folder, relative to the workspace. Default: all of it. */
+  /** Directory relative to the workspace. Default: the whole workspace. */
   readonly path?: string;
   /** A glob that files must match. */
   readonly pattern?: string;
-  /** Levels of folders to go down; 1 is the folder itself. */
+  /** Number of directory levels; 1 is the directory itself. */
   readonly depth?: number;
-  /** Also what git ignores. */
+  /** Whether to include files that git ignores. */
   readonly include_ignored?: boolean;
 }
 
 interface Listed extends WalkEntry {
-  /** 1 for what is in the folder itself. */
+  /** 1 for entries of the directory itself. */
   readonly depth: number;
 }
 
 const maxShown = 1000;
-/** Walking further would take too long; what lies behind is not counted. */
+/** Maximum number of entries visited, to limit the time; later entries are not counted. */
 const maxWalked = 50_000;
 
 const kindMarks: Record<WalkEntry['kind'], string> = {
@@ -36,7 +36,7 @@ const kindMarks: Record<WalkEntry['kind'], string> = {
   other: ' (special)',
 };
 
-/** Lists files by their paths; what git ignores is left out. */
+/** Lists files by path, without those that git ignores. */
 export function listFiles(workspace: Workspace): Tool {
   return fileTool<ListFilesArgs>({
     name: 'list_files',
@@ -113,7 +113,7 @@ function flatLines(found: readonly Listed[], most: number): string[] {
   return lines;
 }
 
-/** All levels down to `most`, or as many as fit. */
+/** Returns all levels up to `most`, or as many as fit. */
 function treeLines(found: readonly Listed[], most: number): string[] {
   const counts = filesBelow(found);
   let level = Math.min(
@@ -135,11 +135,11 @@ function treeLines(found: readonly Listed[], most: number): string[] {
   return lines;
 }
 
-/** Files down to a level, the folders of that level, and higher folders that are empty. */
+/** Returns the files up to a level, the directories of that level, and empty directories above it. */
 function visibleAt(found: readonly Listed[], level: number): Listed[] {
   return found.filter(({ kind, depth, path }, index) => {
     if (kind !== 'folder' || depth >= level) return depth <= level;
-    // Sorted, what is in a folder follows it.
+    // In sorted order, the content of a directory follows it.
     return found[index + 1]?.path.startsWith(`${path}/`) !== true;
   });
 }

@@ -19,26 +19,29 @@ import { suggestNames } from './workspace/similar-names.ts';
 
 /** Arguments of read_file. */
 export interface ReadFileArgs {
-  /** Relative to the workspace. */
+  /** Path relative to the workspace. */
   readonly path: string;
-  /** The first line wanted, counted from 1. */
+  /** First line to read, starting at 1. */
   readonly offset?: number;
-  /** Maximum lines. Default 2,000. */
+  /** Maximum number of lines. Default 2,000. */
   readonly limit?: number;
-  /** Put its number and a tab before each line. */
+  /** Whether to prefix each line with its number and a tab. */
   readonly line_numbers?: boolean;
 }
 
 const defaultLines = 2000;
-/** Room for line numbers and the closing note stays below what a tool may hand to the model. */
+/**
+ * Maximum size of the text. With line numbers and the note at the end, it stays below the maximum size of a tool
+ * result.
+ */
 const maxTextBytes = 200_000;
-/** Base64 needs four bytes for three, and services accept images up to 5 MB of it. */
+/** Maximum size of an image. Base64 has four bytes for three, and services accept images of up to 5 MB in base64. */
 const maxImageBytes = 3_750_000;
 const maxDocumentBytes = 20_000_000;
-/** Lines of a larger file are counted up to here only. */
+/** Maximum number of bytes of a file in which lines are counted. */
 const maxCountedBytes = 67_108_864;
 
-/** Reads text by lines; images and PDFs are returned as such, for the model to view. */
+/** Reads text by lines, and returns images and PDFs as files for the model to view. */
 export function readFile(workspace: Workspace): Tool {
   return fileTool<ReadFileArgs>({
     name: 'read_file',

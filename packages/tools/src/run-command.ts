@@ -7,42 +7,43 @@ import { defined } from '@cobbler/agent/values';
 
 /** Arguments of run_command. */
 export interface RunCommandArgs {
-  /** A line for /bin/sh. */
+  /** A command line for /bin/sh. */
   readonly command: string;
-  /** Where it runs, relative to the workspace. Default: the workspace. */
+  /** Working directory, relative to the workspace. Default: the workspace. */
   readonly directory?: string;
-  /** Its time limit. */
+  /** Time limit in seconds. */
   readonly timeout_seconds?: number;
 }
 
 /** Limits and environment of run_command. */
 export interface RunCommandOptions {
-  /** Variables for commands, besides the harmless ones of this process that all get. */
+  /** Variables for commands, in addition to the safe ones that every command receives. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where those harmless variables are taken from. Default: this process. */
+  /** Source of the safe variables. Default: this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Default 120,000 ms. */
+  /** Default time limit of a command, in milliseconds. Default 120,000. */
   readonly timeoutMs?: number;
-  /** The longest time that a call may ask for. Default 600,000 ms. */
+  /** Maximum time limit that a call can set, in milliseconds. Default 600,000. */
   readonly maxTimeoutMs?: number;
-  /** From SIGTERM to SIGKILL. Default 1,500 ms. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
   readonly graceMs?: number;
-  /** Maximum bytes of output for the model, start and end. Default 65,536. */
+  /** Maximum number of bytes of output for the model, taken from its start and end. Default 65,536. */
   readonly maxOutputBytes?: number;
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
-  /** Default: node:child_process. */
+  /** Function that starts the command. Default: node:child_process. */
   readonly spawn?: NonNullable<ProcessOptions['spawn']>;
 }
 
 /** Time that the supervisor may need to end a process tree, in addition to the command's time limit. */
 const endingMs = 5000;
 
-/** Watchers get a line at most that often, in milliseconds. */
+/** Minimum interval between progress updates, in milliseconds. */
 const progressMs = 100;
 
 /**
- * Runs a shell command in the workspace. The command itself can reach whatever its user can: the gate in
- * front of the tool decides about it, nothing here reads it.
+ * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides about
+ * it;
+ * this function does not inspect it.
  */
 export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {
   const defaultSeconds = (options.timeoutMs ?? 120_000) / 1000;
@@ -95,7 +96,7 @@ async function run(
   const both = new OutputCapture(options.maxOutputBytes ?? 65_536);
   const watch = progress(context, runtime);
   const { ended } = superviseProcess({
-    // Errors go where output goes, so that both come in the order in which they were printed.
+    // Standard error is redirected to standard output, so that both appear in the order in which they were printed.
     argv: ['/bin/sh', '-c', `exec 2>&1; ${args.command}`],
     cwd,
     env: childEnvironment(options.environment ?? process.env, options.env),
@@ -132,7 +133,7 @@ function report(end: ProcessEnd, output: string, timeoutMs: number): ToolOutput 
   });
 }
 
-/** Passes the newest line on, now and then. */
+/** Reports the newest line of output, at a limited rate. */
 function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder();
   let last = Number.NEGATIVE_INFINITY;
@@ -147,17 +148,18 @@ function progress(context: ToolContext, runtime: Pick<Runtime, 'monotonic'>): (c
   };
 }
 
-/** Above this share of non-text characters, output is not shown. */
+/** Share of non-text characters above which output is not shown. */
 const maxInvalid = 0.1;
 
 /**
- * Output of a command, cleaned for a model: no colors or cursor movements, plain line breaks, only text. Binary output
+ * Cleans the output of a command for a model: no colors or cursor movements, plain line breaks, only text. Binary
+ * output
  * is described instead.
  */
 function commandOutput(raw: string, totalBytes: number): string {
   const plain = stripVTControlCharacters(raw).replaceAll('\r\n', '\n');
   let odd = 0;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
   const text = plain.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\ufffd]/g, (letter) => {
     if (letter === '\r') return '\n';
     odd += 1;
@@ -168,7 +170,7 @@ function commandOutput(raw: string, totalBytes: number): string {
   return text;
 }
 
-/** The last whole line of a piece of output that says something, for a watcher; at most 200 characters. */
+/** Returns the last complete line of the output that is not blank, as a progress update of at most 200 characters. */
 function lastLine(raw: string): string | undefined {
   const lines = commandOutput(raw, raw.length).split('\n');
   const line = lines.findLast((one) => one.trim() !== '');

@@ -14,26 +14,26 @@ export interface SearchFilesArgs extends SearchScope {
   /** A JavaScript regular expression, matched against each line. */
   readonly pattern: string;
   readonly ignore_case?: boolean;
-  /** The pattern is plain text. */
+  /** Whether the pattern is plain text. */
   readonly literal?: boolean;
-  /** Lines shown before and after each match. */
+  /** Number of lines shown before and after each match. */
   readonly context?: number;
-  /** Maximum matches shown. Default 100. */
+  /** Maximum number of matches shown. Default 100. */
   readonly max_matches?: number;
 }
 
 /** Limits of search_files. */
 export interface SearchOptions {
-  /** Time that the expression may take on one file, in milliseconds. Default 2,000. */
+  /** Time limit for one file, in milliseconds. Default 2,000. */
   readonly fileTimeoutMs?: number;
-  /** Time after which a search ends with what it has found, in milliseconds. Default 30,000. */
+  /** Time after which a search ends with the results so far, in milliseconds. Default 30,000. */
   readonly searchTimeoutMs?: number;
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer'>;
 }
 
 const defaultMatches = 100;
 
-/** Searches the content of files, line by line, with a JavaScript regular expression. */
+/** Searches the content of files line by line with a JavaScript regular expression. */
 export function searchFiles(workspace: Workspace, options: SearchOptions = {}): Tool {
   return fileTool<SearchFilesArgs>({
     name: 'search_files',
@@ -139,7 +139,7 @@ function tooCostly(name: string): string {
   return `the expression takes too much time or memory on ${quotePath(name)}: avoid nested repetitions`;
 }
 
-/** `(?i)` at the beginning, which other engines know, is understood too. */
+/** Converts the arguments to an expression. It also accepts `(?i)` at the beginning, as in other engines. */
 function expression(args: SearchFilesArgs): { source: string; flags: string } {
   const isInline = args.literal !== true && args.pattern.startsWith('(?i)');
   const source =

@@ -9,16 +9,17 @@ import type { SearchOptions } from './search-files.ts';
 import { searchFiles } from './search-files.ts';
 import { writeFile } from './write-file.ts';
 
-/** Where the tools work, and their limits. */
+/** The directory of the tools, and their limits. */
 export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions {
-  /** The directory that the tools are confined to. */
+  /** The directory that the tools are restricted to. */
   readonly root: string;
 }
 
 /**
- * All tools for work on one directory: read_file, write_file, edit_file, list_files, search_files,
- * run_command. Each can be had alone too, from a {@link Workspace}.
- * @throws AgentError `invalid` when `root` is not a folder.
+ * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command. Each
+ * can
+ * also be created alone, from a {@link Workspace}.
+ * @throws AgentError `invalid` if `root` is not a directory.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {
   const { environment: env = process.env } = options;

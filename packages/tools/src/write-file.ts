@@ -9,16 +9,16 @@ import { changeOf } from './workspace/unified-diff.ts';
 
 /** Arguments of write_file. */
 export interface WriteFileArgs {
-  /** Relative to the workspace. */
+  /** Path relative to the workspace. */
   readonly path: string;
-  /** The whole new content. */
+  /** The complete new content. */
   readonly content: string;
 }
 
-/** Larger files are replaced without a diff. */
+/** Maximum number of bytes of a file that is compared; larger files are replaced without a diff. */
 const maxComparedBytes = 2_000_000;
 
-/** Writes a whole file in one step, with the folders it needs. */
+/** Writes a complete file in one step, and creates missing directories. */
 export function writeFile(workspace: Workspace): Tool {
   return fileTool<WriteFileArgs>({
     name: 'write_file',

@@ -1,24 +1,24 @@
-/** The passage of a file that is most like the one that was looked for. */
+/** The passage of a file that is most similar to the requested one. */
 export interface ClosestPassage {
-  /** Number of its first line, from 1. */
+  /** Number of its first line, starting at 1. */
   readonly line: number;
   readonly passage: string;
-  /** True when only spaces, tabs and line breaks differ. */
+  /** True if only spaces, tabs and line breaks differ. */
   readonly onlySpace: boolean;
 }
 
-/** An error has to stay quick and short. */
+/** Limits that keep the error fast and short. */
 const maxFileLines = 50_000;
 const maxPassageLines = 200;
 const maxShownLines = 12;
 const maxShownCharacters = 2000;
 const maxComparedCharacters = 300;
-/** Below this share of common letter pairs two lines have nothing to do with each other. */
+/** Minimum share of common letter pairs for two lines to count as similar. */
 const minSimilarity = 0.5;
 
 /**
- * Finds what the author of a wrong `old_text` most likely meant: the place where most of its lines stand,
- * white space aside, or else the line most like its first.
+ * Finds the passage that a wrong `old_text` most likely means: the position that matches most of its lines, ignoring
+ * white space, otherwise the line most similar to its first line.
  */
 export function closestPassage(text: string, wanted: string): ClosestPassage | undefined {
   const lines = text.split(/\r?\n/).slice(0, maxFileLines);
@@ -38,7 +38,7 @@ export function closestPassage(text: string, wanted: string): ClosestPassage | u
   };
 }
 
-/** The longest match of the passage's lines in order, from a line that matches. */
+/** Returns where most lines of the passage match in order, starting with a matching line. */
 function placeOfMost(lines: readonly string[], passage: readonly string[]): number | undefined {
   const wanted = passage.map(withoutSpace);
   const votes = new Map<number, number>();
@@ -52,7 +52,7 @@ function placeOfMost(lines: readonly string[], passage: readonly string[]): numb
   for (const [at, count] of votes) {
     if (at >= 0 && (best === undefined || count > (votes.get(best) ?? 0))) best = at;
   }
-  // One short line in common, such as a bracket, says nothing.
+  // A single short line in common, such as a bracket, is not enough.
   const isTelling = best !== undefined && ((votes.get(best) ?? 0) > 1 || (wanted[0]?.length ?? 0) > 3);
   return isTelling ? best : undefined;
 }
@@ -82,7 +82,10 @@ function pairsOf(line: string): Set<string> {
   return pairs;
 }
 
-/** Twice the common pairs over all pairs (Dice): 1 for equal sets, 0 for nothing in common. */
+/**
+ * Returns twice the number of common pairs divided by the number of all pairs (Dice coefficient): 1 for equal sets, 0
+ * for nothing in common.
+ */
 function alike(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size + right.size === 0) return 0;
   let common = 0;

@@ -1,27 +1,27 @@
 import { counted } from '../workspace/file-bytes.ts';
 import { closestPassage } from './closest-passage.ts';
 
-/** A change of one passage. */
+/** A replacement of one passage. */
 export interface ReplacementArgs {
-  /** The passage as it is in the file. */
+  /** The passage, exactly as in the file. */
   readonly old_text: string;
   /** The replacement text. */
   readonly new_text: string;
-  /** Replace every occurrence, however many there are. */
+  /** Whether to replace every occurrence. */
   readonly replace_all?: boolean;
 }
 
-/** The new text, or what to tell the model. */
+/** The new text, or the error message for the model. */
 export type Replacement =
   | { readonly ok: true; readonly text: string; readonly count: number }
   | { readonly ok: false; readonly problem: string };
 
-/** Places named in an error. */
+/** Maximum number of lines listed in an error. */
 const maxPlaces = 10;
 
 /**
- * Replaces a passage that occurs exactly once, or everywhere with `replace_all`. In a file with Windows line
- * breaks both texts may use UNIX ones; the file keeps its own.
+ * Replaces a passage that occurs exactly once, or every occurrence with `replace_all`. In a file with Windows line
+ * breaks, both texts can use UNIX ones; the file keeps its own.
  */
 export function replacePassage(text: string, args: ReplacementArgs): Replacement {
   const { old_text: given, new_text: replacing, replace_all: all } = args;
@@ -30,7 +30,7 @@ export function replacePassage(text: string, args: ReplacementArgs): Replacement
   }
   const lineBreak = defaultLineBreak(text);
   const converted = toLineBreak(given, lineBreak);
-  // In a file with mixed line breaks the passage may be there just as it was given.
+  // In a file with mixed line breaks, the passage may exist exactly as given.
   const old = text.includes(converted) ? converted : given;
   const fresh = old === converted ? toLineBreak(replacing, lineBreak) : replacing;
   if (old === fresh) return failed('old_text and new_text are identical: nothing would change.');
@@ -44,7 +44,7 @@ function failed(problem: string): Replacement {
   return { ok: false, problem };
 }
 
-/** The line break that most lines end with. */
+/** Returns the line break of most lines. */
 function defaultLineBreak(text: string): '\n' | '\r\n' {
   const all = text.split('\n').length - 1;
   const windows = text.split('\r\n').length - 1;
@@ -55,7 +55,10 @@ function toLineBreak(text: string, lineBreak: '\n' | '\r\n'): string {
   return lineBreak === '\n' ? text : text.replace(/\r?\n/g, '\r\n');
 }
 
-/** Where a passage begins. Overlapping ones count too when only one is allowed: they are just as ambiguous. */
+/**
+ * Returns the positions of a passage. Overlapping ones count if only one is allowed, because they are just as
+ * ambiguous.
+ */
 function placesOf(text: string, passage: string, all: boolean): number[] {
   const places: number[] = [];
   const step = all ? passage.length : 1;

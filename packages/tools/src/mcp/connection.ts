@@ -12,30 +12,33 @@ import type { McpTransport } from './transport.ts';
 const defaultConnectMs = 30_000;
 const defaultCallMs = 120_000;
 
-/** Pages of one list; a server that has more is in a circle. */
+/** Maximum number of pages of one list; a server with more pages probably repeats them. */
 const maxPages = 50;
 
-/** From a second end in a row on: how long a server is left alone, in milliseconds. */
+/** Delay before a restart after the second consecutive failure, in milliseconds; it grows with each failure. */
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
 
-/** A longer pause is not waited for, but told. */
+/**
+ * Maximum delay that a call waits for, in milliseconds; with a longer one it fails with an error that names the
+ * delay.
+ */
 const patienceMs = 2_000;
 
 /** Dependencies of a connection. */
 export interface ConnectionParts {
   readonly name: string;
   readonly config: McpServerConfig;
-  /** Makes a new way to the server. @throws AgentError for a configuration that cannot be used. */
+  /** Creates a new transport to the server. @throws AgentError for an invalid configuration. */
   readonly open: () => McpTransport;
   readonly scrub: (text: string) => string;
   readonly runtime: Pick<Runtime, 'monotonic' | 'timer'>;
   readonly client: { readonly name: string; readonly version: string };
-  /** The server reports that its list has changed, or it was restarted and may have another one. */
+  /** Called when the server reports that its list has changed, or was restarted and may have a different list. */
   readonly onStale: () => void;
 }
 
-/** A client whose way to the server is open, or was. */
+/** A client and its transport, which is open or was open earlier. */
 interface Link {
   readonly client: Client;
   readonly transport: McpTransport;
@@ -48,8 +51,9 @@ export interface McpCallOptions {
 }
 
 /**
- * One server. It is restarted when needed after it has ended: at once the first time, then after a delay that grows
- * while no call succeeds. An interrupted call is never repeated.
+ * A connection to one server. If the server ends, it is restarted when needed: immediately the first time, then after
+ * a
+ * delay that grows until a call succeeds. An interrupted call is never repeated.
  */
 export class McpConnection {
   readonly callMs: number;
@@ -57,7 +61,7 @@ export class McpConnection {
   readonly #links = new Set<Promise<unknown>>();
   #link: Link | undefined;
   #opening: Promise<Link> | undefined;
-  /** Ends and failed starts since the last call that succeeded. */
+  /** Number of ends and failed starts since the last successful call. */
   #failures = 0;
   #notBefore = 0;
   #wasOpen = false;
@@ -68,15 +72,15 @@ export class McpConnection {
     this.callMs = parts.config.callTimeout ?? defaultCallMs;
   }
 
-  /** The server's self-description, as far as known. */
+  /** The server's self-description, or an empty string until it is known. */
   get identity(): string {
     const { name, version } = this.#link?.client.getServerVersion() ?? {};
     return [name, version].filter((word) => typeof word === 'string').join(' ');
   }
 
   /**
-   * The entries of the server's list, unchecked.
-   * @throws AgentError `tool` that tells in words why there are none.
+   * Returns the entries of the server's list, without validating them.
+   * @throws AgentError `tool` that explains why there are none.
    */
   async list(): Promise<readonly unknown[]> {
     const link = await this.#ready();
@@ -102,7 +106,7 @@ export class McpConnection {
 
   /**
    * Makes one call.
-   * @throws AgentError `tool`, or `aborted`, that tells in words what is known of it.
+   * @throws AgentError `tool`, or `aborted`, that describes the known outcome.
    */
   async call(
     tool: string,
@@ -115,7 +119,7 @@ export class McpConnection {
     } catch (error) {
       if (!isExpired(error)) throw this.#failure(unknownOutcome(error), error, link, this.callMs);
     }
-    // The server has refused it unseen, so that it can be made once more.
+    // The server rejected the call without executing it, so it can be repeated.
     await this.#leave(link);
     const again = await this.#ready(means.signal);
     try {
@@ -125,7 +129,7 @@ export class McpConnection {
     }
   }
 
-  /** Resolves when nothing of the server is left. */
+  /** Resolves when the server and everything it started have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#opening?.catch(() => undefined);
@@ -150,7 +154,7 @@ export class McpConnection {
     return result;
   }
 
-  /** The open way to the server; a new one when there is none. */
+  /** Returns the open link to the server, or opens a new one. */
   async #ready(signal?: AbortSignal): Promise<Link> {
     if (this.#isClosed) throw failed(`${this.#title} is closed`);
     if (this.#link?.isOpen === true) return this.#link;
@@ -190,7 +194,7 @@ export class McpConnection {
       };
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => onStale());
       await client.connect(transport, { timeout: this.#connectMs });
-      // It may have ended meanwhile, or we have been closed.
+      // The server may have ended in the meantime, or this connection was closed.
       if (!opened.isOpen) throw Object.assign(new Error('closed'), { code: -32_000 });
       this.#link = opened;
       return opened;
@@ -208,7 +212,7 @@ export class McpConnection {
     this.#notBefore = this.#parts.runtime.monotonic() + pause;
   }
 
-  /** Ends a way to the server. Never rejects. */
+  /** Closes a link. Never rejects. */
   async #leave(link: Link): Promise<void> {
     link.isOpen = false;
     const leaving = link.transport.close().catch(() => undefined);
@@ -234,7 +238,10 @@ export class McpConnection {
   }
 }
 
-/** An error response of the server settles the call. */
+/**
+ * Returns a note that the effect of a call is unknown, unless the server responded with an error, which settles the
+ * call.
+ */
 function unknownOutcome(error: unknown): string {
   const code = isObject(error) ? error['code'] : undefined;
   const isAnswer = typeof code === 'number' && code !== -32_000 && code !== -32_001;
@@ -257,24 +264,24 @@ function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): Promise
   });
 }
 
-/** Codes of JSON-RPC as the protocol uses them. */
+/** JSON-RPC error codes of the protocol. */
 const connectionClosed = -32_000;
 const requestTimeout = -32_001;
 
-/** Maximum characters of a server's last output. */
+/** Maximum number of characters of a server's last output in an error. */
 const maxWords = 600;
 
-/** True if a server rejected a request because it no longer knows our session. */
+/** Returns true if a server rejected a request because it no longer knows the session. */
 function isExpired(error: unknown): boolean {
   return isObject(error) && error['name'] !== 'McpError' && error['code'] === 404;
 }
 
-/** True if the connection to the server is lost. */
+/** Returns true if the connection to the server is lost. */
 function isClosed(error: unknown): boolean {
   return isObject(error) && error['code'] === connectionClosed;
 }
 
-/** The failure, as the part of a sentence after a colon. */
+/** Describes the failure as text that follows a colon. */
 function failureWords(
   error: unknown,
   transport: McpTransport | undefined,

@@ -4,15 +4,16 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { McpTransport } from './transport.ts';
 import { maxMessageBytes } from './transport.ts';
 
-/** Time limit for a response to arrive on another stream after its own was cut, in milliseconds. */
+/** Time to wait for a response on another stream after its own was cut off, in milliseconds. */
 const resumeMs = 5_000;
 
-/** Time limit for a server to end a session, in milliseconds. */
+/** Time limit for ending a session at the server, in milliseconds. */
 const leaveMs = 1_000;
 
 /**
- * Streamable HTTP whose requests always come to an end: the transport of the SDK leaves a request waiting when the
- * stream of its answer is cut, and takes in answers of any length.
+ * Streamable HTTP transport whose requests always complete. The SDK's transport never settles a request if the stream
+ * of
+ * its response is cut off, and accepts responses of any size.
  */
 export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
   readonly #waiting = new Set<RequestId>();
@@ -66,7 +67,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
     const patience = new Promise<void>((resolve) => {
       cancel = this.#runtime.timer(leaveMs, resolve);
     });
-    // Of no use to a server that is gone.
+    // Ending the session fails if the server is no longer running.
     await Promise.race([this.terminateSession().catch(() => undefined), patience]);
     cancel();
     await super.close();
@@ -80,7 +81,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
     return '';
   }
 
-  /** The stream of a request's answer is over. If it was cut, the answer may come by another one for a while. */
+  /**
+   * Handles the end of a response stream. If the stream was cut off, the response may still arrive on another one.
+   */
   #over(id: RequestId | undefined, problem: string | undefined): void {
     if (id === undefined) return;
     const cancel = this.#runtime.timer(problem === undefined ? resumeMs : 0, () => {
@@ -94,14 +97,18 @@ export class HttpTransport extends StreamableHTTPClientTransport implements McpT
   }
 }
 
-/** The request that a body holds. */
+/** Returns the id of the request in a body. */
 function requestIn(init: RequestInit | undefined): RequestId | undefined {
   if (init?.method !== 'POST' || typeof init.body !== 'string') return undefined;
   const { id, method } = JSON.parse(init.body) as { id?: RequestId; method?: string };
   return method === undefined ? undefined : id;
 }
 
-/** The same response, whose body holds no message that is too long. Says when it is over, and why if that is not its end. */
+/**
+ * Returns the same response with a body that fails if a message is too long. Calls `over` at the end, with the
+ * problem
+ * if there is one.
+ */
 function bounded(response: Response, over: (problem: string | undefined) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
@@ -132,7 +139,7 @@ function bounded(response: Response, over: (problem: string | undefined) => void
   return new Response(body, { status, statusText, headers });
 }
 
-/** True if an event of the stream ends within these bytes. */
+/** Returns true if an event of the stream ends within these bytes. */
 function endsEvent(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return text.includes('\n\n') || text.includes('\n\r\n');

@@ -1,5 +1,5 @@
 /**
- * Tools of MCP servers, supervised.
+ * Tools of MCP servers, which are restarted after they end.
  *
  * @module
  */

@@ -3,14 +3,14 @@ import type { Tool } from '@cobbler/agent';
 /** Differences between a server's tools and those that the model knows. */
 export interface ListChange {
   readonly server: string;
-  /** Names as the model calls them. */
+  /** Tool names as the model sees them. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Those with another description, other parameters or another effect. */
+  /** Tools with a different description, parameters or effect. */
   readonly changed: readonly string[];
 }
 
-/** Nothing when a model would see no difference. */
+/** Returns the differences, or undefined if a model would see none. */
 export function listChange(
   server: string,
   before: readonly Tool[],

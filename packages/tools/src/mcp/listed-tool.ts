@@ -4,10 +4,10 @@ import { isObject, schemaProblem } from '@cobbler/agent/provider';
 import { capped, plainText } from './plain-text.ts';
 import { mcpToolName } from './tool-name.ts';
 
-/** Maximum characters of a description: it is part of every request. */
+/** Maximum number of characters of a description, because it is part of every request. */
 const maxDescription = 2_000;
 
-/** Maximum bytes of a schema. */
+/** Maximum number of bytes of a schema. */
 const maxSchema = 32_768;
 
 const maxDepth = 32;
@@ -19,22 +19,22 @@ export interface ListedTool {
   /** Its name for the model. */
   readonly name: string;
   readonly description: string;
-  /** As the server gives it: arguments are checked against this. */
+  /** The schema from the server, against which arguments are checked. */
   readonly schema: JsonObject;
-  /** The same in a form that providers take: this is what the model sees. */
+  /** The same schema in a form that providers accept, which the model sees. */
   readonly parameters: JsonObject;
   readonly effect: ToolEffect;
   /** True if repeated identical calls with identical results are normal. */
   readonly mayRepeat: boolean;
 }
 
-/** A tool that is not offered, and why. */
+/** A tool that is not offered, with the reason. */
 export interface LeftOut {
   readonly name: string;
   readonly why: string;
 }
 
-/** Validates one entry of a server's list. Nothing in it is trusted: one invalid schema would break every request. */
+/** Validates one entry of a server's list. The entry is untrusted: one invalid schema would break every request. */
 export async function listedTool(
   server: string,
   config: McpServerLimits,
@@ -65,7 +65,10 @@ export async function listedTool(
   };
 }
 
-/** The user of this machine sets a tool's effect. The server's own hints count only if the user says so. */
+/**
+ * Returns the effect of a tool. The user of this machine sets it; the server's hints count only if the user trusts
+ * them.
+ */
 function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, hints: unknown): ToolEffect {
   const said = Object.hasOwn(effects, name) ? effects[name] : undefined;
   if (said !== undefined) return said;
@@ -74,7 +77,7 @@ function effectOf(name: string, { effects = {}, trustHints }: McpServerLimits, h
   return hints['idempotentHint'] === true ? 'idempotent' : 'once';
 }
 
-/** A server may have made it to keep this process busy. */
+/** Returns why a schema cannot be used. A server may have crafted it to keep this process busy. */
 async function unusable(schema: JsonObject): Promise<string | undefined> {
   const why = await schemaProblem(schema);
   return why === undefined ? undefined : `its schema is invalid: ${capped(plainText(why), 300)}`;
@@ -113,7 +116,7 @@ function foreignReference(value: unknown): boolean {
   );
 }
 
-/** Words that no provider takes at the top of a schema. */
+/** Keywords that no provider accepts at the top level of a schema. */
 const combining: ReadonlySet<string> = new Set([
   ...[
     'allOf',
@@ -132,8 +135,8 @@ const combining: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A schema as the model may see it: the arguments that its combined parts name stand among its own, because providers
- * take no combination at the top. What that loses is still checked when the tool is called.
+ * Returns the schema that the model sees. The arguments in its combined parts move to the top level, where providers
+ * accept no combining keywords. The original constraints are still checked when the tool is called.
  */
 function offeredSchema(schema: JsonObject): JsonObject {
   if (!Object.keys(schema).some((key) => combining.has(key))) return schema;
@@ -148,11 +151,14 @@ interface Collected {
   readonly root: JsonObject;
   readonly properties: JsonObject;
   readonly required: Set<Json>;
-  /** References may lead round, or to the same place many times. */
+  /** Schemas already visited, because references can form a cycle or repeat. */
   readonly seen: Set<unknown>;
 }
 
-/** The nearest description of an argument counts. Only what every call needs is required. */
+/**
+ * Collects the arguments of a schema. The outermost description of an argument counts, and only arguments that every
+ * call needs are required.
+ */
 function collect(schema: unknown, isAlways: boolean, found: Collected): void {
   if (!isObject(schema) || found.seen.has(schema)) return;
   found.seen.add(schema);

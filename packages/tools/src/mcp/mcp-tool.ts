@@ -6,12 +6,12 @@ import type { McpConnection } from './connection.ts';
 import type { ListedTool } from './listed-tool.ts';
 import { capped, plainText } from './plain-text.ts';
 
-/** Least time between two words of progress that are passed on, in milliseconds. */
+/** Minimum interval between two progress updates that are passed on, in milliseconds. */
 const progressEveryMs = 100;
 
 const maxProgress = 300;
 
-/** A tool of a server as one of ours. */
+/** Converts a tool of a server to a Cobbler tool. */
 export function mcpTool(connection: McpConnection, listed: ListedTool, now: () => number): Tool {
   const { ownName, name, description, schema, parameters, effect, mayRepeat } = listed;
   const tool = defineTool<Record<string, unknown>>({
@@ -20,7 +20,7 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
     parameters,
     effect,
     mayRepeat,
-    // The executor enforces the time limit; that of the connection is only for direct calls.
+    // The executor enforces the time limit; the connection's own limit is only for direct calls.
     timeoutMs: connection.callMs,
     subject: (args) => JSON.stringify(args),
     execute: async (args, context) => {
@@ -39,7 +39,7 @@ export function mcpTool(connection: McpConnection, listed: ListedTool, now: () =
   };
 }
 
-/** Excess progress of a server is dropped. */
+/** Returns a progress callback that drops updates which arrive too fast. */
 function progressTo(context: ToolContext, now: () => number): (progress: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message }) => {
@@ -51,10 +51,10 @@ function progressTo(context: ToolContext, now: () => number): (progress: Progres
   };
 }
 
-/** Maximum base64 characters of images and documents in one result. */
+/** Maximum number of base64 characters of images and documents in one result. */
 const maxMedia = 8_388_608;
 
-/** Maximum parts of one result; a server may send any number. */
+/** Maximum number of parts of one result; a server can send any number. */
 const maxParts = 100;
 
 /** Image types that models accept. */
@@ -67,7 +67,7 @@ function resultOutput(result: Readonly<Record<string, unknown>>): ToolOutput {
   const parts = given.slice(0, maxParts).flatMap((item) => partsOf(item, room));
   if (given.length > maxParts) parts.push(text(`[${given.length - maxParts} more parts were omitted]`));
   const data = result['structuredContent'] ?? (given.length === 0 ? result['toolResult'] : undefined);
-  // A server that follows the protocol says the same as text too.
+  // A server that follows the protocol also sends the data as text.
   if (data !== undefined && !parts.some((part) => part.type === 'text'))
     parts.push(text(JSON.stringify(data)));
   return toolOutput({ content: parts, isError: result['isError'] === true });

@@ -15,19 +15,23 @@ import { fillAll, fillIn } from './references.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import type { McpTransport } from './transport.ts';
 
-/** Maximum tools of one server; each is part of every request. */
+/** Maximum number of tools of one server, because each is part of every request. */
 const maxTools = 100;
 
-/** Which servers, and what they are given. */
+/** The servers to connect to, and their environment. */
 export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  /** Where `${NAME}` is looked up and harmless variables come from. Default: that of this process. */
+  /**
+   * Values for `${NAME}` references, and the source of the safe variables that servers receive. Default: the
+   * environment
+   * of this process.
+   */
   readonly env?: Environment;
-  /** Where programs are started. Default: the working directory. */
+  /** Directory in which servers start. Default: the working directory. */
   readonly cwd?: string;
   /** Called when the tools of a server differ from those that the model knows. */
   readonly onChange?: (change: ListChange) => void;
-  /** Our description for servers. */
+  /** The name and version that Cobbler reports to servers. */
   readonly client?: { readonly name: string; readonly version: string };
   readonly runtime?: Pick<Runtime, 'monotonic' | 'timer' | 'fetch'>;
 }
@@ -40,30 +44,29 @@ export interface McpServerReport {
   readonly tools: number;
   /** Tools that are not offered. */
   readonly leftOut: readonly LeftOut[];
-  /** Why it has no tools here. */
+  /** Why the server has no tools, if so. */
   readonly problem?: string;
-  /** From the start to the list, in milliseconds. */
+  /** Time from the start to the list, in milliseconds. */
   readonly ms: number;
 }
 
-/** Servers and their tools. */
+/** Connected servers and their tools. */
 export interface Mcp {
-  /** Unchanged until {@link takeUp}: the tools of a running conversation do not change. */
+  /** The tools of all servers. They change only in {@link takeUp}, not during a conversation. */
   readonly tools: readonly Tool[];
   readonly servers: readonly McpServerReport[];
   /**
-   * Looks again at servers whose lists may have changed and at those that were not there, and makes what they offer
-   * now the tools. Gives what became different. To be called between conversations: requests that begin otherwise
-   * are not served from a provider's cache.
+   * Reads the lists of servers that may have changed or were not available, updates the tools and returns the
+   * differences. Call this between conversations: providers do not find a changed request prefix in their cache.
    */
   takeUp(): Promise<readonly ListChange[]>;
-  /** Resolves when nothing of the servers is left. */
+  /** Resolves when all servers and everything they started have ended. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to servers, all at the same time. One that cannot be reached has no tools, and its report says why.
- * @throws AgentError `invalid` for a name that no server can have.
+ * Connects to all servers at the same time. A server that cannot be reached has no tools, and its report says why.
+ * @throws AgentError `invalid` for an invalid server name.
  */
 export async function connectMcp(options: McpOptions): Promise<Mcp> {
   const wrong = Object.keys(options.servers).find((name) => !isMcpName(name));
@@ -96,7 +99,7 @@ export async function connectMcp(options: McpOptions): Promise<Mcp> {
   };
 }
 
-/** One server, with the tools that the model knows of it and those that it has now. */
+/** One server, with the tools that the model has and those that the server currently offers. */
 class Server {
   tools: readonly Tool[] = [];
   readonly #name: string;
@@ -140,7 +143,7 @@ class Server {
     };
   }
 
-  /** Reads the list of the server if it may be another one. Never rejects. */
+  /** Reads the list of the server if it may have changed. Never rejects. */
   look(): Promise<void> {
     if (!this.#isStale) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
@@ -149,7 +152,7 @@ class Server {
     return this.#looking;
   }
 
-  /** Makes what was found the tools. */
+  /** Makes the current tools of the server available to the model. */
   adopt(): ListChange | undefined {
     const change = listChange(this.#name, this.tools, this.#found);
     // Tools that are equal for the model keep their object identity.
@@ -185,7 +188,7 @@ class Server {
       else if (tools.has(listed.name))
         leftOut.push({ name: listed.ownName, why: 'another tool has this name' });
       else if (tools.size === maxTools)
-        leftOut.push({ name: listed.ownName, why: `a server can have ${maxTools} tools` });
+        leftOut.push({ name: listed.ownName, why: `a server can have at most ${maxTools} tools` });
       else
         tools.set(
           listed.name,
@@ -196,7 +199,7 @@ class Server {
     this.#leftOut = leftOut;
   }
 
-  /** Says at once what is different, and leaves the tools as they are. */
+  /** Reports the differences immediately, without changing the tools. */
   #noteChange(): void {
     this.#isStale = true;
     if (!this.#isAdopted) return;
@@ -238,7 +241,7 @@ const minLength = 6;
 const keyLike = /\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|AKIA|AIza)[-_A-Za-z0-9]{12,}/g;
 const named = /((?:bearer|token|password|passwd|secret|api[-_]?key)["']?\s*[:=]?\s*["']?)([^\s"',;]{8,})/gi;
 
-/** Makes what masks these secrets, and whatever looks like one, in what a server has said. */
+/** Creates a function that redacts these secrets, and text that looks like a secret, in the output of a server. */
 function scrubber(secrets: readonly string[]): (text: string) => string {
   const needles = secrets
     .filter((secret) => secret.length >= minLength)

@@ -1,9 +1,9 @@
-/** Text of a server without characters that steer a terminal or hide in it. Line breaks and tabs stay. */
+/** Removes characters that control a terminal or are invisible from a server's text. Line breaks and tabs stay. */
 export function plainText(text: string): string {
   return text.toWellFormed().replace(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
-/** The beginning of a text, in characters. */
+/** Returns the beginning of a text, up to a number of characters. */
 export function capped(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

@@ -1,16 +1,16 @@
 import type { Environment } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 
-/** A text in which the variables that it names stand with their values. */
+/** A text with the values of its variables inserted. */
 export interface Filled {
   readonly text: string;
-  /** The values: they may be keys. */
+  /** The inserted values, which can be keys. */
   readonly secrets: readonly string[];
 }
 
 /**
- * Puts the values of variables in the places of `${NAME}`.
- * @throws AgentError `invalid` for a variable that is not set: half a key is worse than none.
+ * Replaces `${NAME}` references with the values of variables.
+ * @throws AgentError `invalid` for a variable that is not set: a partial key is worse than none.
  */
 export function fillIn(text: string, env: Environment): Filled {
   const secrets: string[] = [];
@@ -29,7 +29,7 @@ export function fillIn(text: string, env: Environment): Filled {
   return { text: filled, secrets };
 }
 
-/** The same for every value of a table; each of them counts as a secret. */
+/** Replaces the references in every value of a table; each resulting value counts as a secret. */
 export function fillAll(
   table: Readonly<Record<string, string>> | undefined,
   env: Environment,

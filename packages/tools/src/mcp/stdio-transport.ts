@@ -7,21 +7,21 @@ import { capped } from './plain-text.ts';
 import type { McpTransport } from './transport.ts';
 import { maxMessageBytes } from './transport.ts';
 
-/** Maximum bytes kept of a program's standard error. */
+/** Maximum number of bytes kept of a program's standard error. */
 const keptBytes = 16_384;
 
 /** Time limit for a program to exit after its input ends, in milliseconds. */
 const leaveMs = 500;
 
-/** Command that starts a server. */
+/** The command that starts a server. */
 export interface StdioStart {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
-  /** The whole of its environment. */
+  /** The complete environment of the server. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A server as a supervised child: nothing that it starts outlives it, nor us. */
+/** A server as a supervised child process. It and everything it starts end before this process does. */
 export class StdioTransport implements McpTransport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -61,7 +61,7 @@ export class StdioTransport implements McpTransport {
     this.#process.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Resolves when nothing of the server is left. */
+  /** Resolves when the server and everything it started have ended. */
   async close(): Promise<void> {
     const process = this.#process;
     if (process === undefined) return;
@@ -96,14 +96,15 @@ export class StdioTransport implements McpTransport {
   }
 
   /**
-   * One after the other, each when what the one before has set off is done: a client looks at an answer at once and at
-   * a word of progress a moment later, which would then be too late.
+   * Delivers messages one at a time, each after the effects of the previous one. A client handles a response
+   * immediately
+   * but progress slightly later, which would otherwise be too late.
    */
   #deliver(hand: () => void): void {
     this.#delivered = this.#delivered.then(hand);
   }
 
-  /** Lines that are not messages are skipped: many programs print a greeting. */
+  /** Handles a line. Lines that are not messages are skipped, because many programs print a greeting. */
   #take(line: string): void {
     const message = messageIn(line);
     if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));
@@ -120,7 +121,7 @@ function messageIn(line: string): JSONRPCMessage | undefined {
   }
 }
 
-/** Puts lines together from pieces of a stream, of which none may be longer than a bound. */
+/** Joins the chunks of a stream into lines with a maximum length. */
 class MessageLines {
   readonly #maxBytes: number;
   #pieces: Uint8Array[] = [];
@@ -131,7 +132,7 @@ class MessageLines {
   }
 
   /**
-   * The lines that a piece completes.
+   * Returns the lines that a chunk completes.
    * @throws RangeError for a line that is too long.
    */
   push(chunk: Uint8Array): string[] {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The pattern that every provider accepts. */
+/** Limits that every provider accepts. */
 const maxLength = 64;
 
 /**
- * The name by which the model calls a tool of a server: `mcp__SERVER__TOOL`. What no provider accepts becomes `_`, and
- * what is too long is cut; a name that was changed so ends with six digits made of the whole of it. So a name depends
- * on no other tool, and stays the same however the list of the server changes.
+ * Returns the name by which the model calls a tool of a server: `mcp__SERVER__TOOL`. Characters that some provider
+ * rejects become `_`, and long names are cut; a name changed in this way ends with six digits computed from the full
+ * name. So a name does not depend on other tools and stays the same when the server's list changes.
  */
 export function mcpToolName(server: string, tool: string): string {
   const clean = tool.replace(/[^A-Za-z0-9_-]/g, '_');

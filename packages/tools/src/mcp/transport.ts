@@ -1,12 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-/** Maximum bytes of one message of a server: the same as for one offloaded output. */
+/** Maximum number of bytes of one message of a server, the same as for one offloaded output. */
 export const maxMessageBytes = 16_777_216;
 
-/** A way to a server that can say how it ended. */
+/** A transport that can describe how it ended. */
 export interface McpTransport extends Transport {
-  /** Its end in words, to follow the server's name: `ended (exit code 1)`. */
+  /** Describes the end, as text that follows the server's name: `ended (exit code 1)`. */
   ending(): string;
-  /** The last standard error of the server; may be empty. May contain secrets. */
+  /** The end of the server's standard error; may be empty, and may contain secrets. */
   lastWords(): string;
 }

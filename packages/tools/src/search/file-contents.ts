@@ -4,32 +4,32 @@ import { bytesUpTo } from '../workspace/file-bytes.ts';
 import { compileGlob } from '../workspace/glob.ts';
 import { walk } from '../workspace/walk.ts';
 
-/** Larger files are data, not text that people read. */
+/** Maximum size of a file that is searched. Larger files are usually data. */
 export const maxFileBytes = 5_242_880;
 
-/** Read side by side; as many of the largest have to fit into memory. */
+/** Number of files read at the same time; this many files of the maximum size must fit in memory. */
 const filesAtOnce = 8;
 
-/** Which files are searched. */
+/** The files to search. */
 export interface SearchScope {
-  /** A folder or file, relative to the workspace. Default: all of it. */
+  /** A directory or file, relative to the workspace. Default: the whole workspace. */
   readonly path?: string;
   /** A glob that files must match. */
   readonly glob?: string;
-  /** Also what git ignores. */
+  /** Whether to include files that git ignores. */
   readonly include_ignored?: boolean;
 }
 
 /** A file to search. */
 export interface FileContent {
   readonly name: string;
-  /** Absent for a file that is too large. */
+  /** Undefined if the file is too large. */
   readonly bytes: Buffer | undefined;
 }
 
 /**
- * The content of the files to search, some at a time. A file named by its path is taken whether git ignores
- * it or not.
+ * Returns the content of the files to search, in batches. A file given by its path is included even if git ignores
+ * it.
  */
 export async function* batchesOf(
   workspace: Workspace,
@@ -57,7 +57,7 @@ export async function* batchesOf(
         try {
           return [await contentOf(await workspace.openEntry(folder.directory, entry.name, entry.path))];
         } catch {
-          // Gone since it was listed, or not to be read: there is nothing to search.
+          // The file was deleted after it was listed, or cannot be read: there is nothing to search.
           return [];
         }
       });

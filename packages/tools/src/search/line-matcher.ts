@@ -4,23 +4,23 @@ import type { Runtime } from '@cobbler/agent';
 export interface LinePattern {
   readonly source: string;
   readonly flags: string;
-  /** Lines shown before and after each match. */
+  /** Number of lines shown before and after each match. */
   readonly context: number;
 }
 
-/** A line to show: its number, whether it matches, its text. */
+/** A line to show: its number, whether it matches, and its text. */
 export type ShownLine = readonly [line: number, isMatch: boolean, text: string];
 
 export interface LineMatches {
-  /** Matching lines, shown or not. */
+  /** Number of matching lines, shown or not. */
   readonly count: number;
   readonly lines: readonly ShownLine[];
 }
 
 export interface LineMatcherOptions {
-  /** Time that one text may take, in milliseconds. */
+  /** Time limit for one text, in milliseconds. */
   readonly timeoutMs: number;
-  /** Matches shown of one text. */
+  /** Maximum number of matches shown for one text. */
   readonly maxMatches: number;
   readonly runtime: Pick<Runtime, 'timer'>;
   readonly signal: AbortSignal;
@@ -30,8 +30,8 @@ const maxLineLength = 400;
 const maxHeapMb = 256;
 
 /**
- * Runs a regular expression over texts in a thread of its own. Some expressions take longer than the age of
- * the universe on some texts, and nothing but ending the thread stops them.
+ * Matches a regular expression against texts in a separate thread. Some expressions practically never finish on some
+ * texts, and only ending the thread stops them.
  */
 export class LineMatcher {
   readonly #worker: Worker;
@@ -52,7 +52,7 @@ export class LineMatcher {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     });
     this.#worker.on('message', (message: LineMatches | 'ready') => this.#take(message));
-    // Out of memory, or an expression that turns out too large: no further answer will come.
+    // Out of memory, or an expression that turns out to be too large: no further response will arrive.
     this.#worker.on('error', () => this.#finish());
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (options.signal.aborted) this.#finish();
@@ -60,7 +60,7 @@ export class LineMatcher {
 
   /**
    * Finds the matching lines of a text.
-   * @returns nothing when the expression took too long, here or on an earlier text, or was stopped.
+   * @returns undefined if the expression took too long, on this or an earlier text, or was stopped
    */
   async match(text: string): Promise<LineMatches | undefined> {
     if (this.#isOver) return undefined;
@@ -71,7 +71,7 @@ export class LineMatcher {
     });
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Ends the thread, even while it is matching. */
   async close(): Promise<void> {
     this.#options.signal.removeEventListener('abort', this.#onAbort);
     this.#finish();
@@ -85,7 +85,7 @@ export class LineMatcher {
     if (this.#waiting.length > 0) this.#startClock();
   }
 
-  /** Starting the thread is not the expression's fault. */
+  /** Starts the time limit after the thread has started, so that it applies only to the expression. */
   #startClock(): void {
     if (this.#isReady)
       this.#cancelClock = this.#options.runtime.timer(this.#options.timeoutMs, () => this.#finish());
@@ -100,12 +100,14 @@ export class LineMatcher {
 }
 
 /**
- * The program of the thread that runs a regular expression, as text: a file of its own would have to be
- * found again after bundling, and here it works wherever the package does.
+ * The program of the thread that matches the regular expression, as a string. Bundlers would have to locate a
+ * separate
+ * file, but a string works wherever the package does.
  *
- * It gets `{ source, flags, context, maxMatches, maxLength }` once and then one text after the other, and
- * answers each with `{ count, lines: [number, isMatch, text][] }`: all matching lines counted, and the first
- * of them with the lines around. A line is shortened around its match.
+ * The thread receives `{ source, flags, context, maxMatches, maxLength }` once, and then texts one at a time. It
+ * responds
+ * to each with `{ count, lines: [number, isMatch, text][] }`: the number of all matching lines, and the first of them
+ * with the surrounding lines. A long line is shortened around its match.
  */
 const lineMatcherSource: string = `
 const { parentPort, workerData } = require('node:worker_threads');

@@ -6,7 +6,7 @@ import type { LineMatches, ShownLine } from './line-matcher.ts';
 
 const maxCharacters = 100_000;
 
-/** The matches found so far; the number of shown matches and characters is limited. */
+/** The matches found so far. The numbers of shown matches and characters are limited. */
 export class SearchReport {
   readonly #maxMatches: number;
   readonly #blocks: string[] = [];
@@ -26,7 +26,7 @@ export class SearchReport {
     return this.#end !== undefined;
   }
 
-  /** Counts a file that was searched and shows what still fits of its matches. */
+  /** Counts a searched file and adds as many of its matches as fit. */
   add(name: string, { count, lines }: LineMatches): void {
     this.#files += 1;
     if (count === 0) return;
@@ -41,12 +41,12 @@ export class SearchReport {
     this.#shown += matches;
   }
 
-  /** Counts a file that is too large to be searched. */
+  /** Counts a file that is too large to search. */
   skip(): void {
     this.#tooLarge += 1;
   }
 
-  /** Says why the search ends before all files are searched. The first reason counts. */
+  /** Sets why the search ends before all files are searched. Only the first reason counts. */
   end(why: string, isError: boolean): void {
     this.#end ??= { why, isError };
   }
@@ -91,7 +91,7 @@ function matchesIn(lines: readonly ShownLine[]): number {
   return lines.filter(([, isMatch]) => isMatch).length;
 }
 
-/** A file and its lines: `12: match`, `13- around`, `--` where lines are left out between. */
+/** Formats a file and its lines: `12: match`, `13- around`, `--` where lines are omitted. */
 function blockOf(name: string, lines: readonly ShownLine[]): string {
   const hasContext = matchesIn(lines) < lines.length;
   let before = 0;

@@ -5,24 +5,27 @@ import { AgentError } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 
-/** Number of bytes that decide whether a file is text. */
+/** Number of bytes checked to decide whether a file is text. */
 export const sampleBytes = 8192;
 
 const chunkBytes = 65_536;
 
-/** A text file as a whole. */
+/** A complete text file. */
 export interface TextFile {
-  /** Without the byte order mark. */
+  /** The text without the byte order mark. */
   readonly text: string;
   readonly hasMark: boolean;
   readonly stat: Stats;
-  /** Its real path, relative to the workspace. */
+  /** The real path, relative to the workspace. */
   readonly name: string;
 }
 
-/** The file from where it stands, in pieces. `size` is what it probably has. */
+/**
+ * Reads a file in chunks from its current position.
+ * @param size the expected size of the file
+ */
 export async function* chunksOf(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
-  // One byte more than it has, so that the end is seen without reading again.
+  // One byte more than the expected size, so that the end is detected without another read.
   const length = Math.min(chunkBytes, size + 1);
   for (;;) {
     const chunk = Buffer.allocUnsafe(length);
@@ -32,7 +35,10 @@ export async function* chunksOf(handle: FileHandle, size: number): AsyncGenerato
   }
 }
 
-/** All bytes of a file, or nothing when there are more than `most`: a file can grow while it is read. */
+/**
+ * Reads all bytes of a file. Returns undefined if there are more than `most`, because a file can grow while it is
+ * read.
+ */
 export async function bytesUpTo(file: OpenFile, most: number): Promise<Buffer | undefined> {
   const { handle, stat } = file;
   if (stat.size > most) return undefined;
@@ -46,14 +52,14 @@ export async function bytesUpTo(file: OpenFile, most: number): Promise<Buffer | 
   return Buffer.concat(chunks);
 }
 
-/** Text holds no NUL character. (Files in UTF-16 do; they count as binary.) */
+/** Returns true if the bytes contain a NUL character. (UTF-16 files do, so they count as binary.) */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, sampleBytes).includes(0);
 }
 
 /**
- * Reads a text file that is to be changed, so that what is not changed can be written back as it was.
- * @throws AgentError `tool` for a binary file, one that is not UTF-8, and one larger than `most` bytes.
+ * Reads a text file for a change, so that unchanged parts can be written back as they were.
+ * @throws AgentError `tool` if the file is binary, is not UTF-8, or is larger than `most` bytes.
  */
 export async function readTextFile(workspace: Workspace, path: string, most: number): Promise<TextFile> {
   const file = await workspace.openFile(path);
@@ -72,14 +78,14 @@ export async function readTextFile(workspace: Workspace, path: string, most: num
   }
 }
 
-/** A number of bytes for people. */
+/** Formats a number of bytes. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   if (bytes < 1_048_576) return `${(bytes / 1024).toFixed(1)} KiB`;
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
-/** The number of lines of a text; a line break at the end begins no new one. */
+/** Returns the number of lines of a text; a line break at the end does not start another line. */
 export function lineCount(text: string): number {
   if (text === '') return 0;
   let count = text.endsWith('\n') ? 0 : 1;
@@ -87,12 +93,12 @@ export function lineCount(text: string): number {
   return count;
 }
 
-/** `1 line`, `2 lines`. */
+/** Formats a number with its noun: `1 line`, `2 lines`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`;
 }
 
-/** An error that says why a file is not fit for a tool. */
+/** Creates an error that explains why a file is not suitable for a tool. */
 export function unsuited(path: string, why: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'unsuited', message: `${quotePath(path)} ${why}` });
 }

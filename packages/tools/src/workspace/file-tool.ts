@@ -2,16 +2,19 @@ import type { Tool, ToolDefinition } from '@cobbler/agent';
 import { AgentError, defineTool } from '@cobbler/agent';
 import { fileError } from '@cobbler/agent/node';
 
-/** Instruction files of other agents: a write to them needs approval. */
+/** Instruction files of other agents. Writing to them requires approval. */
 export const agentFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
 
-/** The parts of a tool on one path. */
+/** The definition of a tool for one path. */
 export interface FileToolDefinition<Args> extends ToolDefinition<Args> {
-  /** The path as the model gave it: errors call it that. */
+  /** Returns the path as the model wrote it, for errors. */
   readonly pathOf: (args: Args) => string;
 }
 
-/** A tool whose errors name the model's own path; the system's error texts, which hold real ones, never pass. */
+/**
+ * Creates a tool whose errors show the path as the model wrote it. Error messages of the system, which contain real
+ * paths, are never passed on.
+ */
 export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
   const { pathOf, execute, preview, ...rest } = definition;
   return defineTool<Args>({
@@ -23,7 +26,7 @@ export function fileTool<Args>(definition: FileToolDefinition<Args>): Tool {
   });
 }
 
-/** Stops work whose result is no longer needed. */
+/** Throws if the call was cancelled. */
 export function throwIfStopped(signal: AbortSignal): void {
   if (signal.aborted)
     throw new AgentError({ kind: 'aborted', code: 'run_stopped', message: 'The call was cancelled.' });

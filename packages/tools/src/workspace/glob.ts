@@ -1,16 +1,17 @@
-/** Stands for any run of values, none included. */
+/** Matches any sequence of values, including an empty one. */
 const many: unique symbol = Symbol('many');
 
 type PatternItem<Value> = typeof many | ((value: Value) => boolean);
 type Segment = readonly PatternItem<string>[];
 
-/** More alternatives than that no honest pattern has. */
+/** Maximum number of alternatives; a reasonable pattern has fewer. */
 const maxAlternatives = 200;
 
 /**
- * Compiles a glob pattern over paths with `/`: `*` and `?` within a name, `**` over folders, `[a-z]`,
- * `{a,b}`, `\` before a character that means itself. A pattern without `/` matches the name in any folder.
- * The time of a match is at most the product of the two lengths, whatever the pattern.
+ * Compiles a glob pattern for paths with `/`: `*` and `?` within a name, `**` across directories, `[a-z]`, `{a,b}`,
+ * and
+ * `\` to escape a character. A pattern without `/` matches the name in any directory. The time of a match is at most
+ * proportional to the product of the two lengths, for any pattern.
  */
 export function compileGlob(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern.replace(/^(\.?\/)+/, '')).map(compilePath);
@@ -71,7 +72,7 @@ function parseClass(letters: readonly string[]): (value: string) => boolean {
   return (value) => ranges.some(([from, to]) => value >= from && value <= to) !== isNegated;
 }
 
-/** Only the last `many` is ever taken back: an earlier one could not do better. */
+/** Matches values with backtracking to the last `many` only, because an earlier one could not match more. */
 function matches<Value>(items: readonly PatternItem<Value>[], values: readonly Value[]): boolean {
   let item = 0;
   let resume: { item: number; value: number } | undefined;
@@ -111,7 +112,7 @@ interface BraceGroup {
   readonly after: string;
 }
 
-/** The first `{a,b}`, its parts divided at the commas of its own level. */
+/** Returns the first `{a,b}` group, split at the commas of its own level. */
 function firstGroup(pattern: string): BraceGroup | undefined {
   let start = -1;
   let depth = 0;

@@ -5,18 +5,18 @@ import ignore from 'ignore';
 const always = ['node_modules/', '__pycache__/', '.venv/', '.hg/', '.svn/', '.jj/'].join('\n');
 
 interface IgnoreFile {
-  /** The folder of the .gitignore, with `/` at its end; empty for the workspace itself. */
+  /** The directory of the .gitignore, with `/` at its end; empty for the workspace itself. */
   readonly folder: string;
   readonly text: string;
   readonly matcher: Ignore;
 }
 
 /**
- * The .gitignore rules that hold in one folder: its own and those of the folders above it. A deeper file
- * beats a higher one, as in git.
+ * The .gitignore rules that apply in one directory: its own and those of its parent directories. As in git, a deeper
+ * file takes precedence.
  */
 export class IgnoreRules {
-  /** The deepest first. */
+  /** Rule files, the deepest first. */
   readonly #levels: readonly IgnoreFile[];
 
   private constructor(levels: readonly IgnoreFile[]) {
@@ -29,12 +29,12 @@ export class IgnoreRules {
   /** Default ignore rules. */
   static readonly standard: IgnoreRules = new IgnoreRules([levelOf('', always)]);
 
-  /** Adds the text of a .gitignore. `folder` is its path in the workspace, empty for the root. */
+  /** Adds the content of a .gitignore. `folder` is its path in the workspace, empty for the root. */
   with(folder: string, text: string): IgnoreRules {
     return new IgnoreRules([levelOf(folder === '' ? '' : `${folder}/`, text), ...this.#levels]);
   }
 
-  /** True if a path is ignored, given that none of its parent directories is. */
+  /** Returns true if a path is ignored, provided that none of its parent directories is. */
   ignores(path: string, isDirectory: boolean): boolean {
     for (const { folder, matcher } of this.#levels) {
       const result = matcher.test(within(folder, path, isDirectory));
@@ -45,8 +45,9 @@ export class IgnoreRules {
   }
 
   /**
-   * The rules inside a folder that is not ignored. Where a deeper file takes back what a higher one
-   * ignores, the higher one must no longer see the folder as ignored with all that is in it.
+   * Returns the rules inside a directory that is not ignored. If a deeper file re-includes a directory that a higher
+   * file
+   * ignores, the rules of the higher file are changed so that they do not ignore the directory's content.
    */
   inside(folder: string): IgnoreRules {
     let isChanged = false;

@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Takes some lines out of a stream of bytes and counts all of them. Only lines that fit as a whole are
- * taken, save the first: one that alone is too long is cut, so that there is always something to see.
+ * Selects lines from a stream of bytes and counts all lines. Only lines that fit completely are selected, except the
+ * first: if it alone is too long it is cut, so that the result is never empty.
  */
 export class LineWindow {
   readonly #first: number;
@@ -14,34 +14,34 @@ export class LineWindow {
   #current: Uint8Array[] = [];
   #currentBytes = 0;
   #cutBytes = 0;
-  /** Lines that have ended. */
+  /** Number of lines that have ended. */
   #ended = 0;
   #isOpen = false;
   #isFull = false;
 
-  /** @param first the number of the first line wanted; lines count from 1. */
+  /** @param first number of the first line to select, starting at 1 */
   constructor(first: number, count: number, maxBytes: number) {
     this.#first = first;
     this.#last = first + count - 1;
     this.#maxBytes = maxBytes;
   }
 
-  /** Lines seen so far. */
+  /** Number of lines seen so far. */
   get lines(): number {
     return this.#ended + (this.#isOpen ? 1 : 0);
   }
 
-  /** The number of the last line taken; one less than the first when none was. */
+  /** Number of the last selected line; one less than the first if none was selected. */
   get lastTaken(): number {
     return this.#first + this.#takenLines - 1;
   }
 
-  /** True when no further line will be taken. */
+  /** True if no further line will be selected. */
   get isDone(): boolean {
     return this.#isFull || this.#ended >= this.#last;
   }
 
-  /** Bytes left out of a line that was cut. */
+  /** Number of bytes omitted from a line that was cut. */
   get cutBytes(): number {
     return this.#cutBytes;
   }
@@ -60,12 +60,12 @@ export class LineWindow {
     }
   }
 
-  /** To be called once, after the last byte. */
+  /** Completes the last line. Call this once, after the last byte. */
   finish(): void {
     if (this.#isOpen) this.#endLine();
   }
 
-  /** The lines taken, with UNIX line breaks. A byte order mark is left out. */
+  /** Returns the selected lines with UNIX line breaks, without a byte order mark. */
   text(): string {
     return new TextDecoder().decode(Buffer.concat(this.#taken)).replaceAll('\r\n', '\n');
   }

@@ -3,11 +3,11 @@ import type { Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
 import { walk } from './walk.ts';
 
-/** Looking further would make an error slow. */
+/** Maximum number of files examined, so that the error stays fast. */
 const maxLooked = 5000;
 const maxSuggested = 3;
 
-/** Runs an action on a file; when that does not exist, the error names files that are called alike. */
+/** Performs an action on a file. If the file does not exist, the error suggests files with similar names. */
 export async function suggestNames<T>(
   workspace: Workspace,
   path: string,
@@ -24,7 +24,7 @@ export async function suggestNames<T>(
   }
 }
 
-/** Files whose name is like the one that does not exist, the most alike first. */
+/** Returns files with names similar to a missing one, the most similar first. */
 async function similarNames(workspace: Workspace, path: string): Promise<string[]> {
   const wanted = workspace.subject(path);
   const found: { path: string; distance: number }[] = [];
@@ -43,7 +43,11 @@ async function similarNames(workspace: Workspace, path: string): Promise<string[
   return ranked.slice(0, maxSuggested).map((entry) => entry.path);
 }
 
-/** Letters that differ in the last names, plus a little for different folders; nothing when hardly alike. */
+/**
+ * Returns the edit distance of the file names, plus a small amount for different directories; undefined if they are
+ * not
+ * similar.
+ */
 function nameDistance(left: string, right: string): number | undefined {
   const [a, b] = [lastName(left), lastName(right)];
   const most = Math.max(1, Math.floor(Math.max(a.length, b.length) / 3));
@@ -58,7 +62,7 @@ function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Letters to insert, delete or change to make one word of the other (Levenshtein). */
+/** Returns the number of letters to insert, delete or change to turn one word into the other (Levenshtein). */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 0; i < left.length; i += 1) {

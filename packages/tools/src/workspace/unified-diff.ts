@@ -1,25 +1,25 @@
 import type { StructuredPatch } from 'diff';
 import { lineCount } from './file-bytes.ts';
 
-/** A change in readable form, for watchers and approvals. */
+/** A change in readable form, for progress updates and approvals. */
 export interface Change {
-  /** Such as `+3 -1`. */
+  /** Added and removed lines, such as `+3 -1`. */
   readonly summary: string;
-  /** Absent when nothing changes, and when the texts are too large or too different to compare in time. */
+  /** Absent if nothing changes, or if the texts are too large or too different to compare in time. */
   readonly diff?: string;
 }
 
-/** Comparing happens on the thread that everything else runs on, so it is kept short (milliseconds). */
+/** Limits of a comparison, which blocks the main thread. The time is in milliseconds. */
 const maxMs = 100;
 const maxCharacters = 2_000_000;
 const contextLines = 3;
 
-/** Compares two versions of a file; `before` is absent for a new one. */
+/** Compares two versions of a file; `before` is undefined for a new one. */
 export async function changeOf(name: string, before: string | undefined, after: string): Promise<Change> {
   if (before === after) return { summary: 'no change' };
   const counts = { summary: `+${lineCount(after)} -${lineCount(before ?? '')}` };
   if ((before?.length ?? 0) + after.length > maxCharacters) return counts;
-  // Loaded with the first change: most runs begin by reading, and it takes as long as all tools together.
+  // Loaded with the first change: most runs start by reading, and loading takes as long as all tools together.
   const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import('diff/lib/patch/create.js');
   const from = before === undefined ? '/dev/null' : name;
   const options = { context: contextLines, timeout: maxMs };

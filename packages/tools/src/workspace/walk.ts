@@ -5,34 +5,34 @@ import { throwIfStopped } from './file-tool.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
 export interface WalkOptions {
-  /** Also what git ignores. Never what is in `.git`, and never what is sealed. */
+  /** Whether to include files that git ignores. `.git` and sealed files are never included. */
   readonly includeIgnored?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** One file, folder or link that was found. */
+/** One file, directory or link. */
 export interface WalkEntry {
-  /** Relative to the workspace. */
+  /** Path relative to the workspace. */
   readonly path: string;
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** A folder and what is in it, by name. */
+/** A directory and its entries, sorted by name. */
 export interface WalkedFolder {
-  /** Held until the next folder is asked for. */
+  /** Open until the next directory is requested. */
   readonly directory: HeldDirectory;
   readonly entries: readonly WalkEntry[];
 }
 
-/** Deeper nesting is not a real project, and every level needs a descriptor. */
+/** Maximum nesting, because every level needs a file descriptor. */
 const maxDepth = 64;
 
 const maxIgnoreBytes = 1_048_576;
 
 /**
- * A folder and all folders below it, each before those in it, by name. Symbolic links are shown, not
- * followed. A folder that git ignores is walked as a whole when the walk begins in it.
+ * Walks a directory and all directories below it, parents first and sorted by name. Symbolic links are listed but not
+ * followed. A walk that starts in a directory that git ignores includes all of it.
  */
 export async function* walk(
   workspace: Workspace,
@@ -76,7 +76,7 @@ async function* visit(directory: HeldDirectory, at: Visit): AsyncGenerator<Walke
   if (depth >= maxDepth) return;
   for (const { name, path, kind } of entries) {
     if (kind !== 'folder') continue;
-    // A folder that cannot be opened has been shown; what is in it stays unknown.
+    // A directory that cannot be opened was already listed; its content remains unknown.
     const child = await directory.directory(name).catch(() => undefined);
     if (child === undefined) continue;
     try {
@@ -87,14 +87,14 @@ async function* visit(directory: HeldDirectory, at: Visit): AsyncGenerator<Walke
   }
 }
 
-/** The order of whole paths: a folder counts with the `/` that follows its name. */
+/** Compares entries in the order of full paths: a directory's name counts with the `/` after it. */
 export function byPath(left: WalkEntry, right: WalkEntry): number {
   const [a, b] = [left, right].map(({ path, kind }) => (kind === 'folder' ? `${path}/` : path));
   if (a === b) return 0;
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** The rules that hold in a folder before its own .gitignore is read. */
+/** Returns the rules that apply in a directory before its own .gitignore is read. */
 async function rulesAbove(workspace: Workspace, folder: string): Promise<IgnoreRules> {
   let rules = IgnoreRules.standard;
   let above = '';
@@ -123,7 +123,7 @@ async function withOwn(
     const bytes = await bytesUpTo(file, maxIgnoreBytes).finally(() => file.handle.close());
     return bytes === undefined ? rules : rules.with(folder, bytes.toString('utf8'));
   } catch {
-    // No such file, or none that can be read: it ignores nothing.
+    // The file is missing or cannot be read, so it ignores nothing.
     return rules;
   }
 }

@@ -53,7 +53,7 @@ describe('a list that no provider would take', () => {
       task: 'it only works as a background task',
       twice: 'another tool has this name',
       '?': 'it has no name',
-      many119: 'a server can have 100 tools',
+      many119: 'a server can have at most 100 tools',
     });
     expect(mcp.tools).toHaveLength(100);
     expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
