@@ -1,5 +1,5 @@
 /**
- * Claude Code and Codex as backends, as harnesses, and behind the tool `agent`.
+ * Claude Code and Codex as backends, as harnesses, and through the tool `agent`.
  *
  * @module
  */

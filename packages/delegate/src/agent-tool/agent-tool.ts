@@ -11,21 +11,26 @@ import { codex } from '../codex/codex.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { refusal, Sessions } from './sessions.ts';
 
-/** Options of the agent tool, set by its creator. */
+/** Options of {@link createAgentTool}. */
 export interface AgentToolOptions {
-  /** The folder that no session leaves. */
+  /** The directory that all sessions are restricted to. */
   readonly workspace: string;
-  /** Default: Claude Code and Codex, with the permission below. */
+  /** Backends to choose from. Default: Claude Code and Codex, with the permission below. */
   readonly backends?: readonly Backend[];
-  /** Sessions at a time, finished ones counted until they are destroyed. Default 8. */
+  /** Maximum number of sessions. Finished ones count until they are destroyed. Default 8. */
   readonly maxSessions?: number;
-  /** Time limit of one job, in milliseconds. Default 600,000. */
+  /** Time limit of one task, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number;
   /** Permissions of the backends; no call can change them. Default `read-only`. */
   readonly permission?: DelegatePermission;
-  /** With permission `gate`: decides about each call of the programs. Whatever it would ask a person is denied. */
+  /**
+   * With permission `gate`: decides about each call of the programs. A verdict that would ask the user denies the
+   * call.
+   */
   readonly gate?: Gate;
-  /** This machine is a sandbox: a superuser may run Claude Code with permission `bypass`. Default false. */
+  /**
+   * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
+   */
   readonly sandboxed?: boolean;
   /**
    * Where sessions are stored, so that they continue after a restart. Default: a file per workspace in the directory
@@ -34,16 +39,16 @@ export interface AgentToolOptions {
   readonly sessionsFile?: string | null;
   /** Prices of tasks, by name, for backends that do not report their cost. */
   readonly pricing?: Pricing;
-  /** Run jobs of unknown price under a money limit. Default false. */
+  /** Whether to run tasks of unknown price under a cost limit. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Default: the environment of this process. */
+  /** Environment of the programs. Default: the environment of this process. */
   readonly env?: Environment;
   readonly runtime?: Runtime;
 }
 
-/** The tool `agent`, and how to end what it has started. */
+/** The tool `agent`, and the function that stops its tasks. */
 export interface AgentTool extends Tool {
-  /** Stops every task, also those in the background. Resolves when none is running. */
+  /** Stops every task, including those in the background. Resolves when none is running. */
   close(): Promise<void>;
 }
 
@@ -58,12 +63,13 @@ interface AgentArgs {
   readonly session_id?: string;
 }
 
-/** Time that stopping a program may take in addition to the task's time limit, in milliseconds. */
+/** Time allowed for stopping a program, in addition to the task's time limit, in milliseconds. */
 const endingMs = 10_000;
 
 /**
- * The tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy. The usage
- * of the tasks counts towards the budget of the calling run.
+ * Creates the tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy.
+ * The
+ * usage of the tasks counts toward the budget of the calling run.
  * @throws AgentError `invalid` for a workspace that is not a directory, or permission `gate` without a gate.
  */
 export function createAgentTool(options: AgentToolOptions): AgentTool {
@@ -72,7 +78,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     throw new AgentError({
       kind: 'invalid',
       code: 'no_gate',
-      message: 'The permission "gate" needs a gate that decides.',
+      message: 'Permission "gate" requires the option `gate`, which decides about each call.',
     });
   const workspace = new Workspace(options.workspace);
   const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);
@@ -157,7 +163,7 @@ async function create(
   try {
     return await work(sessions, id, args, context);
   } catch (thrown) {
-    // A session whose first task never started has nothing to continue.
+    // A session whose first task never started cannot be continued.
     await sessions.destroy(id);
     throw thrown;
   }

@@ -13,19 +13,21 @@ export interface RegisteredSession {
   readonly backend: string;
   readonly workingDir: string;
   readonly state: SessionState;
-  /** Its last result, or why there is none. */
+  /** The last result, or why there is none. */
   readonly result: string;
   readonly cliSessionId?: string;
   readonly systemPrompt?: string;
   readonly maxTurns?: number;
   readonly totals: Totals;
-  /** The process whose job it runs. */
+  /** Id of the process that is running its task. */
   readonly owner: number;
 }
 
 /**
- * Sessions in a file, read anew for each change so that what another process added is kept. Without a file they
- * live as long as the registry. A file that cannot be written loses nothing but the next start's knowledge of it.
+ * Stores sessions in a file. The file is read again before each change, so that sessions added by another process are
+ * kept. Without a file, sessions last as long as the registry. If the file cannot be written, only later processes
+ * lose
+ * the sessions.
  */
 export class SessionRegistry {
   readonly #path: string | undefined;
@@ -45,7 +47,7 @@ export class SessionRegistry {
     return this.#sessions.get(id);
   }
 
-  /** An id that no session ever had. */
+  /** Returns an id that no session has ever had. */
   nextId(): string {
     this.#read();
     this.#last += 1;
@@ -76,11 +78,11 @@ export class SessionRegistry {
           .map((one) => [one.id, one]),
       );
     } catch {
-      // None yet, or none that can be read: what is known stays.
+      // The file does not exist yet or cannot be read; the known sessions are kept.
     }
   }
 
-  /** Beside its place and then moved there: a reader never sees half of it. */
+  /** Writes a temporary file and renames it, so that no reader sees a partial file. */
   #write(): void {
     if (this.#path === undefined) return;
     try {

@@ -8,7 +8,7 @@ import { callFacts, placeIn } from '../backend/proxy-tools.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { RegisteredSession, SessionRegistry } from './session-registry.ts';
 
-/** A session as the model sees it; requirement S2.3 has the names. */
+/** A session as the model sees it. Requirement S2.3 defines the names. */
 export interface SessionReport {
   readonly session_id: string;
   readonly backend: string;
@@ -17,13 +17,15 @@ export interface SessionReport {
   readonly result: string;
 }
 
-/** Data of the calling tool call that starting a task needs. */
+/** The context of the tool call that starts a task. */
 export interface JobContext {
-  /** Ends the job. Of a job in the background: nothing but `destroy` and `close` do. */
+  /** Ends the task. A task in the background is ended only by `destroy` and `close`. */
   readonly signal?: AbortSignal;
   readonly budget: Budget;
   readonly progress: (text: string) => void;
-  /** Half of the remaining budget is reserved for a background task, because others continue meanwhile. */
+  /**
+   * True for a background task. It reserves half of the remaining budget, because the run continues in the meantime.
+   */
   readonly inBackground: boolean;
 }
 
@@ -34,22 +36,22 @@ export interface SessionsOptions {
   readonly gate?: Gate | undefined;
   readonly pricing?: Pricing | undefined;
   readonly allowUnpriced: boolean;
-  /** Says where the home folder is whose keys are sealed. */
+  /** Environment from which the home directory is determined; the keys there are sealed. */
   readonly env: Environment;
 }
 
-/** Maximum lines shown of a running task. */
+/** Maximum number of lines shown of a running task. */
 const linesShown = 8;
 
 /** Gate and rules for the calls of one task. */
 interface TaskContext {
   readonly session: string;
   readonly place: () => ProxyTarget;
-  /** The arguments of each call, as the program tells them: not every program repeats them when it asks. */
+  /** The arguments of each call as the program reported them, because not every program repeats them when it asks. */
   readonly told: Map<string, Readonly<Record<string, unknown>>>;
 }
 
-/** A job of this process. */
+/** A task of this process. */
 interface LiveJob {
   readonly process: BackendProcess;
   readonly over: Promise<BackendResult>;
@@ -57,7 +59,7 @@ interface LiveJob {
 }
 
 /**
- * The sessions of the agent tool: a limited number, each with one task at a time. Their stored data is in the
+ * Manages the sessions of the agent tool: a limited number, each with one task at a time. Their stored data is in the
  * registry; active tasks are here.
  */
 export class Sessions {
@@ -69,7 +71,9 @@ export class Sessions {
     for (const session of options.registry.all()) this.#bury(session);
   }
 
-  /** @throws AgentError when no more sessions may be opened or the backend cannot work. */
+  /**
+   * Opens a session. @throws AgentError if the maximum number of sessions is reached or the backend is unavailable.
+   */
   open(
     given: Pick<RegisteredSession, 'backend' | 'workingDir' | 'systemPrompt' | 'maxTurns'>,
   ): RegisteredSession {
@@ -91,14 +95,14 @@ export class Sessions {
     return session;
   }
 
-  /** @throws AgentError for an id that no session has. */
+  /** Returns a session. @throws AgentError for an unknown id. */
   get(id: string): RegisteredSession {
     const session = this.#options.registry.get(id);
     if (session === undefined) throw refusal('no_session', `session ${id} not found`);
     return this.#bury(session);
   }
 
-  /** @throws AgentError while a job of the session runs, or when the budget has no room. */
+  /** Starts a task. @throws AgentError if a task of the session is running, or if the budget has no room. */
   async begin(id: string, prompt: string, means: JobContext): Promise<LiveJob> {
     const session = this.get(id);
     if (session.state === 'running') throw refusal('busy', `session ${id} is still running`);
@@ -158,7 +162,7 @@ export class Sessions {
     return this.#options.registry.all().map((session) => this.#bury(session));
   }
 
-  /** Ends what runs in the session and forgets it. */
+  /** Ends the session's task and deletes the session. */
   async destroy(id: string): Promise<SessionReport> {
     const session = this.get(id);
     const job = this.#live.get(id);
@@ -169,14 +173,14 @@ export class Sessions {
     return this.report(last, 'destroyed');
   }
 
-  /** Ends every job of this process. The sessions stay. */
+  /** Ends every task of this process. The sessions remain. */
   async close(): Promise<void> {
     const jobs = [...this.#live.values()];
     for (const { process } of jobs) process.stop();
     await Promise.all(jobs.map(({ over }) => over));
   }
 
-  /** A session that a process left running which is gone. */
+  /** Marks a session as failed if the process that was running its task has ended. */
   #bury(session: RegisteredSession): RegisteredSession {
     if (session.state !== 'running' || this.#live.has(session.id) || isOtherProcess(session.owner))
       return session;
@@ -189,7 +193,9 @@ export class Sessions {
     return buried;
   }
 
-  /** As soon as the program has named it: a process that is killed in the middle must not lose it. */
+  /**
+   * Stores the id of the program's conversation as soon as it is known, so that it survives if the process is killed.
+   */
   #noteSession(id: string, event: BackendEvent): void {
     if (event.type !== 'session') return;
     const session = this.#options.registry.get(id);
@@ -211,7 +217,7 @@ export class Sessions {
   ): Promise<void> {
     const { callId, toolName } = asked;
     const { signal } = new AbortController();
-    // What throws in here denies.
+    // An exception in this function denies the call.
     const ask = () =>
       this.#options.gate?.(gateCall(known, asked), { signal, session: known.session }) ?? { type: 'ask' };
     process.decide(callId, await askForDecision(ask, toolName));
@@ -221,10 +227,10 @@ export class Sessions {
     const found = this.#options.backends.find((backend) => backend.name === name);
     if (found !== undefined) return found;
     const known = this.#options.backends.map((backend) => backend.name).join(', ');
-    throw refusal('no_backend', `There is no backend ${JSON.stringify(name)}. Known: ${known}.`);
+    throw refusal('no_backend', `There is no backend ${JSON.stringify(name)}. Available: ${known}.`);
   }
 
-  /** The task's share of the budget: reserved now, booked when it ends. */
+  /** Reserves the task's share of the budget; the actual cost is charged when the task ends. */
   #share(backend: Backend, { budget, inBackground }: JobContext) {
     const { pricing, allowUnpriced } = this.#options;
     const price = pricing?.(backend.name, backend.name);
@@ -259,7 +265,10 @@ export class Sessions {
   }
 }
 
-/** @throws when the arguments are not plain data or the working directory cannot be used. */
+/**
+ * Returns the call for the gate.
+ * @throws if the arguments are not plain data or the working directory cannot be used
+ */
 function gateCall({ place, told }: TaskContext, asked: Extract<BackendEvent, { type: 'asked' }>): GateCall {
   const { callId, toolName } = asked;
   const given = structuredClone(asked.arguments);
@@ -290,7 +299,7 @@ function isOtherProcess(pid: number): boolean {
   }
 }
 
-/** The session when its job is over. */
+/** Returns the session after its task has ended. */
 function after(session: RegisteredSession, result: BackendResult): RegisteredSession {
   const remarks = [
     ...(result.contextLost
@@ -308,7 +317,7 @@ function after(session: RegisteredSession, result: BackendResult): RegisteredSes
   };
 }
 
-/** One line about an event, for watchers. */
+/** Returns one line about an event, for progress updates. */
 function lineOf(event: BackendEvent): string | undefined {
   if (event.type === 'notice') return clipped(event.text);
   if (event.type === 'withdrawn') return clipped(`retrying: ${event.error.message}`);
@@ -325,7 +334,7 @@ function clipped(text: string): string | undefined {
   return line === '' ? undefined : line.slice(0, 200);
 }
 
-/** The message for the model, a fixed text. */
+/** Returns an error for the model with a fixed message. */
 export function refusal(code: string, message: string): AgentError {
   return new AgentError({ kind: 'tool', code, message });
 }

@@ -3,55 +3,58 @@ import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendEvent, Totals } from '../events/backend-event.ts';
 
 /**
- * Permissions of a program, set only by the creator of its backend: `read-only` changes nothing, `gate` asks about
- * each call, `edit` may change files of its directory, `bypass` may do everything that its user may.
+ * Permissions of a program, set only when its backend is created. `read-only` changes nothing, `gate` asks about each
+ * call, `edit` can change files in its directory, and `bypass` can do everything that its user can.
  */
 export type DelegatePermission = 'read-only' | 'gate' | 'edit' | 'bypass';
 
-/** One job for a program. */
+/** One task for a program. */
 export interface BackendRequest {
   readonly prompt: string;
-  /** Where it works: a folder that exists. */
+  /** The working directory, which must exist. */
   readonly workingDir: string;
   readonly systemPrompt?: string;
-  /** Maximum responses of its model in all attempts, if the program supports a limit. */
+  /** Maximum number of model responses in all attempts, if the program supports a limit. */
   readonly maxTurns?: number;
-  /** Maximum US dollars for all attempts, if the program supports a limit; one response may exceed it. */
+  /** Maximum cost of all attempts in US dollars, if the program supports a limit; one response may exceed it. */
   readonly maxUsd?: number;
-  /** Maximum tokens in all attempts. No program supports this limit: it is stopped when it has used more. */
+  /**
+   * Maximum number of tokens in all attempts. No program supports this limit, so the program is stopped when it
+   * exceeds it.
+   */
   readonly maxTokens?: number;
   /** The program's own id of a conversation to continue. */
   readonly resumeId?: string;
-  /** The earlier usage of that conversation, from a result. */
+  /** The earlier usage of that conversation, from its last result. */
   readonly before?: Totals;
 }
 
 /** The outcome of a task. Every outcome is one of these; a program's failure never rejects. */
 export interface BackendResult {
   readonly status: 'completed' | 'failed' | 'cancelled' | 'timeout';
-  /** The program's own id of the conversation, when it named one. */
+  /** The program's own id of the conversation, if known. */
   readonly cliSessionId?: string;
-  /** Its final text; of a job that failed what is known, raw if need be. At most 1 MiB. */
+  /** The final text. For a failed task, the output so far, unparsed if necessary. At most 1 MiB. */
   readonly output: string;
-  /** Null when a signal ended it, or it never ran. */
+  /** Null if a signal ended the program, or if it never ran. */
   readonly exitCode: number | null;
-  /** Present unless the job was completed. */
+  /** Present unless the task was completed. */
   readonly error?: AgentError;
   readonly stop?: StopReason;
   /** Usage of the last attempt. */
   readonly usage: Usage;
-  /** US dollars of all tries; absent when the program does not say. */
+  /** Cost of all attempts in US dollars; absent if the program does not report it. */
   readonly usd?: number;
   /** Usage of the conversation so far: pass it to its next task as `before`. */
   readonly totals: Totals;
-  /** Answers of its model, in all tries. */
+  /** Number of model responses in all attempts. */
   readonly turns: number;
   readonly toolCalls: number;
-  /** Names of tools that were refused. */
+  /** Names of tools whose calls were denied. */
   readonly denials: readonly string[];
-  /** True when the conversation to continue was lost, and the task was done without it. */
+  /** True if the conversation to continue was lost, and the task was done without it. */
   readonly contextLost: boolean;
-  /** Starts of the program. */
+  /** Number of times the program was started. */
   readonly attempts: number;
   /** Usage of the attempts before the last one. */
   readonly wasted: Usage;
@@ -66,36 +69,37 @@ export interface BackendContext {
   readonly onEvent?: (event: BackendEvent) => void;
 }
 
-/** A decision about a call that was asked for. */
+/** A decision about a call that the program has asked about. */
 export type CallDecision =
   | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
   | { readonly type: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
 /** An active task. */
 export interface BackendProcess {
-  /** Never rejects. Resolves when the program and everything it started are gone. */
+  /** Resolves when the program and everything it started have ended. Never rejects. */
   readonly result: Promise<BackendResult>;
-  /** Ends it. */
+  /** Ends the task. */
   stop(): void;
   /**
-   * Decides a call that waits for approval. Has no effect if it does not wait. Everything but a clear allow denies; so
-   * does an allow with other arguments for a program that does not support them, such as Codex.
+   * Decides a call that waits for approval, and has no effect on other calls. Everything except a clear allow denies
+   * the
+   * call. So does an allow with different arguments for a program that does not support them, such as Codex.
    */
   decide(callId: string, decision: CallDecision): void;
-  /** Sends a message to the program during its task. False if it cannot receive one. */
+  /** Sends a message to the program during its task. Returns false if the program cannot receive one. */
   steer(text: string): boolean;
 }
 
-/** A program that can be given jobs. */
+/** A program that performs tasks. */
 export interface Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities;
   /** True if it reports the cost of its tasks. */
   readonly tellsCost: boolean;
-  /** Why no job of it can begin, such as a program that is not there. */
+  /** Returns why no task can start, such as a missing program. */
   problem(): AgentError | undefined;
-  /** Does a job to its end. */
+  /** Performs a task and returns its outcome. */
   run(request: BackendRequest, context?: BackendContext): Promise<BackendResult>;
-  /** Begins a job and returns at once. */
+  /** Starts a task and returns immediately. */
   start(request: BackendRequest, context?: BackendContext): BackendProcess;
 }

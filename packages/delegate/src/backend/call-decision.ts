@@ -2,12 +2,12 @@ import type { Verdict } from '@cobbler/agent';
 import { askForVerdict, readVerdict } from '@cobbler/agent/harness';
 import type { CallDecision } from './backend.ts';
 
-/** A decision about a call, read from whatever was given as one: what is not clearly an allow denies. */
+/** Reads a decision about a call from any value. Everything except a clear allow denies the call. */
 export function readDecision(value: unknown, toolName?: string): CallDecision {
   return decided(readVerdict(value), toolName);
 }
 
-/** Asks code of a user about a call and reads its answer. Never rejects. */
+/** Calls the user's code for a decision about a call and reads the result. Never rejects. */
 export async function askForDecision(
   ask: () => unknown,
   toolName: string,
@@ -17,12 +17,12 @@ export async function askForDecision(
 }
 
 /**
- * Time that Claude Code waits for a decision, in seconds: a day. A hook that times out counts as failed, and Claude
- * Code continues without its decision; the default is a minute, which may be too short for a user.
+ * Time that Claude Code waits for a decision, in seconds: one day. A hook that times out counts as failed, and Claude
+ * Code continues without its decision. The default is one minute, which may be too short for a user.
  */
 export const decisionSeconds = 86_400;
 
-/** No user can be asked here. */
+/** Converts a verdict to a decision. Asking is not possible here, so it denies the call. */
 function decided(verdict: Verdict, toolName = 'This call'): CallDecision {
   if (verdict.type !== 'ask') return verdict;
   return { type: 'deny', message: `${toolName} needs approval, but no user can be asked.` };

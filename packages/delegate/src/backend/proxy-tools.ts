@@ -28,25 +28,29 @@ const names: readonly string[] = [
 /** Represents every unknown tool: its real name is the argument `tool`. */
 export const otherTool = 'other';
 
-/** The program has its own limits for what it does; the run's limit of time stands above them. */
+/**
+ * Time limit of a proxied call: one day. The program has its own limits, and the run's time limit applies to all of
+ * it.
+ */
 const dayMs = 86_400_000;
 
 interface ProxyToolsOptions {
   readonly workingDir: string;
   readonly more?: readonly string[] | undefined;
-  /** Says where the home folder is. Default: the environment of this process. */
+  /** Environment from which the home directory is determined. Default: the environment of this process. */
   readonly env?: Environment;
 }
 
-/** Where a program works. */
+/** The working directory and the home directory of a program. */
 export interface ProxyTarget {
   readonly workspace: Workspace;
   readonly home: string;
 }
 
 /**
- * The folder that calls are judged by. It is resolved once, when it is first asked for, so that a program cannot put
- * another in its place. What it gives throws AgentError `invalid` when `workingDir` is not a folder.
+ * Returns a function that resolves the directory used to judge calls. It is resolved only once, on first use, so that
+ * a
+ * program cannot replace it. The function throws AgentError `invalid` if `workingDir` is not a directory.
  */
 export function placeIn(workingDir: string, env: Environment): () => ProxyTarget {
   let place: ProxyTarget | undefined;
@@ -60,13 +64,17 @@ export function placeIn(workingDir: string, env: Environment): () => ProxyTarget
 /** The properties of a program's call that a gate needs. */
 interface CallFacts {
   readonly effect: ToolEffect;
-  /** The one argument that matters; empty when there is none. */
+  /** The most important argument; empty if there is none. */
   readonly subject: string;
-  /** Why a person has to look at the call, in words. Looks at the disk; throws when the folder cannot be used. */
+  /**
+   * Returns why a user must approve the call; undefined if approval is not needed. Accesses the disk, and throws if
+   * the
+   * directory cannot be used.
+   */
   mustAsk(): string | undefined;
 }
 
-/** The facts of one call, the same for every way by which a program asks. */
+/** Returns the facts of one call, independently of how a program asks about it. */
 export function callFacts(name: string, given: Record<string, unknown>, place: () => ProxyTarget): CallFacts {
   const isFileTool = readers.has(name) || writers.has(name);
   return {
@@ -77,9 +85,9 @@ export function callFacts(name: string, given: Record<string, unknown>, place: (
 }
 
 /**
- * Tools that do nothing but wait for a program to do it: the loop gates, records and counts its calls through
- * them. What the program may repeat is its own affair. A call that reads what is sealed, or writes what is protected
- * or outside of its folder, wants a person to look.
+ * Creates tools that only wait for a program to execute a call. Through them, the loop gates, records and counts the
+ * program's calls. The program itself decides what it repeats. A call that reads a sealed file, or writes a protected
+ * file or a file outside the directory, requires a user's approval.
  */
 export function proxyTools(
   outcome: (given: Record<string, unknown>, context: ToolContext) => Promise<ToolOutput>,
@@ -107,13 +115,13 @@ const readers: ReadonlySet<string> = new Set([
 
 const writers: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'NotebookEdit', 'Write', 'file_change']);
 
-/** Files and folders that programs obey. */
+/** Files and directories that control programs. */
 const ownFiles: readonly string[] = ['.claude', 'claude.md', 'claude.local.md'];
 
-/** Readers that look into everything below a path. */
+/** Tools that read everything below a path. */
 const treeReaders: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS']);
 
-/** Why a person has to look at a call, in words. */
+/** Returns why a user must approve a call; undefined if approval is not needed. */
 function concernOf(place: ProxyTarget, name: string, given: Record<string, unknown>): string | undefined {
   const named = pathsIn(given).flatMap((path) => spellingsOf(path, place.home));
   if (writers.has(name) && named.length === 0) return `${name} does not name the file it writes.`;
@@ -140,19 +148,22 @@ function concernAbout(workspace: Workspace, name: string, path: string): string 
   return workspace.mustAsk(path, ownFiles);
 }
 
-/** A path as it is written and, if it begins with `~`, what that stands for: programs differ in which they take. */
+/**
+ * Returns a path as written and, if it starts with `~`, with the home directory, because programs differ in which one
+ * they use.
+ */
 function spellingsOf(path: string, home: string): string[] {
   return /^~(?:[/\\]|$)/.test(path) ? [path, join(home, path.slice(1))] : [path];
 }
 
-/** The folders at the beginning of a pattern that have no wildcard, and the rest. */
+/** Splits a pattern into its initial directories without wildcards and the rest. */
 function cutAtWildcard(pattern: string): [fixed: string, rest: string] {
   const at = pattern.search(/[*?[\]{}()!+@\\]/);
   const end = at < 0 ? pattern.length : pattern.lastIndexOf('/', at) + 1;
   return [pattern.slice(0, end), pattern.slice(end)];
 }
 
-/** True if the rest of a pattern contains `..`, or an alternative with another root. */
+/** Returns true if the rest of a pattern contains `..`, or an alternative with another root. */
 function leadsAway(rest: string): boolean {
   const away = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])|[{,(|][/~]/;
   return away.test(rest) || away.test(rest.replaceAll('\\', ''));
@@ -160,7 +171,7 @@ function leadsAway(rest: string): boolean {
 
 const pathNames: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path', 'move_path']);
 
-/** The paths that a call names: Codex has several, in a list or as the keys of an object. */
+/** Returns the paths of a call. Codex has several, in a list or as the keys of an object. */
 function pathsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(pathsIn);
   return Object.entries(fieldsOf(value)).flatMap(([key, item]) => {
@@ -170,7 +181,7 @@ function pathsIn(value: unknown): string[] {
   });
 }
 
-/** The one argument that matters, under the names that programs have for it. */
+/** Returns the most important argument, under the names that programs use for it. */
 function subjectOf(given: Record<string, unknown>): string {
   const keys = [
     'command',
@@ -187,7 +198,7 @@ function subjectOf(given: Record<string, unknown>): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** A call by a name that the loop knows. */
+/** Renames a call of an unknown tool to one that the loop knows. */
 export function knownName(part: AssistantPart, more: readonly string[]): AssistantPart {
   if (part.type !== 'tool_call' || names.includes(part.toolName) || more.includes(part.toolName)) return part;
   return { ...part, toolName: otherTool, arguments: { tool: part.toolName, arguments: part.arguments } };

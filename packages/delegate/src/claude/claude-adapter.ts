@@ -8,9 +8,9 @@ import { claudeName, readClaudeLine } from './claude-line.ts';
 
 /** Settings of Claude Code as a backend. */
 export interface ClaudeSettings {
-  /** A model of Claude Code, or an alias of its own. Default: its own choice. */
+  /** A model of Claude Code, or one of its aliases. Default: Claude Code's own default. */
   readonly model?: string;
-  /** Settings of the machine that it reads: `user`, `project`, `local`. Default: none. */
+  /** Settings of the machine to read: `user`, `project`, `local`. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
 }
 
@@ -23,7 +23,7 @@ const modes: Readonly<Record<DelegatePermission, readonly string[]>> = {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Claude Code in its print mode, with everything as JSON lines. */
+/** Creates the adapter of Claude Code in its print mode, with JSON lines in both directions. */
 export function claudeAdapter(permission: DelegatePermission, settings: ClaudeSettings): CliAdapter {
   const isGated = permission === 'gate';
   return {
@@ -40,7 +40,7 @@ export function claudeAdapter(permission: DelegatePermission, settings: ClaudeSe
       'CLAUDE_CONFIG_DIR',
     ],
     settings: {
-      // One layer tries again, and it is ours.
+      // Cobbler retries requests, so Claude Code must not.
       CLAUDE_CODE_MAX_RETRIES: '0',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     },
@@ -63,7 +63,7 @@ function argv(permission: DelegatePermission, settings: ClaudeSettings, request:
     ...['--setting-sources', (settings.settingSources ?? []).join(','), '--strict-mcp-config'],
     ...given('--model', settings.model),
     ...given('--resume', resumeId),
-    // Without it, an appended prompt has no effect when a conversation continues.
+    // Without it, an appended prompt has no effect in a continued conversation.
     ...(systemPrompt === undefined
       ? []
       : ['--append-system-prompt', systemPrompt, '--system-prompt-snapshot', 'off']),
@@ -76,22 +76,27 @@ function plainTalk({ prompt }: BackendRequest): CliConnection {
   return { opening: unslashed(prompt), staysOpen: false, hear: readClaudeLine };
 }
 
-/** Text that starts with a slash is a command for Claude Code and never reaches its model. */
+/**
+ * Prevents a prompt that starts with a slash from running as a command of Claude Code, which its model would never
+ * see.
+ */
 function unslashed(prompt: string): string {
   return prompt.trimStart().startsWith('/') ? `The task:\n${prompt}` : prompt;
 }
 
 /**
- * Claude Code asks on its standard output before each call and waits for an answer on its input: by a hook for
- * every call, reads included, and by its permission prompt for what its own rules would refuse.
+ * A connection with approvals. Claude Code asks on its standard output before each call and waits for a decision on
+ * its
+ * standard input. A hook asks about every call, including reads; the permission prompt asks about calls that Claude
+ * Code's own rules would deny.
  */
 class GatedTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #say: (line: string) => void;
-  /** Response functions of the waiting calls. */
+  /** Functions that create the response for each waiting call. */
   readonly #waiting: Map<string, (decision: CallDecision) => object> = new Map();
-  /** Calls that were decided about: their permission prompt needs no second decision. */
+  /** Decided calls. Their permission prompt gets the same decision. */
   readonly #decided: Map<string, CallDecision> = new Map();
   readonly #requests: Map<string, string> = new Map();
 

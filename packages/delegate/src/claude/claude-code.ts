@@ -6,11 +6,14 @@ import { claudeAdapter } from './claude-adapter.ts';
 
 /** Settings of Claude Code. */
 export interface ClaudeCodeOptions extends ProgramOptions, ClaudeSettings {
-  /** Default `read-only`. */
+  /** Permissions of the program. Default `read-only`. */
   readonly permission?: DelegatePermission;
 }
 
-/** Claude Code as a backend: `claude` on the PATH, in its print mode. Never throws; a run says what is missing. */
+/**
+ * Creates a backend for Claude Code: `claude` on the PATH, in its print mode. Never throws; a run reports what is
+ * missing.
+ */
 export function claudeCode(options: ClaudeCodeOptions = {}): Backend {
   return new CliBackend(claudeAdapter(options.permission ?? 'read-only', options), options);
 }

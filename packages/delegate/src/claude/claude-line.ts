@@ -7,7 +7,7 @@ import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../events/fields.t
 
 export const claudeName = 'claude-code';
 
-/** Claude Code's message when a conversation cannot continue; seen in 2.1. */
+/** Claude Code's messages for a conversation that cannot continue, as of version 2.1. */
 const gone = /No conversation found|is not a valid session|not a UUID/i;
 
 const stops: Readonly<Record<string, StopReason>> = {
@@ -19,15 +19,15 @@ const stops: Readonly<Record<string, StopReason>> = {
   model_context_window_exceeded: 'context_full',
 };
 
-/** One line of `--output-format stream-json`. Noise and kinds of a later version happen to be nothing. */
+/** Reads one line of `--output-format stream-json`. Other output and unknown messages return no events. */
 export function readClaudeLine(line: string): BackendEvent[] {
   const object = objectIn(line);
   return object === undefined ? [] : readClaudeMessage(object);
 }
 
-/** One message of Claude Code, from its standard output or from the Agent SDK: they are the same. */
+/** Reads one message of Claude Code. Its standard output and the Agent SDK use the same messages. */
 export function readClaudeMessage(message: Fields): BackendEvent[] {
-  // What the agents under it say is its own affair; what they used is in its result.
+  // Messages of its subagents are ignored; the result includes their usage.
   if (typeof message['parent_tool_use_id'] === 'string') return [];
   switch (message['type']) {
     case 'system':
@@ -68,7 +68,7 @@ function readSystem(message: Fields): BackendEvent[] {
 }
 
 function readAssistant(message: Fields): BackendEvent[] {
-  // Words of Claude Code about a failure, not of the model: the result says the same in fields.
+  // Claude Code's own description of a failure, not the model's text. The result contains the same in its fields.
   if (message['is_api_error_message'] === true) return [];
   const body = fieldsOf(message['message']);
   const answer = textOf(body['id']);
@@ -125,7 +125,7 @@ function readStreamEvent(event: Fields): BackendEvent[] {
   return [{ type: 'answered', usage: usageOf(fieldsOf(event['usage'])), ...defined({ stop }) }];
 }
 
-/** Claude Code counts input that came from or went to the cache apart. */
+/** Returns the usage. Claude Code counts cached input separately. */
 export function usageOf(usage: Fields): Usage {
   const read = numberOf(usage['cache_read_input_tokens']) ?? 0;
   const written = numberOf(usage['cache_creation_input_tokens']) ?? 0;
@@ -163,13 +163,17 @@ function readResult(result: Fields): End {
   };
 }
 
-/** The cost of this run's models; undefined if not reported. */
+/** Returns the cost of all models in this run; undefined if not reported. */
 function usdOf(models: Fields): { usd?: number } {
   const costs = Object.values(models).map((model) => numberOf(fieldsOf(model)['costUSD']) ?? 0);
   return costs.length === 0 ? {} : { usd: costs.reduce((sum, cost) => sum + cost, 0) };
 }
 
-/** A status first, then the connection, then the kind of end; words only where there is nothing else. */
+/**
+ * Returns the error of a result: from its status, otherwise from the connection failure, then the kind of end, and
+ * only
+ * then from its message.
+ */
 function errorOf(result: Fields, message: string): ErrorData {
   const subtype = textOf(result['subtype']);
   if (subtype === 'error_max_turns') return limited('turns', message);

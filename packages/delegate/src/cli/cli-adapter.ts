@@ -2,7 +2,7 @@ import type { HarnessCapabilities } from '@cobbler/agent/harness';
 import type { BackendRequest, CallDecision, DelegatePermission } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 
-/** Adapter of one program: how to start, call and parse it. No effects: the caller performs them. */
+/** The adapter of one program: how to start it, call it and parse its output. It has no side effects. */
 export interface CliAdapter {
   /** The backend's name. */
   readonly name: string;
@@ -11,27 +11,27 @@ export interface CliAdapter {
   readonly permission: DelegatePermission;
   readonly capabilities: HarnessCapabilities;
   readonly tellsCost: boolean;
-  /** Variables of the environment that this program needs for its own service. */
+  /** Environment variables that this program needs for its own service. */
   readonly variables: readonly string[];
-  /** Variables that it is always given. */
+  /** Variables that are always set. */
   readonly settings: Readonly<Record<string, string>>;
-  /** True if a text can be an id of its conversations. */
+  /** Returns true if a text can be an id of its conversations. */
   isSessionId(id: string): boolean;
-  /** The arguments behind the program's name. */
+  /** Returns the arguments after the program's name. */
   argv(request: BackendRequest): readonly string[];
-  /** Begins to speak with a program that has been started. */
+  /** Starts the communication with a running program. */
   talk(request: BackendRequest, say: (line: string) => void): CliConnection;
-  /** True if an attempt without a result failed because the conversation to continue is lost. */
+  /** Returns true if an attempt without a result failed because the conversation to continue is lost. */
   isStale(stderr: string): boolean;
 }
 
-/** One conversation with a started program. */
+/** A connection to a running program. */
 export interface CliConnection {
-  /** Written to its standard input at once. */
+  /** Text written to its standard input immediately. */
   readonly opening: string;
-  /** True when more may be said to it after the opening. */
+  /** True if more input can follow the opening. */
   readonly staysOpen: boolean;
-  /** The events of a line. */
+  /** Returns the events of a line of output. */
   hear(line: string): readonly BackendEvent[];
   decide?(callId: string, decision: CallDecision): void;
   steer?(text: string): boolean;

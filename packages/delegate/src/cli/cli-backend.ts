@@ -21,28 +21,32 @@ import { TaskBudget } from './task-budget.ts';
 
 /** Common settings of every backend that runs a local program. */
 export interface ProgramOptions {
-  /** Where the program is looked for and what it may see is taken from. Default: that of this process. */
+  /**
+   * Environment for finding the program and for the variables it receives. Default: the environment of this process.
+   */
   readonly env?: Environment;
-  /** Variables that the program is given besides. */
+  /** Additional variables for the program. */
   readonly extraEnv?: Readonly<Record<string, string>>;
-  /** The program itself. Default: looked up on the PATH, once, when the backend is made. */
+  /** Path of the program. Default: searched on the PATH once, when the backend is created. */
   readonly path?: string;
-  /** Time limit of one job, tries included, in milliseconds. Default 600,000. */
+  /** Time limit of one task, including all attempts, in milliseconds. Default 600,000. */
   readonly timeoutMs?: number;
-  /** From SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
   readonly graceMs?: number;
-  /** Tries after the first one, for failures that may pass. Default 1. */
+  /** Maximum number of retries after transient failures. Default 1. */
   readonly retries?: number;
-  /** Before such a try, in milliseconds: half of it is fixed and half chance. Default 2,000. */
+  /** Delay before a retry, in milliseconds; half of it is random. Default 2,000. */
   readonly retryMs?: number;
-  /** This machine is a sandbox: a superuser may run Claude Code without permissions. Default false. */
+  /**
+   * True if this machine is a sandbox. A superuser can then run Claude Code with permission `bypass`. Default false.
+   */
   readonly sandboxed?: boolean;
   readonly runtime?: Runtime;
 }
 
 export const defaultTimeoutMs = 600_000;
 
-/** A backend over the program of an adapter. Looks the program up once. */
+/** A backend for the program of an adapter. Searches for the program once. */
 export class CliBackend implements Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities;
@@ -67,7 +71,7 @@ export class CliBackend implements Backend {
     if (program !== 'claude' || permission !== 'bypass' || !isRoot || this.#options.sandboxed === true)
       return undefined;
     const message =
-      'Claude Code does not run without permissions as root. Run Cobbler as another user, or declare that this machine is a sandbox.';
+      'Claude Code refuses permission "bypass" as root. Run Cobbler as another user, or set `sandboxed` if this machine is a sandbox.';
     return new AgentError({ kind: 'invalid', code: 'bypass_as_root', message });
   }
 
@@ -91,14 +95,14 @@ export class CliBackend implements Backend {
   }
 }
 
-/** The program that a job is for. */
+/** The program of a task. */
 interface Subject {
   readonly adapter: CliAdapter;
   readonly path: string | undefined;
   readonly problem: AgentErrorType | undefined;
 }
 
-/** One job: as many starts of the program as it takes, one after another. */
+/** One task, with as many consecutive starts of the program as it needs. */
 class CliJob {
   readonly #adapter: CliAdapter;
   readonly #program: string | undefined;
@@ -111,7 +115,7 @@ class CliJob {
   #cliProcess: RunningCliProcess | undefined;
   #endPause = () => {};
   #isStopped = false;
-  /** Why we stopped it, other than on request. */
+  /** Why Cobbler stopped the program, other than on request. */
   #overrun: AgentErrorType | undefined;
   readonly #account: TaskBudget;
   #attempts = 0;
@@ -148,7 +152,7 @@ class CliJob {
     return this.#cliProcess?.steer(text) ?? false;
   }
 
-  /** Never rejects. */
+  /** Resolves with the outcome of the task. Never rejects. */
   async result(): Promise<BackendResult> {
     const { signal } = this.#context;
     const onAbort = () => this.stop();
@@ -233,7 +237,7 @@ class CliJob {
     this.#tell(event);
   }
 
-  /** No program takes a limit on tokens: it is watched, and ended. */
+  /** Counts tokens and stops the program at the limit, because no program supports a token limit. */
   #count(usage: Usage): void {
     this.#account.count(usage);
     if (!this.#account.isOverTokens) return;
@@ -247,11 +251,13 @@ class CliJob {
     try {
       this.#context.onEvent?.(event);
     } catch {
-      // A watcher's fault is its own.
+      // Errors of a listener are ignored.
     }
   }
 
-  /** A program that ended without a last word said it on standard error. */
+  /**
+   * Returns true if the conversation is lost. A program that ended without a result reports this on standard error.
+   */
   #isStale({ end, exitCode, sessionId, stderr }: CliProcess): boolean {
     if (end !== undefined) return end.stale === true;
     return exitCode !== 0 && sessionId === undefined && this.#adapter.isStale(stderr);
@@ -260,7 +266,7 @@ class CliJob {
   #withoutContext({ resumeId: _, before: __, ...rest }: BackendRequest): BackendRequest {
     this.#contextLost = true;
     this.#account.forget();
-    const message = `${this.#adapter.name} no longer has the conversation to continue: it started a new one, without the earlier messages.`;
+    const message = `${this.#adapter.name} could not find the conversation to continue and started a new one, without the earlier messages.`;
     const error = { kind: 'invalid', code: 'stale_session', message } as const;
     this.#tell({ type: 'withdrawn', attempt: this.#attempts, error, delayMs: 0 });
     return rest;
@@ -272,7 +278,7 @@ class CliJob {
   }
 
   async #pause(delayMs: number): Promise<void> {
-    // Stopped by what was just told.
+    // A listener of the previous event stopped the task.
     if (this.#isStopped) return;
     await new Promise<void>((resolve) => {
       const cancel = this.#runtime.timer(delayMs, resolve);
@@ -283,7 +289,10 @@ class CliJob {
     });
   }
 
-  /** Undefined only for a program that exited normally with code 0 after a good result. */
+  /**
+   * Returns the error of a process; undefined only if the program exited normally with code 0 after a successful
+   * result.
+   */
   #errorOf(cliProcess: CliProcess, program: string): AgentErrorType | undefined {
     if (this.#overrun !== undefined) return this.#overrun;
     if (cliProcess.problem !== undefined) return cliProcess.problem;
@@ -314,7 +323,7 @@ class CliJob {
 
   #failed(error: AgentErrorType, cliProcess: CliProcess | undefined, request = this.#request): BackendResult {
     const status = error.kind === 'timeout' && error.code === 'job_timeout' ? 'timeout' : 'failed';
-    // Unrecognized output is better than nothing.
+    // Unparsed output is better than none.
     const raw = cliProcess?.end === undefined ? (cliProcess?.stdout ?? '').trim() : '';
     const output = capped(raw === '' ? error.message : `${error.message}\n${raw}`);
     return { ...this.#facts(cliProcess, request), status, output, error };
@@ -327,7 +336,7 @@ class CliJob {
     const cost = this.#account.costOf(cliProcess, request);
     const usd = this.#account.usdWith(cost);
     const cliSessionId = sessionId ?? request.resumeId;
-    // Where the program does not count them: one for each call, and the last.
+    // If the program does not count responses: one for each call, and the last one.
     const turns = end?.turns ?? (end === undefined ? 0 : (cliProcess?.toolCalls ?? 0) + 1);
     return {
       ...defined({ cliSessionId }),
@@ -347,7 +356,7 @@ class CliJob {
   }
 }
 
-/** A last word without any text does not undo what the model said. */
+/** Returns the final text. A result without text does not replace the model's earlier text. */
 function finalText({ end, lastText }: CliProcess): string {
   return end?.text === undefined || end.text.trim() === '' ? lastText : end.text;
 }

@@ -16,7 +16,7 @@ const lastWordMs = 5000;
 /** Time limit for a program to stop on request, in milliseconds. */
 const interruptMs = 250;
 
-/** One start of a program. */
+/** Options of one start of a program. */
 export interface CliProcessOptions {
   readonly adapter: CliAdapter;
   readonly program: string;
@@ -25,7 +25,7 @@ export interface CliProcessOptions {
   readonly timeoutMs: number;
   readonly graceMs?: number | undefined;
   readonly runtime: Runtime;
-  /** Texts that are never told, wherever the program prints them. */
+  /** Strings that are removed from everything the program prints. */
   readonly secrets: readonly string[];
   readonly onEvent: (event: BackendEvent) => void;
 }
@@ -38,9 +38,9 @@ export interface CliProcess {
   readonly end?: End;
   readonly sessionId?: string;
   readonly toolCalls: number;
-  /** The last text of its model, for programs whose last word names none. */
+  /** The last text of the model, for programs whose result contains none. */
   readonly lastText: string;
-  /** Names of tools that were asked about and refused. */
+  /** Names of tools whose calls were denied. */
   readonly denied: readonly string[];
   readonly problem?: AgentError;
   /** The start and end of its output. */
@@ -56,7 +56,7 @@ export interface RunningCliProcess {
   steer(text: string): boolean;
 }
 
-/** Starts a program, speaks with it and looks after everything it starts, until all of it is gone. */
+/** Starts a program, communicates with it and supervises everything it starts until all of it has ended. */
 export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
   const { adapter, program, request, runtime, secrets } = options;
   let child: SupervisedProcess | undefined;
@@ -116,12 +116,12 @@ export function runCliProcess(options: CliProcessOptions): RunningCliProcess {
   };
 }
 
-/** The output of a program so far. After its result nothing counts. */
+/** Collects the output of a program. Output after its result is ignored. */
 class CliOutput {
-  /** Why nothing of what it tells can be trusted. */
+  /** Why the output cannot be trusted. */
   problem: AgentError | undefined;
   readonly #tell: (event: BackendEvent) => void;
-  /** Calls without a result yet: some programs tell of a call twice. */
+  /** Calls without a result so far; some programs report a call twice. */
   readonly #calls: Set<string> = new Set();
   readonly #asked: Map<string, string> = new Map();
   readonly #denied: string[] = [];
@@ -173,13 +173,13 @@ class CliOutput {
   }
 }
 
-/** A message of the program is lost, and with it perhaps its answer. */
+/** Returns the error for a lost message, which may contain the program's result. */
 function tooLong(name: string): AgentError {
   const message = `${name} was stopped: it printed a message of more than 16 MiB, which cannot be read. Request a shorter response, or have long output written to a file.`;
   return new AgentError({ kind: 'agent', code: 'message_too_long', message });
 }
 
-/** An error about a program that failed without saying why in fields. */
+/** Returns the error of a program that failed without reporting a reason. */
 export function silentFailure(
   { exitCode, signal, stderr, stdout, end }: CliProcess,
   program: string,
@@ -194,7 +194,7 @@ export function silentFailure(
   });
 }
 
-/** Promise 19: a key is not told, also when the program or its service repeats it. */
+/** Removes keys from a text, even if the program or its service repeats them (reliability promise 19). */
 function scrubbed(text: string, secrets: readonly string[]): string {
   return secrets.reduce(
     (rest, secret) => (rest.includes(secret) ? rest.replaceAll(secret, '[key]') : rest),

@@ -1,20 +1,20 @@
-/** The longest line that is read, in UTF-16 units: 16 Mi. A longer one is dropped as it comes, to hold nothing of it. */
+/** Maximum length of a line, in UTF-16 code units: 16 Mi. A longer line is discarded while it arrives. */
 const maxLineBytes = 16 * 1_048_576;
 
-/** Bytes kept of a line that is too long: enough to see whether it is a message of the program. */
+/** Number of bytes kept of a line that is too long, enough to recognize a message of the program. */
 const maxHead = 256;
 
-/** Cuts a stream of bytes into lines, wherever the bytes were cut before. */
+/** Splits a stream of bytes into lines. */
 export class LineReader {
   readonly #decoder: TextDecoder = new TextDecoder();
   readonly #readLine: (line: string) => void;
-  /** Chunks of the current line: joined once, however many there are. */
+  /** Chunks of the current line, joined once at its end. */
   #pieces: string[] = [];
   #length = 0;
   #tooLong = false;
   readonly #drop: (head: string) => void;
 
-  /** `drop` gets the beginning of a line that is too long, as soon as it is. */
+  /** @param drop receives the beginning of a line as soon as it is too long */
   constructor(readLine: (line: string) => void, drop: (head: string) => void = () => {}) {
     this.#readLine = readLine;
     this.#drop = drop;
@@ -24,7 +24,7 @@ export class LineReader {
     this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The stream is over: what is left is a line too. */
+  /** Ends the stream; the remaining text is a line too. */
   end(): void {
     this.#take(this.#decoder.decode());
     this.#line();

@@ -5,7 +5,7 @@ import { AgentError } from '@cobbler/agent';
 import { childEnvironment } from '@cobbler/agent/node';
 import type { CliAdapter } from './cli-adapter.ts';
 
-/** The location of a program on the PATH. Undefined if not found. */
+/** Returns the location of a program on the PATH; undefined if it is not found. */
 export function findProgram(name: string, env: Environment): string | undefined {
   if (isAbsolute(name)) return isProgram(name) ? name : undefined;
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
@@ -21,14 +21,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** The message for a missing program, a fixed text. */
+/** Returns the error for a missing program, with a fixed message. */
 export function notFound(program: string): AgentError {
   return new AgentError({ kind: 'tool', code: 'no_program', message: `${program} CLI not found in PATH` });
 }
 
 /**
- * The environment of a program: what is harmless, and what it needs for its own service. No other key reaches
- * it (reliability promise 19).
+ * Returns the environment of a program: safe variables, and those that it needs for its own service. No other key
+ * reaches it (reliability promise 19).
  */
 export function programEnvironment(
   adapter: Pick<CliAdapter, 'variables' | 'settings'>,
@@ -42,13 +42,16 @@ export function programEnvironment(
   return childEnvironment(env, { ...adapter.settings, ...Object.fromEntries(own), ...extra });
 }
 
-/** The real path of a working directory.⏎@throws AgentError `tool` when it is not a directory. */
+/**
+ * Returns the real path of a working directory.
+ * @throws AgentError `tool` if it is not a directory.
+ */
 export function realFolder(path: string): string {
   try {
     const real = realpathSync(path);
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new AgentError({
     kind: 'tool',
@@ -57,7 +60,11 @@ export function realFolder(path: string): string {
   });
 }
 
-/** Values of variables whose names indicate keys. A short value could also occur in ordinary text. */
+/**
+ * Returns the values of variables whose names indicate keys. Short values are not included, because they could occur
+ * in
+ * ordinary text.
+ */
 export function secretsIn(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return named.map(([, value]) => value).filter((value) => value.length >= 8);

@@ -9,18 +9,19 @@ import type { CliProcess } from './cli-process.ts';
 /** Usage of one attempt. */
 export interface AttemptCost {
   readonly usage: Usage;
-  /** US dollars; absent when the program did not say. */
+  /** Cost in US dollars; absent if the program does not report it. */
   readonly usd?: number;
 }
 
 /**
- * Usage of all attempts of one task. Its limits apply to all of them together: an attempt gets what the earlier ones
- * left.
+ * Usage of all attempts of one task. The limits apply to all attempts together: each attempt gets the remainder of
+ * the
+ * earlier ones.
  */
 export class TaskBudget {
   readonly #caps: BackendRequest;
   readonly #tellsCost: boolean;
-  /** Counts of the conversation before this job and after each of its tries. */
+  /** Totals of the conversation before this task and after each attempt. */
   #totals: Totals[];
   #isResumed: boolean;
   #wasted: Usage = noUsage;
@@ -42,7 +43,7 @@ export class TaskBudget {
     return this.#wasted;
   }
 
-  /** Answers in tries that failed. */
+  /** Number of responses in failed attempts. */
   get turns(): number {
     return this.#turns;
   }
@@ -53,13 +54,16 @@ export class TaskBudget {
     );
   }
 
-  /** The current try has reported an answer. */
+  /** Counts a reported response of the current attempt. */
   count(usage: Usage): void {
     this.#spent = addUsage(this.#spent, usage);
     this.#answers += 1;
   }
 
-  /** The request of an attempt after one with this cost. Undefined: a limit is used up, or the usage is unknown. */
+  /**
+   * Returns the request of the attempt after one with this cost; undefined if a limit is reached or the usage is
+   * unknown.
+   */
   next(request: BackendRequest, cost: AttemptCost): BackendRequest | undefined {
     const { maxTurns, maxUsd, maxTokens } = this.#caps;
     const used = tokensOf(this.#wasted) + tokensOf(cost.usage);
@@ -75,43 +79,43 @@ export class TaskBudget {
     };
   }
 
-  /** The conversation to resume is gone: earlier counts mean nothing. */
+  /** Discards the earlier totals, because the conversation to resume no longer exists. */
   forget(): void {
     this.#isResumed = false;
     this.#totals = [];
   }
 
-  /** A try is over, and another follows it. */
+  /** Ends an attempt that is followed by another. */
   close(cliProcess: CliProcess, cost: AttemptCost): void {
     this.#wasted = addUsage(this.#wasted, cost.usage);
     this.#usd = this.usdWith(cost);
     this.#turns += this.#answers;
-    // Tries that resume no conversation begin one each.
+    // Each attempt that does not resume a conversation starts a new one.
     if (this.#isResumed) this.#totals.push(this.totals(cliProcess));
     this.#spent = noUsage;
     this.#answers = 0;
   }
 
-  /** Usage of an attempt. */
+  /** Returns the usage of an attempt. */
   costOf(cliProcess: CliProcess | undefined, { resumeId }: BackendRequest): AttemptCost {
     const { end, sessionId } = cliProcess ?? {};
-    // The conversation that was asked for is resumed: an id of its own means that the program began anew.
+    // If the program reports a different id, it did not resume the requested conversation but started a new one.
     const resumed = resumeId !== undefined && (sessionId === undefined || sessionId === resumeId);
     const before = earlierOf(this.#totals, end ?? {});
     const reported =
       end?.usage === undefined || (!end.ok && tokensOf(end.usage) === 0) ? this.#spent : end.usage;
     const usage = end?.totalUsage === undefined ? reported : usageSince(end.totalUsage, before, resumed);
-    // The difference first: it holds what an earlier run that was cut off did not report.
+    // The difference takes precedence, because it includes usage that an interrupted run did not report.
     const usd = usdSince(end?.totalUsd, before, resumed) ?? end?.usd;
     return { usage, ...defined({ usd }) };
   }
 
-  /** US dollars of all tries, this one included. */
+  /** Returns the cost of all attempts including this one, in US dollars. */
   usdWith({ usd }: AttemptCost): number | undefined {
     return this.#usd === undefined || usd === undefined ? (this.#usd ?? usd) : this.#usd + usd;
   }
 
-  /** Usage of the conversation so far, including this attempt. */
+  /** Returns the usage of the conversation so far, including this attempt. */
   totals(cliProcess: CliProcess | undefined): Totals {
     const before = this.#totals.at(-1);
     const usage = cliProcess?.end?.totalUsage ?? before?.usage;

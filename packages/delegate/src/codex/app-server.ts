@@ -10,7 +10,11 @@ import type { CodexSettings } from './codex-adapter.ts';
 import { codexBasics, configArguments } from './codex-adapter.ts';
 import { codexName, failed, readItem, usageOf } from './codex-line.ts';
 
-/** Codex as a server on its standard streams: text while it comes, approvals, and a word in between. */
+/**
+ * Creates the adapter of Codex as a server on its standard streams, with streamed text, approvals and messages during
+ * a
+ * task.
+ */
 export function appServerAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
@@ -28,17 +32,17 @@ const policies: Readonly<Record<DelegatePermission, { approvalPolicy: string; sa
   bypass: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 };
 
-/** Ids of our requests: an answer is known by them. */
+/** Ids of requests, by which responses are recognized. */
 const ids = { hello: 1, thread: 2, turn: 3 } as const;
 
-/** One thread and one turn of it, as JSON-RPC by lines. */
+/** A connection for one thread with one turn, using JSON-RPC in lines. */
 class AppServerTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #request: BackendRequest;
   readonly #say: (line: string) => void;
   readonly #policy: { approvalPolicy: string; sandbox: string };
-  /** Approvals that wait: what was asked by which request. */
+  /** Waiting approvals: the request id of each call. */
   readonly #waiting: Map<string, unknown> = new Map();
   /** The arguments of each call as reported, serialized to JSON. */
   readonly #told: Map<string, string[]> = new Map();
@@ -103,7 +107,7 @@ class AppServerTalk implements CliConnection {
     if (this.#turnId !== '') this.#call('turn/interrupt', { threadId: this.#threadId, turnId: this.#turnId });
   }
 
-  /** Codex runs a call as it came or not at all. */
+  /** Returns true if the arguments match those reported, because Codex cannot run a call with different ones. */
   #isTold(callId: string, given: Readonly<Record<string, unknown>> | undefined): boolean {
     const wanted = JSON.stringify(given);
     return given === undefined || (this.#told.get(callId) ?? []).includes(wanted);
@@ -157,7 +161,7 @@ class AppServerTalk implements CliConnection {
 
   #used(usage: Fields): readonly BackendEvent[] {
     this.#total = usageOf(fieldsOf(usage['total']));
-    // Taking a thread up again tells what it had used before.
+    // Resuming a thread reports its earlier usage.
     if (this.#turnId === '') return [];
     return [{ type: 'answered', usage: usageOf(fieldsOf(usage['last'])) }];
   }
@@ -219,7 +223,7 @@ function inputOf(text: string): readonly object[] {
   return [{ type: 'text', text, text_elements: [] }];
 }
 
-/** Reasoning arrives in chunks here. */
+/** Returns the item with its reasoning text, which arrives in chunks. */
 function withText(item: Fields): Fields {
   const summary = item['summary'];
   return item['type'] === 'reasoning' && Array.isArray(summary)
@@ -239,7 +243,7 @@ const classes: Readonly<Record<string, Pick<ErrorData, 'kind' | 'retryable' | 'c
   modelNotFound: { kind: 'invalid', code: 'not_served' },
 };
 
-/** The class that Codex gives a failure. Nothing for one of a later version: then its words count. */
+/** Returns the error for Codex's class of a failure. For an unknown class, the message determines the error. */
 function classOf(info: unknown, message: string): { error?: ErrorData } {
   const provider = codexName;
   if (typeof info === 'string') {

@@ -4,39 +4,40 @@ import { codexName, readCodexLine } from './codex-line.ts';
 
 /** Settings of Codex as a backend. */
 export interface CodexSettings {
-  /** A model of Codex. Default: its own choice. */
+  /** A model of Codex. Default: Codex's own default. */
   readonly model?: string;
-  /** Another address that speaks the Responses API, `/v1` included. Default: its own. */
+  /** Base URL of a service with the Responses API, including `/v1`. Default: Codex's own service. */
   readonly baseUrl?: string;
-  /** Overrides of its configuration, each as `key=value` in TOML. */
+  /** Overrides of the Codex configuration, each as `key=value` in TOML. */
   readonly config?: readonly string[];
   /**
-   * Leave the provider to the configuration of the machine. Its own retries then come on top of ours, since
-   * those of a provider can be set only where it is defined. Default false.
+   * Whether the provider comes from the configuration of the machine. Codex's own retries then add to Cobbler's,
+   * because
+   * retries can be configured only where the provider is defined. Default false.
    */
   readonly ownProvider?: boolean;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Codex without a terminal, with everything as JSON lines. It shows no text before it is whole. */
+/** Creates the adapter of Codex without a terminal, with JSON lines. It reports text only in complete messages. */
 export function codexExecAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
     argv: (request) => argv(permission, settings, request),
     talk: ({ prompt, systemPrompt }) => ({
-      // It has no instructions of one job only.
+      // Codex has no option for instructions of a single task.
       opening: systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`,
       staysOpen: false,
       hear: readCodexLine,
     }),
-    // Also said on standard error of a run that succeeds: it counts only where nothing was said of an end.
+    // Codex also prints this in successful runs, so it counts only without a result.
     isStale: (stderr) => /no rollout found/i.test(stderr),
   };
 }
 
-/** Common settings of both protocols of Codex. */
+/** Returns the settings that both protocols of Codex share. */
 export function codexBasics(
   permission: DelegatePermission,
   _settings: CodexSettings,
@@ -51,12 +52,12 @@ export function codexBasics(
     tellsCost: false,
     variables: ['OPENAI_API_KEY', 'CODEX_API_KEY', 'OPENAI_BASE_URL', 'CODEX_HOME'],
     settings: {},
-    // A name that it does not know would begin a new thread and say nothing of it.
+    // With an unknown id, Codex would start a new thread without an error.
     isSessionId: (id) => uuid.test(id),
   };
 }
 
-/** Overrides as arguments: one layer tries again, and nothing is asked of anybody but the model's service. */
+/** Returns overrides as arguments: Codex does not retry, and contacts only the model's service. */
 export function configArguments({
   model,
   baseUrl,
@@ -90,7 +91,7 @@ const modes: Readonly<Record<Exclude<DelegatePermission, 'gate'>, readonly strin
 };
 
 function argv(permission: DelegatePermission, settings: CodexSettings, request: BackendRequest): string[] {
-  // No user can be asked here: a call that needs approval is denied.
+  // No user can be asked here, so a call that needs approval is denied.
   const mode = permission === 'gate' ? modes['read-only'] : modes[permission];
   const resume = request.resumeId === undefined ? [] : ['resume', request.resumeId];
   const place = ['--json', '--skip-git-repo-check', '-C', request.workingDir];

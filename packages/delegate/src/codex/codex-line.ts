@@ -7,7 +7,7 @@ import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
 
 export const codexName = 'codex';
 
-/** One line of `codex exec --json`. Noise and kinds of a later version happen to be nothing. */
+/** Reads one line of `codex exec --json`. Other output and unknown messages return no events. */
 export function readCodexLine(line: string): BackendEvent[] {
   const event = objectIn(line);
   if (event === undefined) return [];
@@ -22,7 +22,7 @@ export function readCodexLine(line: string): BackendEvent[] {
       return [{ type: 'end', ok: true, totalUsage: usageOf(fieldsOf(event['usage'])) }];
     case 'turn.failed':
       return [failed(textOf(fieldsOf(event['error'])['message']))];
-    // Also said when a request is merely made again: what counts is how the turn ends.
+    // Codex also reports this when it retries a request. Only the end of the turn counts.
     case 'error':
       return [{ type: 'notice', text: textOf(event['message']) }];
     default:
@@ -30,7 +30,7 @@ export function readCodexLine(line: string): BackendEvent[] {
   }
 }
 
-/** An item of exec or of the app server: the names of its fields differ in their spelling only. */
+/** Reads an item of `exec` or of the app server, whose field names differ only in spelling. */
 export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
   const type = textOf(item['type']).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const id = textOf(item['id']);
@@ -49,7 +49,7 @@ export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
   return isOver ? [...call, { type: 'result', callId: id, ...outcomeOf(type, item) }] : call;
 }
 
-/** Items that do something, as the calls that they were. */
+/** Types of items that are tool calls. */
 const callTypes: ReadonlySet<string> = new Set([
   'command_execution',
   'file_change',
@@ -80,7 +80,7 @@ function outcomeOf(type: string, item: Fields): { text: string; isError: boolean
   return { text: result === undefined || result === null ? status : JSON.stringify(result), isError };
 }
 
-/** Codex counts cached input as part of all input, and since the beginning of the thread. */
+/** Returns the usage. Codex includes cached input in the input, and counts from the start of the thread. */
 export function usageOf(usage: Fields): Usage {
   const cached = numberOf(usage['cached_input_tokens'] ?? usage['cachedInputTokens']);
   const thought = numberOf(usage['reasoning_output_tokens'] ?? usage['reasoningOutputTokens']);
@@ -91,13 +91,13 @@ export function usageOf(usage: Fields): Usage {
   };
 }
 
-/** Endings of an answer that Codex tells in words only. */
+/** Stop reasons that Codex reports only in its message. */
 const endings: readonly (readonly [words: RegExp, stop: StopReason])[] = [
   [/reason: max_output_tokens/, 'max_tokens'],
   [/reason: content_filter/, 'refusal'],
 ];
 
-/** The end of a failed turn. A status in Codex's usual position of the text counts as a status. */
+/** Returns the end of a failed turn. A number in Codex's usual position of the message counts as a status. */
 export function failed(message: string, status?: number): End {
   const stop = endings.find(([pattern]) => pattern.test(message))?.[1];
   return { type: 'end', ok: false, error: errorOf(message, status), ...defined({ stop }) };
@@ -111,7 +111,7 @@ function errorOf(message: string, status: number | undefined): ErrorData {
   return failureOf({ message: serviceText(message), status: known }, codexName);
 }
 
-/** A rejected request is reported as the service's own JSON. */
+/** Returns the message of a service error, which Codex reports as the service's JSON. */
 function serviceText(message: string): string {
   const inner = textOf(fieldsOf(objectIn(message)?.['error'])['message']);
   return inner === '' ? message : `invalid_request: ${inner}`;

@@ -14,17 +14,19 @@ import { codexExecAdapter } from './codex-adapter.ts';
 
 /** Settings of Codex. */
 export interface CodexOptions extends ProgramOptions, CodexSettings {
-  /** Default `read-only`. */
+  /** Permissions of the program. Default `read-only`. */
   readonly permission?: DelegatePermission;
   /**
-   * `exec` is the simple protocol. `app-server` streams text, asks before commands and changes with permission `gate`,
-   * and accepts messages during a task; Codex calls it experimental. Default: `app-server` with `gate`, else `exec`. A
-   * Codex without an app server uses `exec`, except with `gate`.
+   * Protocol to use. `exec` is the simple one. `app-server` streams text, asks before commands and changes with
+   * permission
+   * `gate`, and accepts messages during a task; Codex calls it experimental. Default: `app-server` with `gate`,
+   * otherwise
+   * `exec`. A Codex without an app server uses `exec`, except with `gate`.
    */
   readonly via?: 'exec' | 'app-server';
 }
 
-/** Codex as a backend: `codex` on the PATH. Never throws; a run says what is missing. */
+/** Creates a backend for Codex: `codex` on the PATH. Never throws; a run reports what is missing. */
 export function codex(options: CodexOptions = {}): Backend {
   const permission = options.permission ?? 'read-only';
   const via = options.via ?? (permission === 'gate' ? 'app-server' : 'exec');
@@ -32,23 +34,24 @@ export function codex(options: CodexOptions = {}): Backend {
   const exec = new CliBackend(codexExecAdapter(permission, settings), options);
   if (via === 'exec') return exec;
   const server = new CliBackend(appServerAdapter(permission, settings), options);
-  // Exec never asks: it cannot replace the app server where approval is needed.
+  // `exec` never asks, so it cannot replace the app server if approval is needed.
   return permission === 'gate' ? server : withFallback(server, exec);
 }
 
-/** Codex takes a key from the environment only for a provider that says where it is. */
+/** Adds a provider that reads the key, because Codex uses a key from the environment only if a provider names it. */
 function withKey(options: CodexOptions): CodexOptions {
   const env = options.env ?? process.env;
   if (options.baseUrl !== undefined || env['OPENAI_API_KEY'] === undefined) return options;
   return { ...options, baseUrl: env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1' };
 }
 
-/** The exit code of a program that does not know what it was asked for. */
+/** The exit code of a program that does not support its arguments. */
 const usageError = 2;
 
 /**
- * One way to speak to a program, and another for when the program does not know the first: it then said nothing and
- * did nothing, so that the job is done once.
+ * Uses the second backend if the program does not support the protocol of the first. The program has then done
+ * nothing,
+ * so the task is not executed twice.
  */
 function withFallback(first: Backend, second: Backend): Backend {
   const start = (request: BackendRequest, context: BackendContext = {}): BackendProcess => {

@@ -1,12 +1,12 @@
 import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
 import { noUsage } from '@cobbler/agent';
 
-/** An event of a program, in a common form for all of them. */
+/** An event of a program, in the same form for all programs. */
 export type BackendEvent =
-  /** The conversation has an id with which it can continue. */
+  /** The id with which the conversation can continue. */
   | { readonly type: 'session'; readonly id: string; readonly model?: string }
   | { readonly type: 'delta'; readonly of: 'text' | 'reasoning'; readonly text: string }
-  /** A whole block of an answer. `answer` tells blocks of one answer from those of the next. */
+  /** A complete block of a response. `answer` identifies the response that the block belongs to. */
   | { readonly type: 'part'; readonly part: AssistantPart; readonly answer?: string; readonly model?: string }
   /** The current response is complete. */
   | { readonly type: 'answered'; readonly usage?: Usage; readonly stop?: StopReason }
@@ -26,45 +26,45 @@ export type BackendEvent =
       readonly delayMs: number;
       /** Usage of the failed attempt, if known. */
       readonly wasted?: Usage;
-      /** US dollars of that try. */
+      /** Cost of that attempt in US dollars. */
       readonly usd?: number;
     }
-  /** For watchers. */
+  /** Information for the user. */
   | { readonly type: 'notice'; readonly text: string }
   | End;
 
-/** The program's last word. Without it nothing it did is a success. */
+/** The program's final result. Without one, the task has not succeeded. */
 export interface End {
   readonly type: 'end';
   readonly ok: boolean;
-  /** Its final text; absent when it names none. */
+  /** The final text; absent if the result contains none. */
   readonly text?: string;
   readonly error?: ErrorData;
   readonly stop?: StopReason;
   readonly turns?: number;
   /** Usage of this run. */
   readonly usage?: Usage;
-  /** Usage of the conversation since its start, for programs that count so. */
+  /** Usage of the conversation since its start, for programs that report totals. */
   readonly totalUsage?: Usage;
-  /** US dollars of this run. */
+  /** Cost of this run in US dollars. */
   readonly usd?: number;
-  /** US dollars since the beginning of the conversation. */
+  /** Cost since the start of the conversation, in US dollars. */
   readonly totalUsd?: number;
-  /** Names of tools that were refused. */
+  /** Names of tools whose calls were denied. */
   readonly denials?: readonly string[];
-  /** The conversation to continue no longer exists. */
+  /** True if the conversation to continue no longer exists. */
   readonly stale?: boolean;
 }
 
-/** The last known usage of a conversation: later counts are relative to it. */
+/** The last known usage of a conversation, from which later usage is computed. */
 export interface Totals {
   readonly usage?: Usage;
   readonly usd?: number;
 }
 
 /**
- * The latest of successive counts from which these can have grown: a failed attempt may not have updated the
- * conversation's count.
+ * Returns the latest of several totals that can precede these, because a failed attempt may not have updated the
+ * conversation's total.
  */
 export function earlierOf(
   totals: readonly Totals[],
@@ -76,14 +76,15 @@ export function earlierOf(
   return totals.findLast(fits) ?? totals.at(-1);
 }
 
-/** All tokens of a count. */
+/** Returns the sum of input and output tokens. */
 export function tokensOf({ inputTokens, outputTokens }: Usage): number {
   return inputTokens + outputTokens;
 }
 
 /**
- * Usage since then. Lower counts belong to a new conversation and are used unchanged. Undefined for a conversation
- * with unknown earlier counts.
+ * Returns the cost since the earlier totals. Lower totals belong to a new conversation and are used unchanged.
+ * Undefined
+ * for a conversation with unknown earlier totals.
  */
 export function usdSince(
   total: number | undefined,
@@ -96,7 +97,11 @@ export function usdSince(
   return total >= before.usd ? total - before.usd : total;
 }
 
-/** As {@link usdSince}. For a conversation with unknown earlier counts everything counts, as estimated. */
+/**
+ * Returns the usage since the earlier totals, like {@link usdSince}. For a conversation with unknown earlier totals,
+ * the
+ * full usage counts, marked as estimated.
+ */
 export function usageSince(total: Usage, before: Totals | undefined, resumed: boolean): Usage {
   if (!resumed) return total;
   const earlier = before?.usage;
@@ -105,7 +110,7 @@ export function usageSince(total: Usage, before: Totals | undefined, resumed: bo
   return subtractUsage(total, earlier);
 }
 
-/** The rest of a count of which a part is already booked; never below zero. */
+/** Returns the usage without a part that was already charged; never below zero. */
 export function subtractUsage(total: Usage, booked: Usage): Usage {
   const less = (all: number, part: number) => Math.max(0, all - part);
   const detail = (name: 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens') => {

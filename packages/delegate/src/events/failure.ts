@@ -3,18 +3,18 @@ import { serviceCode } from '@cobbler/agent/values';
 
 /** A program's reason for its failure. */
 export interface ReportedFailure {
-  /** Its words, for people. */
+  /** Message for the user. */
   readonly message: string;
-  /** The HTTP status of the service behind it, where it names one. */
+  /** The HTTP status of the service, if known. */
   readonly status?: number | undefined;
-  /** A connection to that service failed. */
+  /** True if a connection to that service failed. */
   readonly connection?: boolean;
 }
 
 /** Statuses after which the same request may succeed. */
 const passing: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
-/** Words that stand for a status, looked for only where there is none. The first that fits counts. */
+/** Patterns of messages that indicate a status, used only without one. The first match counts. */
 const words: readonly (readonly [words: RegExp, kind: ErrorKind, retryable: boolean])[] = [
   [/authentication|unauthori[sz]ed|\b40[13]\b|not logged in|api key|api_key|login/i, 'auth', false],
   [/quota|billing|credit balance/i, 'rate_limit', false],
@@ -24,7 +24,7 @@ const words: readonly (readonly [words: RegExp, kind: ErrorKind, retryable: bool
   [/api_error|\b50[0234]\b|high demand|internal server/i, 'agent', true],
 ];
 
-/** An error by its status first; by its words only where it has none. */
+/** Converts a failure to an error by its status, or by its message if there is no status. */
 export function failureOf({ message, status, connection }: ReportedFailure, provider: string): ErrorData {
   const text =
     message.trim() === '' ? 'The program failed without an error message.' : message.slice(0, 2000);

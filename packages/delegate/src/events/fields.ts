@@ -1,4 +1,4 @@
-/** Fields of something that a program wrote: nothing is known of it but that it was JSON. */
+/** Fields of a JSON object that a program wrote; nothing else is known about it. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields {
@@ -9,7 +9,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Empty if it is not text. */
+/** Returns the value if it is a string; an empty string for anything else. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -18,16 +18,16 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-// What colours a terminal, in front of or behind what a program says in JSON.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
+// Terminal color sequences before or after the JSON of a program.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with a control character.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
-/** True if a line with this start should contain an object. */
+/** Returns true if a line with this start should contain an object. */
 export function beginsObject(head: string): boolean {
   return head.replace(escapes, '').trimStart().startsWith('{');
 }
 
-/** The object that a line holds; undefined for anything else, which is noise. */
+/** Returns the object in a line; undefined for anything else, which is ignored. */
 export function objectIn(line: string): Fields | undefined {
   const bare = line.includes('\u001b') ? line.replace(escapes, '') : line;
   const text = bare.trim();

@@ -1,9 +1,9 @@
 import { OutputCapture } from '@cobbler/agent/node';
 
-/** Maximum stored bytes of a final text: 1 MiB. */
+/** Maximum number of stored bytes of a final text: 1 MiB. */
 export const maxOutput = 1_048_576;
 
-/** A final text as it is reported: at most 1 MiB, head and tail. */
+/** Limits a final text to 1 MiB by removing its middle. */
 export function capped(text: string): string {
   if (text.length <= maxOutput / 3) return text;
   const capture = new OutputCapture(maxOutput);
@@ -13,13 +13,13 @@ export function capped(text: string): string {
 
 /**
  * The part of a final text that was not streamed. `nothing`: the streamed text, or its last part, is the final text,
- * ignoring white space. `rest`: the final text continues it. `other`: it is another text.
+ * ignoring white space. `rest`: the final text continues it. `other`: it is a different text.
  */
 export type Unsaid =
   | { readonly type: 'nothing' }
   | { readonly type: 'rest' | 'other'; readonly text: string };
 
-/** Compares a final text with the pieces that came before it. */
+/** Compares a final text with the chunks streamed before it. */
 export function unsaid(pieces: readonly string[], final: string): Unsaid {
   const wanted = bare(final);
   if (wanted === '') return { type: 'nothing' };

@@ -25,16 +25,16 @@ import { conversationDataIn, conversationPart } from './conversation-data.ts';
 import { ResponseBuilder } from './response-builder.ts';
 import { priceOf, TaskUsage } from './task-usage.ts';
 
-/** The state of the conversation for the agent. */
+/** Options of {@link BackendAgent}. */
 export interface BackendAgentOptions {
   readonly backend: Backend;
-  /** Names of tools that are known besides. */
+  /** Names of additional known tools. */
   readonly tools?: readonly string[] | undefined;
   /** Options that are the same for every task. */
   readonly job: Omit<BackendRequest, 'prompt' | 'resumeId' | 'before'> & { readonly maxTurns: number };
 }
 
-/** The output of a task: events of the program, and finally its outcome. */
+/** An event of a program, or the final outcome of its task. */
 type BackendUpdate = BackendEvent | { readonly type: 'over'; readonly result: BackendResult };
 
 /** An active task, and its state. */
@@ -46,11 +46,12 @@ interface ActiveTask {
 }
 
 /**
- * Lets a program that works on its own look like an agent of the loop: each answer of its model is one answer of
- * this agent, each of its calls a call of the loop, whose tools wait for the program to do it. So everything that
- * holds for the loop (events, limits, cancel, a valid conversation) holds for the program too.
+ * Presents a program as an agent of the loop. Each response of the program's model is a response of this agent, and
+ * each
+ * of its calls is a call of the loop, whose tools wait for the program to execute it. So the guarantees of the loop
+ * (events, limits, cancellation, a valid conversation) also apply to the program.
  *
- * One job at a time: a new one begins only when the one before is gone.
+ * It performs one task at a time: a new one starts only after the previous one has ended.
  */
 export class BackendAgent implements Agent {
   readonly provider: string;
@@ -65,19 +66,19 @@ export class BackendAgent implements Agent {
   };
   readonly #options: BackendAgentOptions;
   #live: ActiveTask | undefined;
-  /** Resolves when no job is left. */
+  /** Resolves when no task is left. */
   #gone: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
   #totals: Totals = {};
   /** Messages sent during a task that could not receive them. */
   #later: string[] = [];
-  /** Tells one run from the next. */
+  /** The signal of the current run, which identifies it. */
   #run: AbortSignal | undefined;
-  /** Answers that this run has asked for, and what its jobs have used. */
+  /** Number of responses requested in this run, and the usage of its tasks. */
   #asked = 0;
   #spentUsd = 0;
   #spentTokens = 0;
-  /** For the latest task. */
+  /** Usage of the latest task. */
   #taskUsage: TaskUsage = new TaskUsage();
   #price: Price | undefined;
   #wake = () => {};
@@ -88,7 +89,7 @@ export class BackendAgent implements Agent {
     this.#options = options;
   }
 
-  /** The price at which the last answer costs what the program said. */
+  /** The price at which the last response costs what the program reported. */
   get price(): Price | undefined {
     return this.#price;
   }
@@ -113,7 +114,7 @@ export class BackendAgent implements Agent {
     return this.#answer(live, context);
   }
 
-  /** The outcome of a call that the loop has allowed. */
+  /** Waits for the outcome of a call that the loop has allowed. */
   async outcome(given: Record<string, unknown>, { callId, signal }: ToolContext): Promise<ToolOutput> {
     const live = this.#live;
     if (live === undefined) throw new Error('The program has ended.');
@@ -122,13 +123,13 @@ export class BackendAgent implements Agent {
     return toolOutput({ content: text, isError });
   }
 
-  /** The run is over: whatever still works for it is ended. */
+  /** Stops tasks that are still running after the end of the run. */
   leave(): void {
     this.#live?.process.stop();
     this.#live = undefined;
   }
 
-  /** Resolves when no job is left. */
+  /** Resolves when no task is left. */
   async close(): Promise<void> {
     this.leave();
     await this.#gone;
@@ -143,10 +144,10 @@ export class BackendAgent implements Agent {
     const prompt = [textsOf(isSameRun ? said : said.slice(-1)), ...this.#later.splice(0)]
       .filter((text) => text !== '')
       .join('\n\n');
-    // The conversation was interrupted by a crash between a call and the next response: there is no message since.
+    // The conversation was interrupted by a crash between a call and the next response, so there is no new message.
     const wanted = prompt === '' ? goOn : prompt;
     const kept = conversationDataIn(messages, this.provider);
-    // From this process rather than from the log: an interrupted run did not record its session.
+    // This process knows the id even if an interrupted run did not record it in the log.
     const resumeId = this.#sessionId ?? kept?.session;
     const before = this.#sessionId === undefined ? (kept?.totals ?? {}) : this.#totals;
     this.#totals = before;
@@ -174,7 +175,10 @@ export class BackendAgent implements Agent {
     });
   }
 
-  /** Results written by the loop itself are denials: those calls never ran. */
+  /**
+   * Continues a task with the results since the last response. Those written by the loop are denials: the calls never
+   * ran.
+   */
   #goOn(live: ActiveTask, messages: readonly Message[]): void {
     const answered = messages.findLastIndex(({ role }) => role === 'assistant');
     for (const message of messages.slice(answered + 1))
@@ -185,7 +189,7 @@ export class BackendAgent implements Agent {
     if (event.type === 'session') this.#sessionId = event.id;
     if (event.type === 'withdrawn') live.taskUsage.waste(event);
     if (event.type === 'asked') live.calls.asked(event.callId, event.arguments);
-    // A result is proof that the answer with its call is whole.
+    // A result proves that the response with its call is complete.
     if (event.type === 'result') this.#push(live, { type: 'answered' });
     if (event.type === 'result') live.calls.done(event.callId, event);
     else this.#push(live, event);
@@ -196,7 +200,7 @@ export class BackendAgent implements Agent {
     this.#wake();
   }
 
-  /** Reads on until an answer is whole. */
+  /** Waits until a response is complete. */
   async #answer(live: ActiveTask, { signal, emit }: RequestContext): Promise<ModelResponse> {
     const builder = new ResponseBuilder(emit ?? (() => {}));
     const stop = () => {
@@ -226,15 +230,18 @@ export class BackendAgent implements Agent {
   }
 
   /**
-   * The program has ended: what it told last is an answer only if all went well, or its service said why not. A final
-   * text that its pieces have not said is an answer of its own, unless the run has no turn left for one.
+   * Returns the last response after the program has ended. Its last output is a response only if the task succeeded
+   * or if
+   * the service reported why not. A final text that was not streamed is a separate response, unless the run has no
+   * turn
+   * left for it.
    */
   #last(live: ActiveTask, builder: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;
     const rest: Unsaid = status === 'completed' ? unsaid(builder.texts, result.output) : { type: 'nothing' };
     if (rest.type === 'other' && this.#asked < this.#options.job.maxTurns) {
       live.news.unshift({ type: 'part', part: { type: 'text', text: rest.text } }, { type: 'over', result });
-      // What the job used is reported with its last answer, beside what it cost.
+      // The usage of the task is reported with its last response, together with the cost.
       return this.#response(live, builder, { stop: 'pause', usage: noUsage });
     }
     this.#live = undefined;
@@ -257,7 +264,7 @@ export class BackendAgent implements Agent {
     };
   }
 
-  /** The cost known so far; the rest is reported with the next task. */
+  /** Reports the cost known so far; the rest is reported with the next task. */
   #cancelled(live: ActiveTask, builder: ResponseBuilder): AgentError {
     const due = live.taskUsage.settle(builder.usage);
     this.#price = priceOf(due) ?? this.#price;
@@ -271,15 +278,15 @@ export class BackendAgent implements Agent {
     this.#spentUsd += usd;
   }
 
-  /** The limits hold for all jobs of a run together. */
+  /** Returns the task options with the remaining limits, which apply to all tasks of a run together. */
   #jobWithin(): BackendAgentOptions['job'] {
     const { job } = this.#options;
     const maxUsd = job.maxUsd === undefined ? undefined : job.maxUsd - this.#spentUsd;
     const maxTokens = job.maxTokens === undefined ? undefined : job.maxTokens - this.#spentTokens;
     if ((maxUsd ?? 1) <= 0)
-      throw new AgentError({ kind: 'limit', code: 'usd', message: 'The limit on usd was reached.' });
+      throw new AgentError({ kind: 'limit', code: 'usd', message: 'The cost limit was reached.' });
     if ((maxTokens ?? 1) <= 0)
-      throw new AgentError({ kind: 'limit', code: 'tokens', message: 'The limit on tokens was reached.' });
+      throw new AgentError({ kind: 'limit', code: 'tokens', message: 'The token limit was reached.' });
     return {
       ...job,
       maxTurns: Math.max(1, job.maxTurns - this.#asked + 1),
@@ -316,7 +323,7 @@ export class BackendAgent implements Agent {
 
 const goOn = 'Continue where you were interrupted.';
 
-/** The program says what it cost with its last answer, and then for all of them. */
+/** The program reports its cost with the last response, for all responses. */
 const forNow: Price = { input: 0, output: 0 };
 
 const unknownFailure: AgentError = new AgentError({
@@ -325,12 +332,12 @@ const unknownFailure: AgentError = new AgentError({
   message: 'The program failed.',
 });
 
-/** A program that ended well has no calls left to make. */
+/** Returns the stop reason of the last response. A program that ended normally makes no more calls. */
 function lastStop(stop: StopReason | undefined): StopReason {
   return stop === undefined || stop === 'tool_use' || stop === 'pause' ? 'complete' : stop;
 }
 
-/** Messages since the last response. */
+/** Returns the messages since the last response. */
 function saidLast(messages: readonly Message[]): Message[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
@@ -345,7 +352,7 @@ function textsOf(said: readonly Message[]): string {
   return said.map(textOf).join('\n\n');
 }
 
-/** True if the last message came between calls and the next response. */
+/** Returns true if the last message was added between calls and the next response. */
 function endsCalls(messages: readonly Message[]): boolean {
   const before = messages.findLast(({ role }) => role !== 'user');
   return before?.role === 'tool_result';

@@ -6,9 +6,9 @@ interface CallOutcome {
   readonly isError: boolean;
 }
 
-/** The state of one call: its decision, and its outcome. */
+/** The decision about one call, and its outcome. */
 interface CallState {
-  /** The arguments; present while it waits for a decision. */
+  /** The arguments, while the call waits for a decision. */
   asked?: Record<string, unknown>;
   verdict?: { readonly allow: Record<string, unknown> } | { readonly deny: string };
   outcome?: CallOutcome;
@@ -16,8 +16,9 @@ interface CallState {
 }
 
 /**
- * The calls of one job. The program asks about them and tells what they gave, the loop decides about them and
- * waits for what they gave, in whatever order these come.
+ * The calls of one task. The program asks about calls and reports their outcomes; the loop decides about them and
+ * waits
+ * for the outcomes. These steps can occur in any order.
  */
 export class Calls {
   readonly #known: Map<string, CallState> = new Map();
@@ -29,28 +30,28 @@ export class Calls {
     for (const [callId, known] of this.#known) this.#decide(callId, known);
   }
 
-  /** The program asks. */
+  /** Records that the program asks about a call. */
   asked(callId: string, given: Record<string, unknown>): void {
     const known = this.#of(callId);
     known.asked = given;
     this.#decide(callId, known);
   }
 
-  /** The program tells what a call gave. */
+  /** Records the outcome of a call. */
   done(callId: string, { text, isError }: CallOutcome): void {
     const known = this.#of(callId);
     known.outcome = { text, isError };
     known.settle?.(known.outcome);
   }
 
-  /** The loop has answered a call itself. Nothing, for one that it let through. */
+  /** Denies a call for which the loop has written a result. Has no effect on a call that it allowed. */
   refused(callId: string, message: string): void {
     const known = this.#of(callId);
     known.verdict ??= { deny: message };
     this.#decide(callId, known);
   }
 
-  /** The loop lets a call through and waits. Rejects when the program ends before it is done. */
+  /** Allows a call and waits for its outcome. Rejects if the program ends first. */
   async allowed(callId: string, given: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome> {
     const known = this.#of(callId);
     known.verdict ??= { allow: given };
@@ -65,7 +66,7 @@ export class Calls {
     return outcome;
   }
 
-  /** The program has ended. */
+  /** Records that the program has ended. */
   end(): void {
     this.#isOver = true;
     for (const { settle, outcome } of this.#known.values()) settle?.(outcome);

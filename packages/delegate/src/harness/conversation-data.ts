@@ -3,13 +3,13 @@ import { defined } from '@cobbler/agent/values';
 import type { Totals } from '../events/backend-event.ts';
 import { fieldsOf, numberOf, textOf } from '../events/fields.ts';
 
-/** The log's record of the program's own conversation, so that it continues after a restart. */
+/** The log's record of the program's own conversation, which allows it to continue after a restart. */
 export interface ConversationData {
   readonly session: string;
   readonly totals: Totals;
 }
 
-/** A part that only this backend reads. None before the conversation has an id. */
+/** Returns a message part that only this backend reads; undefined before the conversation has an id. */
 export function conversationPart(
   provider: string,
   { session, totals }: { session: string | undefined; totals: Totals },
@@ -21,7 +21,7 @@ export function conversationPart(
   return [{ type: 'opaque', seal: { provider, data } }];
 }
 
-/** The last stored value. */
+/** Returns the last stored value. */
 export function conversationDataIn(
   messages: readonly Message[],
   provider: string,

@@ -6,7 +6,7 @@ import type { Backend } from '../backend/backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';
 import { delegatedLoop } from './delegated-loop.ts';
 
-/** A conversation with a program instead of a model. */
+/** Options of a conversation with a program instead of a model. */
 export interface DelegatedHarnessOptions
   extends Pick<
     HarnessOptions,
@@ -23,26 +23,27 @@ export interface DelegatedHarnessOptions
     | 'system'
   > {
   readonly backend: Backend;
-  /** Where it works. */
+  /** The working directory of the program. */
   readonly workingDir: string;
-  /** Decides about each call. Only for a backend that asks. */
+  /** Decides about each call. Only for a backend that asks about calls. */
   readonly gate?: Gate;
-  /** Names of further tools that the program has, such as those of its MCP servers. */
+  /** Names of additional tools of the program, such as those of its MCP servers. */
   readonly tools?: readonly string[];
-  /** For programs that do not say what they cost. */
+  /** Prices for programs that do not report their cost. */
   readonly pricing?: Pricing;
 }
 
 /**
- * A conversation with Claude Code or Codex: the same events, limits, store and outcomes as the local loop, because it
- * is the local loop, whose agent relays the program's output. Its conversation continues after a restart, by the id in
- * the log. The cost of an interrupted run is reported with the next one.
- * @throws AgentError `invalid` for a gate in front of a backend that never asks.
+ * Creates a conversation with Claude Code or Codex. It has the same events, limits, store and outcomes as the local
+ * loop, because it is the local loop with an agent that relays the program's output. The conversation continues after
+ * a
+ * restart, using the id in the log. The cost of an interrupted run is reported with the next one.
+ * @throws AgentError `invalid` for a gate with a backend that never asks.
  */
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   const { backend, workingDir, gate, limits, pricing, handler, tools, ...rest } = options;
   if (gate !== undefined && !backend.capabilities.gate) {
-    const message = `${backend.name} never asks for approval: create it with the permission "gate".`;
+    const message = `${backend.name} never asks for approval. Create it with permission "gate".`;
     throw new AgentError({ kind: 'invalid', code: 'no_gate', message });
   }
   const loop = delegatedLoop({
@@ -66,7 +67,7 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   return overLoop(inner, loop, backend);
 }
 
-/** A handler with another listener before it: once a run has ended, the next may start at once. */
+/** Returns a handler that calls another listener first. After a run has ended, the next one can start immediately. */
 function heardFirst(handler: HarnessHandler, hear: (event: RunEvent) => void): HarnessHandler {
   return {
     onUser: (content) => handler.onUser?.(content),
@@ -99,7 +100,11 @@ function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harnes
   };
 }
 
-/** If two conversations continued the same one of the program, each would miss messages of the other. */
+/**
+ * Returns the error for a fork: if two conversations continued the same one of the program, each would miss messages
+ * of
+ * the other.
+ */
 function noFork(backend: Backend): AgentError {
   const message = `A conversation with ${backend.name} cannot be forked.`;
   return new AgentError({ kind: 'invalid', code: 'no_fork', message });

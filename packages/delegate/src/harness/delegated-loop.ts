@@ -7,31 +7,32 @@ import { BackendAgent } from './backend-agent.ts';
 /** Options of a loop over a program. */
 export interface DelegatedLoopOptions {
   readonly backend: Backend;
-  /** Where it works. */
+  /** The working directory of the program. */
   readonly workingDir: string;
-  /** Passed to the program if it supports them. */
+  /** Limits, passed to the program if it supports them. */
   readonly limits?: Limits;
-  /** Names of further tools that the program has, such as those of its MCP servers. */
+  /** Names of additional tools of the program, such as those of its MCP servers. */
   readonly tools?: readonly string[];
-  /** For programs that do not say what they cost. */
+  /** Prices for programs that do not report their cost. */
   readonly pricing?: Pricing;
 }
 
 /**
- * A program as the parts of an executor, for one run after another: its agent, its tools and its prices. Calls are
- * gated by the executor's gate when the backend asks about them.
+ * A program as the parts of an executor, for one run after another: its agent, its tools and its prices. The
+ * executor's
+ * gate decides about calls if the backend asks about them.
  */
 export interface DelegatedLoop {
   readonly agent: Agent;
   readonly tools: readonly Tool[];
   readonly pricing: Pricing;
-  /** A run is over: ends what still works for it. */
+  /** Stops tasks that are still running after the end of a run. */
   leave(): void;
-  /** The same, and resolves when nothing of it is left. */
+  /** Stops all tasks. Resolves when none is left. */
   close(): Promise<void>;
 }
 
-/** Makes the parts of an executor of a backend. See {@link DelegatedLoop}. */
+/** Creates the parts of an executor from a backend. See {@link DelegatedLoop}. */
 export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   const { backend, workingDir, limits, tools, pricing } = options;
   const backendAgent = new BackendAgent({
@@ -52,7 +53,10 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
   };
 }
 
-/** The price of a request is unknown beforehand; afterwards the program's report counts, if there is one. */
+/**
+ * Returns the prices. The cost of a request is unknown in advance; afterwards, the program's report counts if it
+ * exists.
+ */
 function pricingOf(backendAgent: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
   return (provider, model, inputTokens): Price | undefined =>
     (backend.tellsCost ? backendAgent.price : undefined) ?? own?.(provider, model, inputTokens);

@@ -31,7 +31,7 @@ export class ResponseBuilder {
     return this.#parts.length === 0;
   }
 
-  /** The texts of the answer, block by block. */
+  /** The texts of the response, one for each block. */
   get texts(): readonly string[] {
     return this.#parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   }
@@ -40,7 +40,7 @@ export class ResponseBuilder {
     return this.#parts.some(({ type }) => type === 'tool_call');
   }
 
-  /** True if this belongs to another response: then the current one is complete. */
+  /** Returns true if the event belongs to another response, so that the current one is complete. */
   begunAnother(news: BackendEvent): boolean {
     if (this.isEmpty) return false;
     if (news.type === 'delta') return this.#isWhole;
@@ -49,7 +49,7 @@ export class ResponseBuilder {
     return this.#isWhole || isOther;
   }
 
-  /** True when the answer is whole. */
+  /** Adds an event. Returns true if the response is complete. */
   take(news: BackendEvent): boolean {
     if (news.type === 'delta') this.#delta(news);
     if (news.type === 'part') this.#part(news);
@@ -60,7 +60,7 @@ export class ResponseBuilder {
     return this.#isWhole;
   }
 
-  /** A text that was never told as a block. */
+  /** Adds a text that was not reported as a block. */
   say(text: string): void {
     if (text !== '') this.#part({ type: 'part', part: { type: 'text', text } });
   }
@@ -85,7 +85,7 @@ export class ResponseBuilder {
 
   #withdraw({ attempt, error, delayMs, wasted }: Extract<BackendEvent, { type: 'withdrawn' }>): void {
     this.#parts = [];
-    // Usage of our attempts is counted separately; a program with its own retries counts everything.
+    // Usage of Cobbler's attempts is counted separately. A program with its own retries includes them in its usage.
     if (wasted !== undefined) this.#usage = noUsage;
     this.#answer = undefined;
     this.#isWhole = false;

@@ -4,48 +4,51 @@ import type { BackendResult } from '../backend/backend.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { subtractUsage, tokensOf } from '../events/backend-event.ts';
 
-/** Usage that a response or an error reports of a program. */
+/** The usage of a program as part of a response or an error. */
 export interface ReportedUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
-  /** US dollars of both; absent when the program does not say. */
+  /** Cost of both in US dollars; absent if the program does not report it. */
   readonly usd?: number;
 }
 
-/** Cost is booked together with tokens: without a token count, with one token. */
+/** Cost can only be charged with tokens. Without a token count, it is charged with one token. */
 export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
 
-/** Usage of one task, and the part already reported: each token and each dollar counts once. */
+/** Tracks the usage of one task and the part already reported, so that each token and each dollar counts once. */
 export class TaskUsage {
   readonly #earlier: ReportedUsage;
-  /** Failed attempts, as far as the task has reported them. */
+  /** Usage of failed attempts, as far as reported. */
   #lost: Usage = noUsage;
   #lostUsd: number | undefined;
   #result: BackendResult | undefined;
   #reported: ReportedUsage = nothingDue;
 
-  /** `earlier`: what was never reported of the job before. */
+  /** @param earlier the unreported usage of the previous task */
   constructor(earlier: ReportedUsage = nothingDue) {
     this.#earlier = earlier;
   }
 
-  /** An answer reports this; what it cost is reported with the last one. */
+  /** Records usage reported with a response. Its cost is reported with the last response. */
   record(usage: Usage): void {
     this.#reported = { ...this.#reported, usage: addUsage(this.#reported.usage, usage) };
   }
 
-  /** A try has failed, and another one follows. */
+  /** Records a failed attempt that is followed by another. */
   waste({ wasted = noUsage, usd }: Extract<BackendEvent, { type: 'withdrawn' }>): void {
     this.#lost = addUsage(this.#lost, wasted);
     if (usd !== undefined) this.#lostUsd = (this.#lostUsd ?? 0) + usd;
   }
 
-  /** The job is over. */
+  /** Records the end of the task. */
   close(result: BackendResult): void {
     this.#result = result;
   }
 
-  /** All that has not been reported. `seen` is what the current answer of a job that is not over has used so far. */
+  /**
+   * Returns the unreported usage and marks it as reported.
+   * @param seen the usage of the current response, if the task is still running
+   */
   settle(seen: Usage): ReportedUsage {
     const reported = this.#reported;
     const usage = addUsage(reported.usage, seen);
@@ -63,7 +66,7 @@ export class TaskUsage {
     return { ...due, usd, ...(!isCounted && { usage: uncounted }) };
   }
 
-  /** The usage of the next task: what was not asked for in time is reported with it. */
+  /** Returns the usage of the next task, which also reports what this task has not reported. */
   next(): TaskUsage {
     return this.#result === undefined ? new TaskUsage() : new TaskUsage(this.settle(noUsage));
   }
@@ -71,7 +74,7 @@ export class TaskUsage {
 
 const nothingDue: ReportedUsage = { usage: noUsage, wasted: noUsage };
 
-/** The price per token at which the tokens cost what the program reported. */
+/** Returns the price per token at which the tokens cost what the program reported. */
 export function priceOf({ usage, wasted, usd }: ReportedUsage): Price | undefined {
   if (usd === undefined) return undefined;
   const each = (usd * 1_000_000) / Math.max(1, tokensOf(usage) + tokensOf(wasted));

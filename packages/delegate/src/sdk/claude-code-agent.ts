@@ -39,17 +39,17 @@ export interface ClaudeCodeAgentConfig {
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly model?: string;
-  /** Settings of the machine that are read. Default: none. */
+  /** Settings of the machine to read. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
-  /** Where the harmless part of its environment and its key are taken from. Default: that of this process. */
+  /** Environment from which the safe variables and the key are copied. Default: the environment of this process. */
   readonly env?: Environment;
-  /** Variables that it is given besides. */
+  /** Additional variables. */
   readonly extraEnv?: Readonly<Record<string, string>>;
-  /** The program. Default: the one that came with the SDK. */
+  /** Path of the program. Default: the one included in the SDK. */
   readonly path?: string;
-  /** Before the one retry of a failure of the service, in milliseconds. Default 2,000. */
+  /** Delay before the retry of a service failure, in milliseconds. Default 2,000. */
   readonly retryMs?: number;
-  /** From SIGTERM to SIGKILL, in milliseconds. Default 1,500. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
   readonly graceMs?: number;
   readonly runtime?: Runtime;
   /** The SDK. Default: `@anthropic-ai/claude-agent-sdk`, loaded with the first prompt. */
@@ -65,23 +65,27 @@ interface ActivePrompt {
   process?: SupervisedProcess;
   endPause: () => void;
   readonly over: Promise<unknown>;
-  /** Answers of tries that failed. */
+  /** Number of responses in failed attempts. */
   answers: number;
-  /** Cost and usage of all ended attempts. */
+  /** Cost and usage of all attempts that have ended. */
   usd: number;
   usage: Usage | undefined;
 }
 
 /**
- * Claude Code as a session agent, over the Claude Agent SDK. Every call goes through `canUseTool`, reads too; in the
- * mode `plan` nothing is written; a lost conversation is restarted once, a transient failure of the service is retried
- * once.
+ * A session agent for Claude Code that uses the Claude Agent SDK. Every call is passed to `canUseTool`, including
+ * reads.
+ * In the mode `plan`, nothing is written. A lost conversation is restarted once, and a transient failure of the
+ * service
+ * is retried once.
  */
 export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
   readonly #runtime: Runtime;
   readonly #turns: Map<string, ActivePrompt> = new Map();
-  /** The cost of each conversation after its last attempts: the SDK counts from its start. */
+  /**
+   * The cost of each conversation after its last attempts, because the SDK counts from the start of a conversation.
+   */
   readonly #costs: Map<string, readonly number[]> = new Map();
   #isShut = false;
 
@@ -91,8 +95,10 @@ export class ClaudeCodeAgent implements SessionAgent {
   }
 
   /**
+   * Executes a prompt. Failures of the service are in the response.
    * @throws AgentError `invalid` for a session with an active prompt, an agent that was shut down, or an SDK that is
-   * not installed. Failures of the service are in the response.
+   * not
+   * installed.
    */
   async execute(
     prompt: string,
@@ -127,7 +133,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     if (turn === undefined) return;
     turn.isCancelled = true;
     turn.endPause();
-    // Interrupted first, so that the conversation can continue; then ended, whatever the response.
+    // The query is interrupted first, so that the conversation can continue, and then ended in any case.
     const asked = turn.query?.interrupt().then(
       () => {},
       () => {},
@@ -144,7 +150,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     await Promise.all([...this.#turns.keys()].map((sessionId) => this.cancel(sessionId)));
   }
 
-  /** At most three: the first, one without a conversation that is gone, one after a failure that may pass. */
+  /** Makes at most three attempts: the first, one without a lost conversation, and one after a transient failure. */
   async #tries(
     prompt: string,
     session: AgentSession,
@@ -159,7 +165,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       result = await this.#ask(prompt, session, callbacks, turn);
     }
     if (turn.isCancelled || !isTransient(result.end) || result.toolsUsed.length > 0) return result;
-    // A try without a call has had one answer at most.
+    // An attempt without a call has at most one response.
     const answers = result.text === '' ? 0 : 1;
     if (answers >= (this.#config.maxTurns ?? Number.POSITIVE_INFINITY)) return result;
     await this.#pause(turn);
@@ -214,7 +220,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       cwd: realFolder(session.workingDirectory),
       ...(maxTurns !== undefined && { maxTurns: maxTurns - turn.answers }),
       ...(instructions.length > 0 && { systemPrompt: instructions.join('\n\n') }),
-      // Its own list of what needs no question would go past the gate.
+      // Claude Code's own list of allowed tools would bypass the gate.
       ...(allowedTools !== undefined && !gatekeeper.asks && { allowedTools: [...allowedTools] }),
       ...defined({ disallowedTools: disallowedTools?.slice() }),
       ...(typeof session.claudeSessionId === 'string' && { resume: session.claudeSessionId }),
@@ -230,7 +236,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     };
   }
 
-  /** The SDK speaks with a child that is looked after like any other. */
+  /** Starts the program for the SDK as a supervised child process. */
   #spawn({ command, args, cwd, env }: SpawnOptions, turn: ActivePrompt): SpawnedProcess {
     let child: ChildProcess | undefined;
     const { graceMs, runtime } = this.#config;
@@ -284,7 +290,7 @@ export class ClaudeCodeAgent implements SessionAgent {
     return agentResponse({ ...facts, content, isError: !end.ok });
   }
 
-  /** A try is over: what it cost is added to what those before it cost. */
+  /** Adds the cost of an attempt that has ended to the earlier ones. */
   #count({ end, sessionId }: TurnResult, session: AgentSession, turn: ActivePrompt): void {
     const id = sessionId ?? session.claudeSessionId ?? undefined;
     const earlier = (id === undefined ? undefined : this.#costs.get(id)) ?? [];
@@ -303,12 +309,18 @@ export class ClaudeCodeAgent implements SessionAgent {
 /** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;
 
-/** A conversation that is gone says so; one that did nothing at all and failed counts as one (requirement S1.10). */
+/**
+ * Returns true if the conversation is lost: Claude Code reports it, or it failed without doing anything (requirement
+ * S1.10).
+ */
 function isStale({ end }: TurnResult): boolean {
   return !end.ok && (end.stale === true || (end.turns === 0 && end.error?.status === undefined));
 }
 
-/** One message, and an open ear until the answer is there: without it nothing could be said meanwhile. */
+/**
+ * Yields one message and keeps the input open until the response is complete, so that the SDK can send control
+ * messages.
+ */
 async function* oneMessage(prompt: string, answered: Promise<void>): AsyncGenerator<SDKUserMessage> {
   yield {
     type: 'user',
@@ -338,13 +350,13 @@ function invalid(code: string, message: string): AgentError {
   return new AgentError({ kind: 'invalid', code, message });
 }
 
-/** Words of a transient failure without a status (requirement S1.11). */
+/** Pattern of a transient failure without a status (requirement S1.11). */
 const words = /500|529|api_error|overloaded|rate_limit/i;
 
-/** The message to users when such a failure persists. A fixed text. */
+/** The message for users if such a failure persists. */
 const friendlyText = 'The AI service is temporarily unavailable. Please try again in a moment.';
 
-/** True if a retry may help: by the status if there is one. */
+/** Returns true if a retry may succeed, by the status if there is one. */
 function isTransient({ ok, error, text = '' }: End): boolean {
   if (ok || error === undefined) return false;
   if (error.status !== undefined || error.kind === 'limit' || error.kind === 'aborted')

@@ -6,15 +6,15 @@ import { fieldsOf, textOf } from '../events/fields.ts';
 import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
 import { planRefusal, planTaken } from './plan-mode.ts';
 
-/** For one call. */
+/** The context of one call. */
 interface CallContext {
   readonly signal: AbortSignal;
   readonly callId: string;
 }
 
 /**
- * Checks every call of one prompt. The hook of the SDK sees all calls, reads too; its permission prompt sees those
- * that the program's own rules would ask about. Each call is decided once.
+ * Checks every call of one prompt. The SDK's hook receives all calls, including reads; its permission prompt receives
+ * those that the program's own rules would ask about. Each call is decided once.
  *
  * In plan mode, the hook allows nothing itself, so that the program's rules apply, and the prompt allows only the end
  * of planning.
@@ -31,7 +31,7 @@ export class Gatekeeper {
     this.#isCancelled = isCancelled;
   }
 
-  /** True if calls are decided by a gate. */
+  /** True if a gate decides about calls. */
   get asks(): boolean {
     return this.#canUseTool !== undefined;
   }
@@ -80,7 +80,8 @@ export class Gatekeeper {
     input: Readonly<Record<string, unknown>>,
     context: CallContext,
   ): Promise<CallDecision> {
-    // The decider may modify the object it is shown; the call runs with the original arguments, or those of the decision.
+    // The decider can modify the object it receives. The call runs with the original arguments, or those of the
+    // decision.
     const ask = () => this.#canUseTool?.(toolName, structuredClone(input), context);
     const decision = await askForDecision(ask, toolName, context.signal);
     if (context.callId !== '') this.#decided.set(context.callId, decision);

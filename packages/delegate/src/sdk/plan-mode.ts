@@ -7,7 +7,7 @@ export const planInstruction: string = [
   'When the plan is ready, call ExitPlanMode with it.',
 ].join('\n');
 
-/** The message for a writing tool while the session is in the mode `plan`. */
+/** The message for a call of a writing tool in the mode `plan`. */
 export const planRefusal =
   'This is not allowed while planning. Explore, then call ExitPlanMode with the plan.';
 
@@ -15,7 +15,7 @@ export const planRefusal =
 export const planTaken =
   'The plan was recorded. Do not carry it out: stop here and return it as your response.';
 
-/** The plan that a call of ExitPlanMode carries; empty when it has none. */
+/** Returns the plan in a call of ExitPlanMode; empty if it has none. */
 export function planIn(input: Readonly<Record<string, unknown>>): string {
   return textOf(input['plan']).trim();
 }

@@ -19,8 +19,9 @@ export interface TurnResult {
 }
 
 /**
- * Reads what the SDK tells until its result, and tells it on, each callback waited for. The SDK throws after every
- * result that is an error: a throw counts only where there was no result.
+ * Reads the messages of the SDK until its result and awaits the callback for each. The SDK throws after every result
+ * that
+ * is an error, so an exception counts only if there was no result.
  */
 export async function readTurn(
   messages: AsyncIterable<unknown>,
@@ -65,7 +66,7 @@ async function take(event: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks
   await quietly(() => callbacks.onToolActivity?.(activity));
 }
 
-/** A watcher's fault is its own. */
+/** Calls a listener and ignores its errors. */
 async function quietly(tell: () => unknown): Promise<void> {
   try {
     await tell();

@@ -1,4 +1,4 @@
-/** One line about what a tool is about to do, for people. */
+/** Returns one line about the next action of a tool, for the user. */
 export function activityText(toolName: string, input: Readonly<Record<string, unknown>>): string {
   const keys = ['description', 'command', 'file_path', 'path', 'pattern', 'query', 'url', 'prompt'];
   const found = keys

@@ -19,11 +19,11 @@ import type { AgentResponse, AgentSession, SessionAgent, ToolActivity } from './
 export interface AgentBackendOptions {
   readonly name: string;
   readonly sessionId: string;
-  /** Such as `plan`. */
+  /** The mode, such as `plan`. */
   readonly mode?: string | undefined;
 }
 
-/** A session agent as a backend: its callbacks are what happens. */
+/** A session agent as a backend, which converts the agent's callbacks to events. */
 export class AgentBackend implements Backend {
   readonly name: string;
   readonly capabilities: HarnessCapabilities = {
@@ -97,9 +97,9 @@ export class AgentBackend implements Backend {
 class UpdateConverter {
   readonly #tell: (event: BackendEvent) => void;
   readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
-  /** Calls that were let through and have not ended, oldest first. */
+  /** Calls that were allowed and have not ended, oldest first. */
   #running: string[] = [];
-  /** Tools that were announced but never submitted for approval. */
+  /** Tools that were announced but not submitted for approval. */
   #unasked: ToolActivity[] = [];
   #calls = 0;
   #toolCalls = 0;
@@ -154,7 +154,7 @@ class UpdateConverter {
     return { ...result, status: 'failed', error: new AgentError(failureOf({ message: content }, 'agent')) };
   }
 
-  /** No decision will follow. */
+  /** Ends the waiting for decisions: none will follow. */
   giveUp(): void {
     this.#isOver = true;
     for (const resolve of this.#waiting.values()) resolve({ type: 'deny', message: 'The run was stopped.' });
@@ -167,7 +167,7 @@ class UpdateConverter {
     this.#tell({ type: 'answered' });
   }
 
-  /** A tool without approval: its call is known when it ends. */
+  /** Reports a tool without approval, whose call is known only when it ends. */
   #never({ toolName, description }: ToolActivity): void {
     const callId = this.#nextId();
     this.#begin(callId, toolName, { description });

@@ -5,19 +5,20 @@ import { delegatedHarness } from '../harness/delegated-harness.ts';
 import { AgentBackend } from './agent-backend.ts';
 import type { SessionAgent } from './session-agent.ts';
 
-/** Engine options. All are optional. */
+/** Options of {@link buildEngine}. All are optional. */
 export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' | 'workingDir'> {
-  /** Default: the folder of this process. */
+  /** The working directory. Default: that of this process. */
   readonly workingDir?: string;
-  /** Such as `plan`. */
+  /** The mode, such as `plan`. */
   readonly mode?: string;
   /** The name of the agent in events. Default `agent`. */
   readonly name?: string;
 }
 
 /**
- * A conversation over any session agent: gate, events, limits and store as with the local loop. The agent is passed
- * directly, without registration. Closing the engine ends its conversation; the caller still owns the agent.
+ * Creates a conversation with any session agent: gate, events, limits and store work as with the local loop. Closing
+ * the
+ * engine ends its conversation, but not the agent, which the caller owns.
  */
 export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
   const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;

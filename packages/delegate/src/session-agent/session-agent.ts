@@ -5,9 +5,9 @@ import type { CallDecision } from '../backend/backend.ts';
 export interface AgentSession {
   readonly sessionId: string;
   readonly workingDirectory: string;
-  /** `plan`: explore and plan, change nothing. */
+  /** The mode. `plan` explores and plans without changing anything. */
   readonly mode?: string;
-  /** The backend's own id of the conversation: written by the agent after each turn, read by it before the next. */
+  /** The backend's own id of the conversation. The agent writes it after each turn and reads it before the next. */
   claudeSessionId?: string | null;
 }
 
@@ -17,7 +17,7 @@ export interface ToolActivity {
   readonly description: string;
 }
 
-/** A decision about a call, or the same in the words of the Claude Agent SDK. */
+/** A decision about a call, in Cobbler's form or that of the Claude Agent SDK. */
 export type ToolVerdict =
   | CallDecision
   | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
@@ -26,17 +26,18 @@ export type ToolVerdict =
 /** Callbacks of an agent during its work. All are optional. */
 export interface ExecuteCallbacks {
   /**
-   * Decides each call before it runs. The caller reads the result with `readVerdict` of `@cobbler/agent`: an exception
-   * denies, and so does everything but a clear allow.
+   * Decides each call before it runs. The caller reads the result with `readVerdict` of `@cobbler/agent`: an
+   * exception, and
+   * everything except a clear allow, denies the call.
    */
   readonly canUseTool?: (
     toolName: string,
     input: Record<string, unknown>,
     context: { readonly signal: AbortSignal; readonly callId: string },
   ) => ToolVerdict | Promise<ToolVerdict>;
-  /** Gets each text of the model, in order. */
+  /** Receives each text of the model, in order. */
   readonly onTextChunk?: (text: string) => unknown;
-  /** Gets each tool as it begins, and null when it has ended. */
+  /** Receives each tool when it starts, and null when it has ended. */
   readonly onToolActivity?: (activity: ToolActivity | null) => unknown;
 }
 
@@ -44,11 +45,11 @@ export interface ExecuteCallbacks {
 export interface AgentResponse {
   readonly content: string;
   readonly sessionId: string | null;
-  /** US dollars of this prompt; also 0 if not reported. */
+  /** Cost of this prompt in US dollars; also 0 if not reported. */
   readonly cost: number;
   readonly durationMs: number;
   readonly numTurns: number;
-  /** Names of the tools, one for each call. */
+  /** Names of the called tools, one for each call. */
   readonly toolsUsed: readonly string[];
   readonly isError: boolean;
   /** Usage of this prompt, if the backend reports it. */
@@ -56,19 +57,18 @@ export interface AgentResponse {
 }
 
 /**
- * An agent that works on prompts in sessions of its own (requirement S1.1). A plain object with these three methods
- * is one.
+ * An agent that executes prompts in its own sessions (requirement S1.1). Any object with these three methods is one.
  */
 export interface SessionAgent {
-  /** Works on a prompt to its end. One prompt of a session at a time. */
+  /** Executes a prompt. A session executes one prompt at a time. */
   execute(prompt: string, session: AgentSession, callbacks?: ExecuteCallbacks): Promise<AgentResponse>;
   /** Interrupts the active prompt of a session; does nothing if there is none. */
   cancel(sessionId: string): Promise<void>;
-  /** Ends everything and gives everything back. */
+  /** Ends all sessions and releases all resources. */
   shutdown(): Promise<void>;
 }
 
-/** A response with what was left out filled in. Frozen. */
+/** Returns a response with defaults for missing fields. Frozen. */
 export function agentResponse(given: Pick<AgentResponse, 'content'> & Partial<AgentResponse>): AgentResponse {
   const nothing = { sessionId: null, cost: 0, durationMs: 0, numTurns: 0, isError: false };
   const toolsUsed = Object.freeze([...(given.toolsUsed ?? [])]);
@@ -79,7 +79,7 @@ export function toolActivity(toolName: string, description: string): ToolActivit
   return Object.freeze({ toolName, description });
 }
 
-/** The error of a prompt to a session whose last one is still active. */
+/** The error for a prompt to a session with an active prompt. */
 export const busyText = 'another prompt is already in progress';
 
 /** The error of a cancelled prompt. */

@@ -5,13 +5,14 @@ import { activityText } from './activity-text.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';
 import { agentResponse, busyText, cancelledText, toolActivity } from './session-agent.ts';
 
-/** Opens the conversation of a session. The gate asks the executor's caller, for every call. */
+/** Opens the conversation of a session. The gate submits every call to the `canUseTool` callback. */
 export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
 
 /**
- * A harness as a session agent. One harness is one conversation, whatever session it is executed in; a function
- * gives each session one of its own. Of a harness that was made elsewhere `canUseTool` decides what its gate leaves
- * to a person; of one that the function makes with the gate it is given, every call.
+ * Converts a harness to a session agent. A harness is one conversation, whatever session it is executed in; a
+ * function
+ * creates a conversation for each session. For an existing harness, `canUseTool` decides the calls for which its gate
+ * asks the user; for one created by the function with the given gate, it decides every call.
  */
 export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
   return new HarnessAgent(typeof harness === 'function' ? harness : () => harness);
@@ -84,7 +85,7 @@ class HarnessAgent implements SessionAgent {
   }
 }
 
-/** Tells the events of runs to the callbacks, one after another. */
+/** Passes the events of runs to the callbacks, one after another. */
 class CallbackReporter {
   readonly toolsUsed: string[] = [];
   readonly #callbacks: ExecuteCallbacks;
@@ -100,7 +101,7 @@ class CallbackReporter {
     return run.result;
   }
 
-  /** Decisions about calls that a waiting run ended with. */
+  /** Returns the decisions about the calls that a run is waiting for. */
   async answers(): Promise<(ApprovalDecision & { approvalId: string })[]> {
     const entries = [...this.#answers];
     return Promise.all(entries.map(async ([approvalId, answer]) => ({ approvalId, ...(await answer) })));
@@ -131,7 +132,7 @@ class CallbackReporter {
     const decision = await askForDecision(ask, toolName);
     if (decision.type === 'deny') return { decision: 'deny', message: decision.message };
     if (decision.arguments === undefined) return { decision: 'allow' };
-    // What is approved is what was asked about: an approval is bound to its arguments.
+    // An approval applies only to the arguments that were submitted.
     const message = `${toolName} was not run: canUseTool changed its arguments after they were submitted for approval. Change them in the gate of the harness instead.`;
     return { decision: 'deny', message };
   }
@@ -153,7 +154,7 @@ function responseOf(result: RunResult, toolsUsed: readonly string[]): AgentRespo
   });
 }
 
-/** A watcher's fault is its own. */
+/** Calls a listener and ignores its errors. */
 async function quietly(tell: () => unknown): Promise<void> {
   try {
     await tell();
