@@ -197,7 +197,7 @@ describe('the tool agent', () => {
     );
     expect((await said({ action: 'send', session_id: 'as-1' })).text).toBe('The action send needs prompt.');
     expect((await said({ action: 'create', prompt: 'x', backend: 'cursor' })).text).toContain(
-      'Known: claude-code, codex',
+      'Available: claude-code, codex',
     );
   });
 });
@@ -310,7 +310,7 @@ describe('what the programs may do [P20]', () => {
     expect(report.status).toBe('completed');
     expect(report.result).toMatch(/^\[Not allowed and not done: write\]\n/);
     expect(() => createAgentTool({ workspace: programs.workspace, permission: 'gate' })).toThrow(
-      /needs a gate/,
+      /requires the option `gate`/,
     );
   });
 });

@@ -144,7 +144,7 @@ describe('a conversation with Claude Code', () => {
         workingDir: workspace,
         gate: () => ({ type: 'ask' }),
       });
-    expect(make).toThrow(/create it with the permission "gate"/);
+    expect(make).toThrow(/Create it with permission "gate"/);
   });
 
   it('under a money limit says so to the program; Codex, whose cost nobody knows, is refused', async () => {

@@ -107,7 +107,7 @@ describe('a model that was made elsewhere', () => {
 
   test('what is no model of the SDK is refused with what to give instead', () => {
     const old = { ...madeElsewhere(() => []), specificationVersion: 'v2' } as unknown as LanguageModelV4;
-    expect(() => createAiSdk({ model: old })).toThrow(/version v2.*Pass what a provider/s);
+    expect(() => createAiSdk({ model: old })).toThrow(/version is v2.*Pass a model/s);
   });
 });
 
