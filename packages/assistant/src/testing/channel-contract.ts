@@ -8,7 +8,7 @@ import type { ChannelSubject } from './channel-contract/stand.ts';
 
 const definitions: readonly ChannelCase[] = [...pieceCases, ...sendCases, ...changeCases];
 
-/** The requirements of every channel, as a list of cases for any test runner. */
+/** Returns the requirements of every channel as test cases for any test runner. */
 export function channelContract(subject: ChannelSubject): ContractCase[] {
   return definitions.map(({ group, name, needs, run }) => {
     const off = needs.map((need) => subject.lacks?.[need]).find((reason) => reason !== undefined);

@@ -13,13 +13,13 @@ import { BrokenConnection } from './fake-telegram/faults.ts';
 import type { FakeUpdate, FakeWebhook } from './fake-telegram/updates.ts';
 import { FakeUpdates } from './fake-telegram/updates.ts';
 
-/** Which bot the fake knows, and in what it is laxer than the real one. */
+/** Options of {@link fakeTelegram}: the bot, and where the fake is less strict than the real API. */
 export interface FakeTelegramOptions {
   readonly token: string;
   /** Default: the real clock. */
   readonly runtime?: Runtime;
   readonly botName?: string;
-  /** Takes webhooks without TLS and on any port, as no real one does. Default false. */
+  /** Accepts webhooks without TLS and on any port, unlike the real API. Default false. */
   readonly plainHttp?: boolean;
   /** Sends updates to the webhook. Default: the runtime's fetch. */
   readonly post?: Post;
@@ -27,35 +27,35 @@ export interface FakeTelegramOptions {
 
 /** A Bot API that rejects what the real one rejects, with its messages, and fails on demand. */
 export interface FakeTelegram extends FakeActions {
-  /** Answers requests to `/bot<token>/<method>`. Rejects where a connection would break. */
+  /** Handles requests to `/bot<token>/<method>`. Rejects where a connection would break. */
   readonly handler: (request: Request) => Promise<Response>;
-  /** The same as a fetch, whose broken connections look like those of Node. */
+  /** The handler as a fetch function, whose broken connections look like those of Node. */
   readonly fetch: typeof globalThis.fetch;
   readonly calls: readonly FakeCall[];
   readonly webhook: FakeWebhook | undefined;
-  /** Updates that the bot has not got yet. */
+  /** Updates that the bot has not received yet. */
   readonly pending: readonly FakeUpdate[];
-  /** Taps that the bot has answered, with the words if there were any. */
+  /** Confirmed button presses, with the text of each. */
   readonly heard: ReadonlyMap<string, string>;
-  /** The private chat with a person, both sides, oldest first. */
+  /** Returns the messages of both sides in the private chat with a user, oldest first. */
   messages(personId: number): readonly FakeMessage[];
-  /** The bot's messages there. */
+  /** Returns the bot's messages in the private chat with a user. */
   replies(personId: number): string[];
-  /** Taps from before can no longer be answered. */
+  /** Makes earlier button presses too old to confirm. */
   forgetTaps(): void;
   block(personId: number): void;
   unblock(personId: number): void;
-  /** The chat is no more. */
+  /** Deletes the chat with a user. */
   forget(personId: number): void;
-  /** A person deletes a message. */
+  /** Deletes a message as the user. */
   remove(personId: number, messageId: number): void;
-  /** Lets the next calls of a method go wrong; `*` is any method. */
+  /** Makes the next calls of a method fail; `*` is any method. */
   fail(method: string, fault: FakeFault, times?: number): void;
-  /** Offers what waits to the webhook, in order. */
+  /** Delivers pending updates to the webhook, in order. */
   deliver(options?: WebhookDeliveryOptions): Promise<FakeDelivery[]>;
 }
 
-/** Makes a Bot API for one bot. */
+/** Creates a Bot API for one bot. */
 export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
   const { token, runtime = systemRuntime, botName = 'cobbler_test_bot', plainHttp = false } = options;
   const { post = (request) => runtime.fetch(request) } = options;
@@ -97,11 +97,15 @@ export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
   };
 }
 
-/** Node's own words for a connection that broke quote no address; other runtimes' do, so these do as well. */
+/**
+ * Returns the handler as a fetch function. Node's error messages for broken connections contain no address, but those
+ * of
+ * other runtimes do, so these do as well.
+ */
 function fetchOf(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    // The handler may wait indefinitely; a fetch ends when it is aborted.
+    // The handler may wait indefinitely, but a fetch ends when it is aborted.
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(request.signal.reason);
     if (request.signal.aborted) onAbort();

@@ -1,28 +1,28 @@
 import type { Vectorize, VectorizeEntry } from '../cloudflare/vectorize.ts';
 import { cosine } from '../memory/vector.ts';
 
-/** Data written to a {@link fakeVectorize}, and the data visible in its responses. */
+/** A fake index that returns written data later, like the real one. */
 export interface FakeVectorize extends Vectorize {
-  /** From now on answers take into account what was written so far. */
+  /** Makes all data written so far visible in results. */
   settle(): void;
-  /** Loses what was written and is not answered with yet. */
+  /** Discards written data that is not visible in results yet. */
   lose(): void;
   readonly size: number;
   /** Number of calls per method. */
   readonly calls: Readonly<Record<'upsert' | 'query' | 'getByIds' | 'deleteByIds', number>>;
 }
 
-/** The index that is faked, and how soon it shows what was written. */
+/** Options of {@link fakeVectorize}. */
 export interface FakeVectorizeOptions {
   readonly dimensions: number;
-  /** Answers take into account at once what was written, as the real one never promises. Default false. */
+  /** Whether written data is visible in results immediately, which the real index never guarantees. Default false. */
   readonly immediate?: boolean;
 }
 
 type Mutation = (vectors: Map<string, VectorizeEntry>) => void;
 
 /**
- * Vectorize in memory, with the limits it is described with and, as there, writes that show only later:
+ * Creates an in-memory Vectorize with the documented limits. As in the real one, written data becomes visible later:
  * https://developers.cloudflare.com/vectorize/platform/limits/
  */
 export function fakeVectorize({ dimensions, immediate = false }: FakeVectorizeOptions): FakeVectorize {
@@ -91,12 +91,12 @@ function checkValues(values: readonly number[], dimensions: number): void {
   refuseIf(!Array.isArray(values) || values.length !== dimensions, `a vector of ${values.length} numbers`);
   refuseIf(
     values.some((value) => typeof value !== 'number' || !Number.isFinite(value)),
-    'a vector of something else',
+    'a vector with values that are not numbers',
   );
 }
 
 function refuseIf(isWrong: boolean, what: string): void {
-  if (isWrong) throw new Error(`VECTOR_QUERY_ERROR: the index does not take ${what}`);
+  if (isWrong) throw new Error(`VECTOR_QUERY_ERROR: the index does not accept ${what}`);
 }
 
 function bytes(text: string): number {

@@ -1,5 +1,5 @@
 /**
- * The contracts of channels, stores and memories, and stand-ins for the services behind them.
+ * Contracts of channels, stores and memories, and fakes of the services that they use.
  *
  * @module
  */

@@ -6,7 +6,7 @@ import type { Memory, MemoryIndex } from '../memory/memory-index.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
 import { expectError, expectSame, expectThat, placeCases } from './place.ts';
 
-/** The requirements of every memory, as a list of cases for any test runner. */
+/** Returns the requirements of every memory as test cases for any test runner. */
 export function memoryContract(subject: PlaceSubject<MemoryIndex>): ContractCase[] {
   return placeCases(definitions, subject);
 }
@@ -28,7 +28,7 @@ const known: readonly Memory[] = Object.entries(texts).map(([id, text]) => memor
 
 const idsOf = (memories: readonly Memory[]) => memories.map(({ id }) => id);
 
-/** An embedder that counts what it embeds, and can fail. */
+/** Returns an embedder that counts the texts it embeds, and can fail. */
 function watched(name = 'watched', inner: Embedder = lexicalEmbedder()) {
   const seen = { documents: 0, queries: 0, failing: false };
   const embedder: Embedder = {
@@ -44,29 +44,29 @@ function watched(name = 'watched', inner: Embedder = lexicalEmbedder()) {
 }
 
 const definitions: readonly PlaceCase<MemoryIndex>[] = [
-  the(
-    'search',
-    'a memory is found as soon as it is there, best first, with its score [S3.13]',
-    async ({ store }) => {
-      await store.add(known);
-      const [found, ...rest] = await store.search('chat', 'Which colour is my Volvo?');
-      const { score, ...whole } = found ?? { score: 0 };
-      expectSame(whole, memory('volvo', texts.volvo), 'the first');
-      expectThat(score >= 0.5 && score <= 1, `a score from 0.5 to 1, found ${score}`);
-      expectSame(rest, [], 'the others');
-    },
-  ),
-  the('search', 'nothing that does not fit is given', async ({ store }) => {
+  the('search', 'finds a memory immediately, best first, with its score [S3.13]', async ({ store }) => {
+    await store.add(known);
+    const [found, ...rest] = await store.search('chat', 'Which colour is my Volvo?');
+    const { score, ...whole } = found ?? { score: 0 };
+    expectSame(whole, memory('volvo', texts.volvo), 'the first');
+    expectThat(score >= 0.5 && score <= 1, `a score from 0.5 to 1, found ${score}`);
+    expectSame(rest, [], 'the others');
+  }),
+  the('search', 'returns nothing for unrelated queries', async ({ store }) => {
     await store.add(known);
     for (const query of ['How far away is the moon?', '', '  ', '?!', 'the of and'])
       expectSame(await store.search('chat', query), [], JSON.stringify(query));
   }),
-  the('search', 'the limit and the floor hold', async ({ store }) => {
+  the('search', 'respects the limit and the minimum score', async ({ store }) => {
     await store.add(
       Array.from({ length: 12 }, (_, at) => memory(`m${at}`, `Volvo number ${at} is in the garage.`)),
     );
-    expectSame((await store.search('chat', 'Volvo garage')).length, 5, 'how many are given');
-    expectSame((await store.search('chat', 'Volvo garage', { limit: 8 })).length, 8, 'how many of eight');
+    expectSame((await store.search('chat', 'Volvo garage')).length, 5, 'the number of results');
+    expectSame(
+      (await store.search('chat', 'Volvo garage', { limit: 8 })).length,
+      8,
+      'the number of results with limit 8',
+    );
     expectSame(await store.search('chat', 'Volvo garage', { limit: 0 }), [], 'none');
     const all = await store.search('chat', 'Volvo garage', { limit: 12 });
     const scores = all.map(({ score }) => score);
@@ -75,79 +75,87 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
       scores.toSorted((one, other) => other - one),
       'the scores',
     );
-    expectSame(await store.search('chat', 'Volvo garage', { floor: 1.1 }), [], 'above every score');
+    expectSame(
+      await store.search('chat', 'Volvo garage', { floor: 1.1 }),
+      [],
+      'the results above every score',
+    );
     const low = await store.search('chat', 'Volvo garage', { floor: 0, limit: 12 });
-    expectSame(low.length, 12, 'how many are given without a floor');
+    expectSame(low.length, 12, 'the number of results without a minimum score');
   }),
-  the('search', 'no text of a question does harm', async ({ store }) => {
+  the('search', 'accepts any text as a query', async ({ store }) => {
     await store.add(known);
     const odd = ['"', "' OR 1=1 --", 'volvo*', 'NEAR(a b)', 'a AND OR NOT', '{x}:y', '^-(', '\u0000', '🙂'];
     for (const query of [...odd, 'ü'.repeat(5000)]) await store.search('chat', query);
-    expectSame(idsOf(await store.search('chat', 'volvo* OR "')), ['volvo'], 'a question with signs');
+    expectSame(
+      idsOf(await store.search('chat', 'volvo* OR "')),
+      ['volvo'],
+      'the results for a query with special characters',
+    );
   }),
-  the('chats', 'no memory of another chat is ever given [S3.13]', async ({ store }) => {
+  the('chats', 'never returns memories of another chat [S3.13]', async ({ store }) => {
     await store.add([memory('one', texts.volvo, 'ann'), memory('one', texts.cello, 'ben')]);
-    expectSame(await store.search('ben', 'Volvo', { floor: 0 }).then(idsOf), ['one'], 'what is found');
+    expectSame(await store.search('ben', 'Volvo', { floor: 0 }).then(idsOf), ['one'], 'the results');
     expectSame(
       (await store.search('ben', 'blue Volvo', { floor: 0 })).map(({ text }) => text),
       [texts.cello],
-      'the text that is found',
+      'the text of the result',
     );
-    expectSame(await store.search('cy', 'Volvo', { floor: 0 }), [], 'what a third finds');
+    expectSame(await store.search('cy', 'Volvo', { floor: 0 }), [], 'the results of a third chat');
     expectSame(await store.list('ann'), [memory('one', texts.volvo, 'ann')], 'the list');
-    expectSame(await store.forget('ann'), 1, 'how many were forgotten');
+    expectSame(await store.forget('ann'), 1, 'the number of deleted memories');
     expectSame(await store.list('ben'), [memory('one', texts.cello, 'ben')], 'the other list');
-    expectSame((await store.search('ben', 'cello')).length, 1, 'what the other finds');
+    expectSame((await store.search('ben', 'cello')).length, 1, 'the results of the other chat');
   }),
-  the('chats', 'a chat may have a long id of any characters', async ({ store }) => {
+  the('chats', 'supports long chat ids with any characters', async ({ store }) => {
     const chatId = `tg:-100${'9'.repeat(80)}:ü'"`;
     await store.add([memory('m', texts.volvo, chatId)]);
-    expectSame(idsOf(await store.search(chatId, 'my Volvo')), ['m'], 'what is found');
+    expectSame(idsOf(await store.search(chatId, 'my Volvo')), ['m'], 'the results');
   }),
-  the('add', 'remembering again changes nothing [S3.12]', async ({ store, again }) => {
+  the('add', 'ignores memories that were added before [S3.12]', async ({ store, again }) => {
     await store.add(known);
     await store.add([...known, memory('volvo', 'Something else.')]);
     expectSame(await store.list('chat'), known, 'the list');
-    expectSame(await (await again()).list('chat'), known, 'the list in another life');
-    expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'what is found');
+    expectSame(await (await again()).list('chat'), known, 'the list after reopening');
+    expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'the results');
   }),
-  the('add', 'nothing can be added, which changes nothing', async ({ store }) => {
+  the('add', 'accepts an empty list', async ({ store }) => {
     await store.add([]);
     expectSame(await store.list('chat'), [], 'the list');
   }),
-  the('add', 'many are added at once', async ({ store }) => {
+  the('add', 'adds many memories in one call', async ({ store }) => {
     const many = Array.from({ length: 130 }, (_, at) => memory(`m${at}`, `Entry ${at} concerns item${at}.`));
     await store.add(many);
-    expectSame((await store.list('chat')).length, 130, 'how many there are');
-    expectSame(idsOf(await store.search('chat', 'What about item107?')), ['m107'], 'what is found');
+    expectSame((await store.list('chat')).length, 130, 'the number of memories');
+    expectSame(idsOf(await store.search('chat', 'What about item107?')), ['m107'], 'the results');
   }),
-  the(
-    'embedder',
-    'another life finds what the first remembered, without embedding it again',
-    async (scene) => {
-      const { embedder, seen } = watched();
-      await (await scene.again({ embedder })).add(known);
-      expectSame(seen.documents, known.length, 'how many texts were embedded');
-      const later = await scene.again({ embedder });
-      expectSame(idsOf(await later.search('chat', 'orchestra and cello')), ['cello'], 'what is found');
-      await later.add(known);
-      expectSame(seen.documents, known.length, 'how many texts were embedded in the end');
-    },
-  ),
-  the('embedder', 'with a new embedder everything is embedded anew, and nothing is lost', async (scene) => {
+  the('embedder', 'finds memories after reopening without embedding them again', async (scene) => {
+    const { embedder, seen } = watched();
+    await (await scene.again({ embedder })).add(known);
+    expectSame(seen.documents, known.length, 'the number of embedded texts');
+    const later = await scene.again({ embedder });
+    expectSame(idsOf(await later.search('chat', 'orchestra and cello')), ['cello'], 'the results');
+    await later.add(known);
+    expectSame(seen.documents, known.length, 'the total number of embedded texts');
+  }),
+  the('embedder', 'embeds all memories again for a new embedder, and loses none', async (scene) => {
     await scene.store.add(known);
     const { embedder, seen } = watched('watched-2');
     const later = await scene.again({ embedder });
-    expectSame(idsOf(await later.search('chat', 'my Volvo')), ['volvo'], 'what is found');
-    expectSame(seen.documents, known.length, 'how many texts were embedded');
+    expectSame(idsOf(await later.search('chat', 'my Volvo')), ['volvo'], 'the results');
+    expectSame(seen.documents, known.length, 'the number of embedded texts');
     expectSame(await later.list('chat'), known, 'the list');
     await later.search('chat', 'my cello');
-    expectSame(seen.documents, known.length, 'how many texts were embedded by the second search');
-    expectSame(idsOf(await scene.store.search('chat', 'my cello')), ['cello'], 'what the old embedder finds');
+    expectSame(seen.documents, known.length, 'the number of embedded texts after the second search');
+    expectSame(
+      idsOf(await scene.store.search('chat', 'my cello')),
+      ['cello'],
+      'the results of the old embedder',
+    );
   }),
   the(
     'embedder',
-    'when embedding fails, that is said, the texts stay, and the next try mends it',
+    'reports a failed embedding, keeps the texts, and embeds them on the next attempt',
     async (scene) => {
       const { embedder, seen } = watched();
       const store = await scene.again({ embedder });
@@ -158,10 +166,10 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
       await expectError(store.search('chat', 'Volvo'), 'searching');
       seen.failing = false;
       await store.add(known);
-      expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'what is found');
+      expectSame(idsOf(await store.search('chat', 'Volvo')), ['volvo'], 'the results');
     },
   ),
-  the('embedder', 'an embedder that gives too few or odd vectors is refused', async (scene) => {
+  the('embedder', 'rejects an embedder that returns too few or invalid vectors', async (scene) => {
     const { embedder } = watched();
     const odd: Embedder[] = [
       { ...embedder, name: 'few', embed: async () => [] },
@@ -177,19 +185,19 @@ const definitions: readonly PlaceCase<MemoryIndex>[] = [
       expectSame(error.code, 'embedding', one.name);
     }
   }),
-  the('forget', 'what was forgotten is not found, and can be learnt again', async ({ store, again }) => {
+  the('forget', 'does not find deleted memories, and can add them again', async ({ store, again }) => {
     await store.add(known);
-    expectSame(await store.forget('chat'), known.length, 'how many there were');
-    expectSame(await store.forget('chat'), 0, 'how many there were then');
+    expectSame(await store.forget('chat'), known.length, 'the number of deleted memories');
+    expectSame(await store.forget('chat'), 0, 'the number of deleted memories the second time');
     for (const life of [store, await again()]) {
       expectSame(await life.list('chat'), [], 'the list');
-      expectSame(await life.search('chat', 'Volvo', { floor: 0 }), [], 'what is found');
+      expectSame(await life.search('chat', 'Volvo', { floor: 0 }), [], 'the results');
     }
     await store.add([memory('cello', texts.volvo)]);
     expectSame(
       (await store.search('chat', 'Volvo')).map(({ text }) => text),
       [texts.volvo],
-      'what is found of what was learnt again',
+      'the results after adding a memory again',
     );
   }),
 ];

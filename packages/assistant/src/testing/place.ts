@@ -11,31 +11,31 @@ export interface ContractContext {
   readonly embedder: Embedder;
 }
 
-/** Where things are kept, empty at first. */
+/** The storage of one case, empty at first. */
 export interface StorageLocation<Thing> {
-  /** Opens what is kept here. Each time is another life, or another process, with the same things. */
+  /** Opens the storage. Each call simulates a restart or another process with the same data. */
   open(means: ContractContext): Thing | Promise<Thing>;
   close(): Promise<void>;
 }
 
-/** An implementation that has to pass a contract. */
+/** An implementation to test against a contract. */
 export interface PlaceSubject<Thing> {
-  /** For reports only. */
+  /** Name of the implementation, for reports. */
   readonly name: string;
-  /** Makes a new place. Called once for each case. */
+  /** Creates storage, once for each case. */
   begin(): Promise<StorageLocation<Thing>>;
 }
 
-/** Where one case plays. */
+/** The environment of one case. */
 export interface PlaceScene<Thing> {
-  /** The first life. */
+  /** The first opened instance. */
   readonly store: Thing;
   readonly runtime: FakeRuntime;
-  /** Another life in the same place. */
+  /** Opens the same storage again. */
   again(means?: Partial<ContractContext>): Promise<Thing>;
 }
 
-/** A case before it is bound to an implementation. */
+/** A case that is not bound to an implementation yet. */
 export interface PlaceCase<Thing> {
   readonly group: string;
   readonly name: string;
@@ -68,14 +68,14 @@ export function expectThat(condition: boolean, what: string): asserts condition 
   if (!condition) throw new ContractFailure(`expected ${what}`);
 }
 
-/** Both as JSON, whatever the order of their fields. */
+/** Compares two values as JSON, ignoring the order of fields. */
 export function expectSame(actual: unknown, expected: unknown, what: string): void {
   const [found, wanted] = [textOf(actual), textOf(expected)];
   if (found !== wanted)
     throw new ContractFailure(`${what}: expected ${wanted}, found ${found}`.slice(0, 2000));
 }
 
-/** The AgentError that a call rejects with. */
+/** Returns the AgentError that a call rejects with. */
 export async function expectError(call: Promise<unknown>, what: string): Promise<AgentError> {
   const error = await call.then(
     () => undefined,

@@ -6,12 +6,12 @@ import type { ChannelFault, ChannelScene, ChannelSubject } from './stand.ts';
 export interface ChannelCase {
   readonly group: string;
   readonly name: string;
-  /** Switched off where the subject lacks one of these. */
+  /** Features of the channel that the case needs; without one of them, it is skipped. */
   readonly needs: readonly (ChannelFault | 'tap' | 'remove')[];
   run(scene: ChannelScene, subject: ChannelSubject): Promise<void>;
 }
 
-/** Makes cases of one group. */
+/** Returns a function that creates cases of one group. */
 export function group(
   name: string,
 ): (what: string, run: ChannelCase['run'], needs?: ChannelCase['needs']) => ChannelCase {
@@ -41,7 +41,7 @@ export async function expectFailure(call: Promise<unknown>, wanted: ExpectedErro
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (error === undefined) throw new ContractFailure('expected the call to fail, it went well');
+  if (error === undefined) throw new ContractFailure('expected the call to fail, but it succeeded');
   if (!AgentError.is(error)) throw new ContractFailure(`expected an AgentError, found ${String(error)}`);
   expectThat(
     wanted.kinds.includes(error.kind),
@@ -49,13 +49,14 @@ export async function expectFailure(call: Promise<unknown>, wanted: ExpectedErro
   );
   expectSame(error.retryable, wanted.retryable, 'retryable');
   if (wanted.code !== undefined) expectSame(error.code, wanted.code, 'the code');
-  else expectThat(error.code !== 'maybe_sent' && error.code !== 'chat_gone', `no such code as ${error.code}`);
+  else
+    expectThat(error.code !== 'maybe_sent' && error.code !== 'chat_gone', `a code other than ${error.code}`);
   if (wanted.retryAfterMs !== undefined) expectSame(error.retryAfterMs, wanted.retryAfterMs, 'retryAfterMs');
-  expectThat(error.message.trim() !== '', 'words that say what happened');
+  expectThat(error.message.trim() !== '', 'a message');
   return error;
 }
 
-/** The readable characters of a text, ignoring white space. */
+/** Returns the readable characters of a text, without white space. */
 export function lettersOf(text: string): string {
   return text.replace(/\s+/g, '');
 }

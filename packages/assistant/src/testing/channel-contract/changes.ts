@@ -14,13 +14,13 @@ const yesNo = [
 
 export const changeCases: readonly ChannelCase[] = [
   buttonThe(
-    'buttons stand under the message, in order, with their data',
+    'shows buttons under the message, in order, with their data',
     async ({ channel, chatId, seen }) => {
       await channel.send(chatId, question, { buttons: yesNo });
       expectSame(seen()[0]?.buttons, yesNo, 'the buttons');
     },
   ),
-  buttonThe('a message without buttons has none', async ({ channel, chatId, seen }) => {
+  buttonThe('shows no buttons under a message without them', async ({ channel, chatId, seen }) => {
     await channel.send(chatId, question);
     await channel.send(chatId, question, { buttons: [] });
     expectSame(
@@ -29,7 +29,7 @@ export const changeCases: readonly ChannelCase[] = [
       'the buttons',
     );
   }),
-  editThe('an edit replaces text and buttons', async ({ channel, chatId, seen }) => {
+  editThe('replaces text and buttons', async ({ channel, chatId, seen }) => {
     const id = await channel.send(chatId, question, { buttons: yesNo });
     await channel.edit(chatId, id, { text: 'Yes.' });
     expectSame(
@@ -38,12 +38,12 @@ export const changeCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
-  editThe('an edit can bring buttons', async ({ channel, chatId, seen }) => {
+  editThe('adds buttons', async ({ channel, chatId, seen }) => {
     const id = await channel.send(chatId, question);
     await channel.edit(chatId, id, question, { buttons: yesNo });
     expectSame(seen()[0]?.buttons, yesNo, 'the buttons');
   }),
-  editThe('an edit touches no other message', async ({ channel, chatId, seen }) => {
+  editThe('changes no other message', async ({ channel, chatId, seen }) => {
     const id = await channel.send(chatId, { text: 'a' });
     await channel.send(chatId, { text: 'b' });
     await channel.edit(chatId, id, { text: 'c' });
@@ -53,14 +53,14 @@ export const changeCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
-  editThe('an edit that changes nothing is no error', async ({ channel, chatId, seen }) => {
+  editThe('accepts an edit without changes', async ({ channel, chatId, seen }) => {
     const id = await channel.send(chatId, question, { buttons: yesNo });
     await channel.edit(chatId, id, question, { buttons: yesNo });
     await channel.edit(chatId, id, question, { buttons: yesNo });
     expectSame(seen().length, 1, 'messages');
   }),
   editThe(
-    'an edit of a message that is no more is no error, and sends none',
+    'accepts an edit of a deleted message, and sends nothing',
     async ({ channel, chatId, seen, remove }) => {
       const id = await channel.send(chatId, question);
       remove(id);
@@ -70,7 +70,7 @@ export const changeCases: readonly ChannelCase[] = [
     ['remove'],
   ),
   editThe(
-    'an edit whose answer is lost may be tried again: twice is as once',
+    'reports an edit whose response is lost as retryable, and can repeat it',
     async ({ channel, chatId, meet, seen }) => {
       const id = await channel.send(chatId, question);
       meet('lost');
@@ -88,7 +88,7 @@ export const changeCases: readonly ChannelCase[] = [
     ['lost'],
   ),
   editThe(
-    'an edit in a chat of somebody who has blocked the bot is chat_gone',
+    'reports chat_gone for an edit if the user has blocked the bot',
     async ({ channel, chatId, meet }) => {
       const id = await channel.send(chatId, question);
       meet('blocked');
@@ -101,7 +101,7 @@ export const changeCases: readonly ChannelCase[] = [
     ['blocked'],
   ),
   heardThe(
-    'a tap is answered, with and without words, however many',
+    'confirms any number of button presses, with and without text',
     async ({ channel, chatId, tap }) => {
       const id = await channel.send(chatId, question, { buttons: yesNo });
       await channel.heard(tap(id));
@@ -111,7 +111,7 @@ export const changeCases: readonly ChannelCase[] = [
     ['tap'],
   ),
   heardThe(
-    'a tap that was answered before, or is too old, is no error',
+    'accepts a button press that was confirmed before or is too old',
     async ({ channel, chatId, tap, expireTaps }) => {
       const id = await channel.send(chatId, question, { buttons: yesNo });
       const first = tap(id);
@@ -123,13 +123,13 @@ export const changeCases: readonly ChannelCase[] = [
     },
     ['tap'],
   ),
-  typingThe('typing is shown and sends nothing', async ({ channel, chatId, seen }) => {
+  typingThe('shows typing without sending a message', async ({ channel, chatId, seen }) => {
     await channel.typing(chatId);
     expectSame(seen().length, 0, 'messages');
   }),
   ...(['limit', 'blocked', 'gone', 'token', 'down', 'refused', 'cut', 'lost'] as const).map((fault) =>
     typingThe(
-      `typing never rejects: ${fault}`,
+      `never rejects: ${fault}`,
       async ({ channel, chatId, meet, seen }) => {
         meet(fault);
         const answer = await channel.typing(chatId).then(

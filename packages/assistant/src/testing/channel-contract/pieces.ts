@@ -20,7 +20,7 @@ const words = [
   '[x](https://a.example/?q="1")',
 ];
 
-/** A long answer of every kind of block, the same for the same seed. */
+/** Returns a long reply with every kind of block, the same for the same seed. */
 function longAnswer(seed: number, blocks: number): string {
   const random = seededRandom(seed);
   const pick = (count: number) => Math.floor(random.next() * count);
@@ -44,40 +44,43 @@ function visibleOf(pieces: readonly MessagePart[], subject: ChannelSubject): str
 
 const plainText = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
 
-/** Nothing between two blanks by which it could be cut. */
+/** A text without white space at which it could be split. */
 const unbroken = '👩‍👩‍👧'.repeat(3000);
 
 export const pieceCases: readonly ChannelCase[] = [
-  the('the same text is cut the same way each time', async ({ channel }) => {
+  the('splits the same text in the same way each time', async ({ channel }) => {
     for (let seed = 1; seed <= 10; seed += 1)
       expectSame(channel.pieces(longAnswer(seed, 30)), channel.pieces(longAnswer(seed, 30)), `seed ${seed}`);
   }),
-  the('a text that fits is one piece', async ({ channel }) => {
-    expectSame(channel.pieces('Hello there.').length, 1, 'the number of pieces');
+  the('does not split a text that fits', async ({ channel }) => {
+    expectSame(channel.pieces('Hello there.').length, 1, 'the number of parts');
     expectSame(channel.pieces('Hello there.')[0]?.text, 'Hello there.', 'its text');
   }),
-  the('a blank text gives no piece', async ({ channel }) => {
-    expectSame(channel.pieces(''), [], 'the pieces of nothing');
-    expectSame(channel.pieces(' \n\n\t '), [], 'the pieces of blanks');
+  the('returns no parts for a blank text', async ({ channel }) => {
+    expectSame(channel.pieces(''), [], 'the parts of an empty text');
+    expectSame(channel.pieces(' \n\n\t '), [], 'the parts of white space');
   }),
-  the('no piece is longer than a message may be, nor blank', async ({ channel }, subject) => {
+  the('returns parts that fit in a message and are not blank', async ({ channel }, subject) => {
     for (let seed = 1; seed <= 10; seed += 1) {
       for (const piece of channel.pieces(longAnswer(seed, 60))) {
         const visible = visibleOf([piece], subject);
         expectThat(
           visible.length <= subject.longest,
-          `at most ${subject.longest} units, found ${visible.length}`,
+          `at most ${subject.longest} code units, found ${visible.length}`,
         );
-        expectThat(piece.text.length <= subject.longest, `at most ${subject.longest} units of plain text`);
+        expectThat(
+          piece.text.length <= subject.longest,
+          `at most ${subject.longest} code units of plain text`,
+        );
         expectThat(visible.trim() !== '' && piece.text.trim() !== '', 'a text');
       }
     }
   }),
-  the('nothing of a long plain text is lost, and its order is kept', async ({ channel }, subject) => {
+  the('preserves all of a long plain text, in order', async ({ channel }, subject) => {
     expectSame(lettersOf(visibleOf(channel.pieces(plainText), subject)), lettersOf(plainText), 'the text');
   }),
   the(
-    'nothing of a long formatted text is lost: many pieces show what one would',
+    'preserves all of a long formatted text: many parts show the same as one',
     async ({ channel }, subject) => {
       for (let seed = 1; seed <= 10; seed += 1) {
         const parts = Array.from({ length: 40 }, (_, part) => longAnswer(seed * 100 + part, 1));
@@ -89,16 +92,16 @@ export const pieceCases: readonly ChannelCase[] = [
       }
     },
   ),
-  the('markup and plain text of a piece show the same', async ({ channel }, subject) => {
+  the('shows the same text in markup and in plain text', async ({ channel }, subject) => {
     for (const { text, markup } of channel.pieces(longAnswer(3, 60)))
       if (markup !== undefined)
         expectSame(lettersOf(subject.visible?.(markup) ?? ''), lettersOf(text), 'the text');
   }),
-  the('words stay whole where there are blanks', async ({ channel }, subject) => {
+  the('splits at white space instead of inside words', async ({ channel }, subject) => {
     const whole = channel.pieces(plainText).flatMap((piece) => visibleOf([piece], subject).split(/\s+/));
     expectSame(whole.filter(Boolean), plainText.split(' '), 'the words');
   }),
-  the('no character is cut in two', async ({ channel }) => {
+  the('never splits a character', async ({ channel }) => {
     for (const { text, markup } of [...channel.pieces(unbroken), ...channel.pieces(`a${unbroken}`)])
       expectThat(text.isWellFormed() && (markup ?? '').isWellFormed(), 'whole characters');
     expectSame(
@@ -110,12 +113,12 @@ export const pieceCases: readonly ChannelCase[] = [
       'the text',
     );
   }),
-  the('half characters and controls in a text do no harm', async ({ channel, chatId, seen }) => {
+  the('accepts unpaired surrogates and control characters', async ({ channel, chatId, seen }) => {
     for (const piece of channel.pieces('a\ud800b\u0000c\u001b[31m d\udc00'))
       await channel.send(chatId, piece);
     expectThat(seen().length === 1, 'one message');
   }),
-  the('every piece is taken by the channel', async (scene) => {
+  the('returns parts that the channel accepts', async (scene) => {
     await sendAll(scene, longAnswer(7, 60));
     await sendAll(scene, unbroken);
     await sendAll(scene, `\`\`\`\n${plainText}\n\`\`\``);
@@ -127,5 +130,5 @@ async function sendAll({ channel, chatId, seen, sends }: ChannelScene, markdown:
   const [before, tries] = [seen().length, sends()];
   for (const piece of pieces) await channel.send(chatId, piece);
   expectSame(seen().length - before, pieces.length, 'the number of messages');
-  expectSame(sends() - tries, pieces.length, 'how often something was sent');
+  expectSame(sends() - tries, pieces.length, 'the number of sends');
 }

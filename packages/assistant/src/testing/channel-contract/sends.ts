@@ -9,7 +9,7 @@ const the = group('send');
 const hello: MessagePart = { text: 'hello' };
 const file = { name: 'messages.jsonl', type: 'application/x-ndjson', text: '{"a":"é"}\n{"b":2}\n' };
 
-/** One that has markup where the channel has any. */
+/** Returns a part with markup, if the channel has any. */
 function formatted(pieces: readonly MessagePart[]): MessagePart {
   return pieces[0] ?? hello;
 }
@@ -17,35 +17,31 @@ function formatted(pieces: readonly MessagePart[]): MessagePart {
 const tellings: readonly [ChannelFault, string, ExpectedError][] = [
   [
     'limit',
-    'too many messages is rate_limit with the time to wait',
+    'reports rate_limit with the delay for too many messages',
     { kinds: ['rate_limit'], retryable: true, retryAfterMs: 7000 },
   ],
   [
     'blocked',
-    'a person who has blocked the bot is chat_gone',
+    'reports chat_gone if the user has blocked the bot',
     { kinds: ['invalid'], code: 'chat_gone', retryable: false },
   ],
   [
     'gone',
-    'a chat that is no more is chat_gone',
+    'reports chat_gone for a chat that no longer exists',
     { kinds: ['invalid'], code: 'chat_gone', retryable: false },
   ],
-  ['token', 'a wrong token is auth', { kinds: ['auth'], code: 'bot_token', retryable: false }],
-  ['down', 'a service that is down may be tried again', { kinds: ['network', 'agent'], retryable: true }],
-  [
-    'refused',
-    'a connection that never came about may be tried again',
-    { kinds: ['network'], retryable: true },
-  ],
+  ['token', 'reports auth for an invalid token', { kinds: ['auth'], code: 'bot_token', retryable: false }],
+  ['down', 'reports an unavailable service as retryable', { kinds: ['network', 'agent'], retryable: true }],
+  ['refused', 'reports a refused connection as retryable', { kinds: ['network'], retryable: true }],
 ];
 
 const doubts: readonly [ChannelFault, string][] = [
-  ['cut', 'a connection that breaks before the answer is maybe_sent'],
-  ['lost', 'an answer that is lost after the message was taken is maybe_sent'],
+  ['cut', 'reports maybe_sent if the connection breaks before the response'],
+  ['lost', 'reports maybe_sent if the response is lost after the message was accepted'],
 ];
 
 export const sendCases: readonly ChannelCase[] = [
-  the('a piece becomes one message, and its id comes back', async ({ channel, chatId, seen }) => {
+  the('sends a part as one message and returns its id', async ({ channel, chatId, seen }) => {
     const id = await channel.send(chatId, hello);
     expectSame(
       seen().map((message) => [message.id, message.text]),
@@ -54,12 +50,12 @@ export const sendCases: readonly ChannelCase[] = [
     );
     expectThat(id !== '', 'an id');
   }),
-  the('each message has an id of its own', async ({ channel, chatId }) => {
+  the('returns a different id for each message', async ({ channel, chatId }) => {
     const ids = new Set<string>();
     for (let count = 0; count < 5; count += 1) ids.add(await channel.send(chatId, hello));
     expectSame(ids.size, 5, 'different ids');
   }),
-  the('messages stand in the order in which they were sent', async ({ channel, chatId, seen }) => {
+  the('keeps the order of messages', async ({ channel, chatId, seen }) => {
     for (const text of ['a', 'b', 'c']) await channel.send(chatId, { text });
     expectSame(
       seen().map(({ text }) => text),
@@ -67,13 +63,13 @@ export const sendCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
-  the('one call is one try', async ({ channel, chatId, sends }) => {
+  the('makes one attempt per call', async ({ channel, chatId, sends }) => {
     const before = sends();
     await channel.send(chatId, hello);
     expectSame(sends() - before, 1, 'tries');
   }),
   the(
-    'markup that is refused gives way to the plain text, once',
+    'sends plain text once if the markup is rejected',
     async ({ channel, chatId, meet, seen, sends }) => {
       meet('markup');
       const piece = formatted(channel.pieces('**bold**'));
@@ -87,7 +83,7 @@ export const sendCases: readonly ChannelCase[] = [
     },
     ['markup'],
   ),
-  the('a text that looks like markup arrives as it is', async ({ channel, chatId, seen }) => {
+  the('sends text that looks like markup unchanged', async ({ channel, chatId, seen }) => {
     const text = '<b>1 < 2 && "x" > &amp; *y* _z_ `';
     await channel.send(chatId, { text });
     expectSame(
@@ -96,7 +92,7 @@ export const sendCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
-  the('a note stands above the text, also of the longest piece', async ({ channel, chatId, seen }) => {
+  the('shows a note above the text, even of the longest part', async ({ channel, chatId, seen }) => {
     const note = `Is <this> a *repeat*? ${'x'.repeat(maxNoteLength)}`.slice(0, maxNoteLength);
     const pieces = [
       hello,
@@ -110,18 +106,18 @@ export const sendCases: readonly ChannelCase[] = [
       'the chat',
     );
   }),
-  the('a message can reply to another, and names it', async ({ channel, chatId, seen }) => {
+  the('sends a message as a reply to another one', async ({ channel, chatId, seen }) => {
     const replyTo = await channel.send(chatId, hello);
     await channel.send(chatId, { text: 'again' }, { replyTo });
     await channel.sendFile(chatId, file, { replyTo });
     expectSame(
       seen().map((message) => message.replyTo ?? null),
       [null, replyTo, replyTo],
-      'what they reply to',
+      'the ids of the messages that they reply to',
     );
   }),
   the(
-    'a reply to a message that no longer exists is sent all the same',
+    'sends a reply to a message that no longer exists',
     async ({ channel, chatId, seen, remove }) => {
       const replyTo = await channel.send(chatId, hello);
       remove(replyTo);
@@ -134,7 +130,7 @@ export const sendCases: readonly ChannelCase[] = [
     },
     ['remove'],
   ),
-  the('a file arrives with its name, whole', async ({ channel, chatId, seen }) => {
+  the('sends a complete file with its name', async ({ channel, chatId, seen }) => {
     const id = await channel.sendFile(chatId, file);
     const [message] = seen();
     expectSame(
@@ -143,15 +139,18 @@ export const sendCases: readonly ChannelCase[] = [
       'the file',
     );
   }),
-  the('what was cancelled before it began is aborted, and not sent', async ({ channel, chatId, seen }) => {
-    const signal = AbortSignal.abort();
-    const wanted: ExpectedError = { kinds: ['aborted'], retryable: false };
-    await expectFailure(channel.send(chatId, hello, { signal }), wanted);
-    await expectFailure(channel.sendFile(chatId, file, { signal }), wanted);
-    expectSame(seen().length, 0, 'messages');
-  }),
   the(
-    'what was cancelled on its way is maybe_sent',
+    'sends nothing and reports aborted if it was cancelled before the start',
+    async ({ channel, chatId, seen }) => {
+      const signal = AbortSignal.abort();
+      const wanted: ExpectedError = { kinds: ['aborted'], retryable: false };
+      await expectFailure(channel.send(chatId, hello, { signal }), wanted);
+      await expectFailure(channel.sendFile(chatId, file, { signal }), wanted);
+      expectSame(seen().length, 0, 'messages');
+    },
+  ),
+  the(
+    'reports maybe_sent if it was cancelled while sending',
     async ({ channel, chatId, meet }) => {
       meet('timeout');
       const control = new AbortController();
@@ -164,7 +163,7 @@ export const sendCases: readonly ChannelCase[] = [
     ['timeout'],
   ),
   the(
-    'an answer that does not come in time is maybe_sent, and not tried again',
+    'reports maybe_sent after a timeout, without a retry',
     async ({ channel, chatId, meet, pass, sends }) => {
       meet('timeout');
       const call = channel.send(chatId, hello);
@@ -177,7 +176,7 @@ export const sendCases: readonly ChannelCase[] = [
   ),
   ...tellings.map(([fault, name, wanted]) =>
     the(
-      `${name}, tried once, and nothing was sent`,
+      `${name}, after one attempt that sent nothing`,
       async ({ channel, chatId, meet, seen, sends }) => {
         meet(fault);
         await expectFailure(channel.send(chatId, formatted(channel.pieces('**bold**'))), wanted);
@@ -189,7 +188,7 @@ export const sendCases: readonly ChannelCase[] = [
   ),
   ...doubts.map(([fault, name]) =>
     the(
-      `${name}, and not tried again`,
+      `${name}, without a retry`,
       async ({ channel, chatId, meet, sends }) => {
         meet(fault);
         await expectFailure(channel.send(chatId, formatted(channel.pieces('**bold**'))), {
@@ -203,7 +202,7 @@ export const sendCases: readonly ChannelCase[] = [
     ),
   ),
   the(
-    'a file whose answer is lost is maybe_sent too',
+    'reports maybe_sent if the response to a file is lost',
     async ({ channel, chatId, meet }) => {
       meet('lost');
       await expectFailure(channel.sendFile(chatId, file), {
@@ -215,7 +214,7 @@ export const sendCases: readonly ChannelCase[] = [
     ['lost'],
   ),
   the(
-    'a failure does no harm to the next message',
+    'sends the next message after a failure',
     async ({ channel, chatId, meet, seen }) => {
       meet('limit');
       await channel.send(chatId, hello).catch(() => {});

@@ -1,13 +1,13 @@
 import type { Channel } from '../../channel/channel.ts';
 
-/** A message as the people in the chat see it. */
+/** A message as the user sees it. */
 export interface SeenMessage {
   readonly id: string;
   readonly text: string;
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
   /** The content of a sent file. */
   readonly file?: { readonly name: string; readonly text: string };
-  /** The id of the message that it replies to. */
+  /** The id of the message that this one replies to. */
   readonly replyTo?: string;
 }
 
@@ -27,35 +27,35 @@ export type ChannelFault =
   | 'lost'
   | 'timeout';
 
-/** A channel and the other end of it, for one case. */
+/** A channel and its user, for one case. */
 export interface ChannelScene {
   readonly channel: Channel;
-  /** A chat that takes messages and holds none of the channel's yet. */
+  /** A chat that accepts messages and contains none of the channel yet. */
   readonly chatId: string;
   /** Messages of the channel in the chat, oldest first. */
   seen(): readonly SeenMessage[];
-  /** Lets the next call meet this. */
+  /** Sets the fault of the next call. */
   meet(fault: ChannelFault): void;
-  /** Advances time until the channel times out. Called during a call. */
+  /** Advances the time during a call until the channel times out. */
   pass(): Promise<void>;
-  /** Requests, or what stands for them, by which messages are sent; counted to see that none is tried twice. */
+  /** Returns the number of requests that send messages, to verify that none is repeated. */
   sends(): number;
-  /** The id of a tap that can still be answered. */
+  /** Presses a button of a message. Returns the id of the press, which can be confirmed. */
   tap(messageId: string): string;
-  /** Taps from before are too old. */
+  /** Makes earlier button presses too old to confirm. */
   expireTaps(): void;
-  /** The person takes a message away. */
+  /** Deletes a message as the user. */
   remove(messageId: string): void;
   close?(): Promise<void>;
 }
 
-/** An implementation and what it needs. */
+/** An implementation and its properties. */
 export interface ChannelSubject {
   readonly name: string;
   open(): Promise<ChannelScene>;
-  /** Longest text of a message in UTF-16 units. */
+  /** Maximum length of a message in UTF-16 code units. */
   readonly longest: number;
-  /** The text that people see of markup. Default: a channel without markup. */
+  /** Returns the visible text of markup. Default: a channel without markup. */
   readonly visible?: (markup: string) => string;
   /** Faults that cannot happen in this channel, with the reason; such cases are skipped. */
   readonly lacks?: Readonly<Partial<Record<ChannelFault | 'tap' | 'remove', string>>>;

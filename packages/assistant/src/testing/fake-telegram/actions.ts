@@ -6,17 +6,17 @@ import type { FakeUpdate, FakeUpdates } from './updates.ts';
 
 /** Actions of users, each of which is an update for the bot. */
 export interface FakeActions {
-  /** A person writes, or replies to a message. Their chat is there from then on. */
+  /** Sends a message of a user, possibly as a reply. The user's chat exists after the first message. */
   say(who: PersonOrId, text: string, replyTo?: number): FakeUpdate;
-  /** A person changes what they wrote. */
+  /** Edits a message of a user. */
   editSaid(who: PersonOrId, messageId: number, text: string): FakeUpdate;
-  /** A person sends something else: `{ photo: [...] }`, `{ voice: {...} }`. */
+  /** Sends other content of a user: `{ photo: [...] }`, `{ voice: {...} }`. */
   sayOther(who: PersonOrId, content: Readonly<Record<string, unknown>>): FakeUpdate;
-  /** A person writes in a group. */
+  /** Sends a message of a user in a group. */
   sayInGroup(who: PersonOrId, groupId: number, text: string): FakeUpdate;
-  /** A person presses a button under a message of the bot. */
+  /** Presses a button under a message of the bot. */
   tap(who: PersonOrId, messageId: number, data: string): FakeUpdate;
-  /** An update of one's own making; `kind` such as `message`. */
+  /** Adds any update; `kind` is a type such as `message`. */
   push(kind: string, content: object): FakeUpdate;
 }
 

@@ -7,11 +7,11 @@ import { messageOf } from './people.ts';
 import { badRequest, Refused } from './refused.ts';
 import type { FakeUpdates } from './updates.ts';
 
-/** One call of the bot, in the order in which they came. */
+/** A call of the bot. */
 export interface FakeCall {
   readonly method: string;
   readonly payload: Payload;
-  /** When it came, in milliseconds since 1970 by the runtime's clock. */
+  /** Time of the call in milliseconds since 1970, by the runtime's clock. */
   readonly at: number;
   /** True if Telegram performed it, false if it rejected it or did not receive it. Absent while it is active. */
   outcome?: 'done' | 'refused' | 'broken';
@@ -27,10 +27,10 @@ export interface BotApiOptions {
   readonly updates: FakeUpdates;
 }
 
-/** The side of the fake that the bot sees: methods over HTTP. */
+/** The part of the fake that the bot sees: methods over HTTP. */
 export class BotApi {
   readonly calls: FakeCall[] = [];
-  /** Taps that were answered, with the words if there were any. */
+  /** Confirmed button presses, with the text of each. */
   readonly heard: Map<string, string> = new Map<string, string>();
   readonly #openTaps = new Set<string>();
   readonly #faults: { readonly method: string; readonly fault: FakeFault }[] = [];
@@ -144,7 +144,7 @@ function pathOf(url: string): { given: string | undefined; method: string } {
   return { given: match?.[1], method: match?.[2] ?? '' };
 }
 
-/** An answer of the Bot API. */
+/** Returns a response of the Bot API. */
 function answerOf(outcome: { readonly result: unknown } | Refused): Response {
   const json = { 'content-type': 'application/json' };
   if (!(outcome instanceof Refused))
@@ -159,7 +159,7 @@ function answerOf(outcome: { readonly result: unknown } | Refused): Response {
   return new Response(JSON.stringify(body), { status, headers: json });
 }
 
-/** The payload of a call: JSON, a form, or the query. */
+/** Returns the payload of a call, which is JSON, a form or the query. */
 async function payloadOf(request: Request): Promise<Record<string, unknown>> {
   const query = Object.fromEntries(new URL(request.url).searchParams);
   const type = request.headers.get('content-type') ?? '';

@@ -2,7 +2,7 @@ import type { Entity } from './entities.ts';
 import { readHtml } from './entities.ts';
 import { badRequest, Refused } from './refused.ts';
 
-/** A file as the bot sent it. */
+/** A file sent by the bot. */
 export interface FakeFile {
   readonly name: string;
   readonly type: string;
@@ -13,16 +13,16 @@ export interface FakeFile {
 export interface FakeMessage {
   readonly id: number;
   readonly from: 'bot' | 'person';
-  /** Its visible text. */
+  /** The visible text. */
   readonly text: string;
   readonly entities: readonly Entity[];
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
   readonly file?: FakeFile;
-  /** The message that it replies to. */
+  /** The id of the message that this one replies to. */
   readonly replyTo?: number;
   /** Number of edits. */
   readonly edits: number;
-  /** Seconds since 1970. */
+  /** Time in seconds since 1970. */
   readonly date: number;
 }
 
@@ -30,19 +30,19 @@ export type Payload = Readonly<Record<string, unknown>>;
 
 const maxMessageLength = 4096;
 
-/** The private chats of a bot, and what the Bot API lets it do there. */
+/** The private chats of a bot, with the methods that the Bot API offers for them. */
 export class FakeChats {
   readonly #chats = new Map<number, FakeMessage[]>();
   readonly #blocked = new Set<number>();
   readonly #seconds: () => number;
-  /** One counter for all chats, as for a bot's private chats in Telegram. */
+  /** Id of the last message; all private chats of a bot share one counter, as in Telegram. */
   #lastId = 0;
 
   constructor(seconds: () => number) {
     this.#seconds = seconds;
   }
 
-  /** A chat is there once its person has written. */
+  /** Opens a chat after the first message of its user. */
   open(chatId: number): void {
     if (!this.#chats.has(chatId)) this.#chats.set(chatId, []);
   }
@@ -60,14 +60,14 @@ export class FakeChats {
     return this.#chats.get(chatId) ?? [];
   }
 
-  /** Notes what a person wrote and gives its id. */
+  /** Adds a message of the user and returns it. */
   hear(chatId: number, text: string, replyTo?: number): FakeMessage {
     this.open(chatId);
     const reply = replyTo === undefined ? {} : { replyTo };
     return this.#add(chatId, { from: 'person', text, entities: [], buttons: [], ...reply });
   }
 
-  /** A message outside private chats. */
+  /** Creates a message outside private chats. */
   draft(text: string): FakeMessage {
     this.#lastId += 1;
     const content = { text, entities: [], buttons: [], edits: 0 };
@@ -125,7 +125,7 @@ export class FakeChats {
     if (payload['action'] !== 'typing') throw badRequest('wrong parameter action in request');
   }
 
-  /** Takes a message away, as its person can. */
+  /** Deletes a message, as its user can. */
   remove(chatId: number, messageId: number): void {
     const messages = this.#chats.get(chatId);
     const index = messages?.findIndex(({ id }) => id === messageId) ?? -1;
@@ -140,10 +140,10 @@ export class FakeChats {
     return chatId;
   }
 
-  /** A message that is no longer there: an error, unless the call allows it. */
+  /** Returns the message that a call replies to. A missing message is an error, unless the call allows it. */
   #replyOf(chatId: number, { reply_parameters: given }: Payload): Pick<FakeMessage, 'replyTo'> {
     if (given === undefined) return {};
-    // A form holds it as JSON.
+    // A form contains it as JSON.
     const reply = typeof given === 'string' ? JSON.parse(given) : given;
     const { message_id: id, allow_sending_without_reply: without } = reply as Payload;
     if (this.messages(chatId).some((message) => message.id === id)) return { replyTo: Number(id) };
@@ -163,7 +163,7 @@ function shown({ text, entities, buttons }: FakeMessage): string {
   return JSON.stringify([text, entities, buttons]);
 }
 
-/** Spaces, controls and letters without a shape do not make a message. */
+/** White space, control characters, marks and invisible letters. A message of only these is empty. */
 const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 
 function readText({ text: given, parse_mode: mode }: Payload): { text: string; entities: readonly Entity[] } {

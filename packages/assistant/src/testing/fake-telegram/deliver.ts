@@ -4,28 +4,28 @@ import type { FakeUpdate, FakeUpdates, FakeWebhook } from './updates.ts';
 /** The outcome of one delivery of an update. */
 export interface FakeDelivery {
   readonly updateId: number;
-  /** Which attempt it was, counted from 1. */
+  /** Number of the attempt, starting at 1. */
   readonly attempt: number;
-  /** Status of the webhook's answer; absent when there was none. */
+  /** Status of the webhook's response; absent without a response. */
   readonly status?: number;
 }
 
-/** Which updates are offered to a webhook, how often, and with which secret. */
+/** Options of a delivery: the updates, the number of attempts and the secret. */
 export interface WebhookDeliveryOptions {
   /** Number of deliveries of an update before the real API would pause. Default 3. */
   readonly attempts?: number;
-  /** All at the same time, as with several connections. Default: one after another. */
+  /** Whether to deliver all updates at the same time, as over several connections. Default: one after another. */
   readonly together?: boolean;
-  /** These once more, whether they were delivered before or not. Default: what waits. */
+  /** Updates to deliver again, whether or not they were delivered before. Default: pending updates. */
   readonly updates?: readonly FakeUpdate[];
   /** Sent in place of the webhook's secret; null sends none. */
   readonly secret?: string | null;
 }
 
-/** Where updates go: a webhook that runs here, or the network. */
+/** Delivers a request to a local webhook or over the network. */
 export type Post = (request: Request) => Promise<Response>;
 
-/** Offers updates to the webhook until it answers with 2xx, each with its same id. Waits for nothing in between. */
+/** Delivers each update to the webhook until it responds with 2xx, always with the same id and without delays. */
 export async function deliverUpdates(
   updates: FakeUpdates,
   webhook: FakeWebhook,

@@ -1,16 +1,16 @@
 import { Refused } from './refused.ts';
 
-/** A message as people see it, and which parts stand out. */
+/** A message as users see it, with its formatted ranges. */
 export interface ReadText {
   readonly text: string;
   readonly entities: readonly Entity[];
 }
 
-/** One stretch of a text and how it looks, as the Bot API tells it. */
+/** A formatted range of a text, as the Bot API describes it. */
 export interface Entity {
   /** `bold`, `italic`, `underline`, `strikethrough`, `spoiler`, `code`, `pre`, `text_link`, `blockquote`. */
   readonly type: string;
-  /** In UTF-16 units of the visible text. */
+  /** Offset in UTF-16 code units of the visible text. */
   readonly offset: number;
   readonly length: number;
   readonly url?: string;
@@ -41,7 +41,7 @@ interface OpenTag {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads Telegram's HTML and refuses what the Bot API refuses, with its words. */
+/** Parses Telegram's HTML and rejects what the Bot API rejects, with its messages. */
 export function readHtml(html: string): ReadText {
   const entities: Entity[] = [];
   const open: OpenTag[] = [];
@@ -116,7 +116,7 @@ function closeTag(html: string, at: number, open: OpenTag[], entities: Entity[],
 function addEntity(tag: OpenTag, open: readonly OpenTag[], entities: Entity[], end: number): void {
   const { name, offset, attributes } = tag;
   const language = /^language-(.+)$/.exec(attributes['class'] ?? '')?.[1];
-  // A language belongs to the block around its code, which is then no code in a line.
+  // The language belongs to the code block around this element, which then is not inline code.
   if (name === 'code' && open.at(-1)?.name === 'pre' && language !== undefined) {
     entities.push({ type: 'pre', offset, length: end - offset, language });
     return;
@@ -134,7 +134,7 @@ function addEntity(tag: OpenTag, open: readonly OpenTag[], entities: Entity[], e
 
 const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
-/** The character that a reference stands for, and how long it is written. Unknown ones are text. */
+/** Returns the character of a reference and the length of the reference. Unknown references are text. */
 function reference(text: string): [string, number] {
   const match = /^&(?:#(\d{1,8})|#x([\da-f]{1,6})|(lt|gt|amp|quot));?/i.exec(text);
   if (match === null) return ['&', 1];

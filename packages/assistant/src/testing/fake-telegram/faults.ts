@@ -29,7 +29,7 @@ export type FakeFault =
         | 'gateway';
     };
 
-/** A connection that broke, as the fetch of Node would tell it. */
+/** A broken connection, as Node's fetch reports it. */
 export class BrokenConnection extends Error {
   readonly code: string;
 
@@ -40,7 +40,7 @@ export class BrokenConnection extends Error {
   }
 }
 
-/** The behavior in place of a call, or before it. */
+/** Applies a fault that occurs before a call. */
 export async function beforeCall(
   fault: FakeFault | undefined,
   runtime: Runtime,
@@ -84,7 +84,7 @@ export async function beforeCall(
   }
 }
 
-/** The fate of the response to a completed call. */
+/** Applies a fault to the response of a completed call. */
 export async function afterCall(
   fault: FakeFault | undefined,
   answer: Response,

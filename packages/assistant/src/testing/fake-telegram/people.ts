@@ -10,14 +10,14 @@ export interface FakePerson {
   readonly isBot?: boolean;
 }
 
-/** A person, or only their numeric id. */
+/** A user, or only the numeric id. */
 export type PersonOrId = number | FakePerson;
 
 export function personOf(who: PersonOrId): FakePerson {
   return typeof who === 'number' ? { id: who } : who;
 }
 
-/** A person as Telegram describes them. */
+/** Returns a user as Telegram describes it. */
 export function userOf({ id, name = 'Ada', username, language = 'en', isBot = false }: FakePerson): object {
   return {
     id,
@@ -28,7 +28,7 @@ export function userOf({ id, name = 'Ada', username, language = 'en', isBot = fa
   };
 }
 
-/** A message of a private chat as Telegram describes it. */
+/** Returns a message of a private chat as Telegram describes it. */
 export function messageOf(message: FakeMessage, person: FakePerson, bot: object): Record<string, unknown> {
   const { name = 'Ada' } = person;
   return {

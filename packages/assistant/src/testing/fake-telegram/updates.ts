@@ -8,7 +8,7 @@ export interface FakeUpdate {
   readonly [kind: string]: unknown;
 }
 
-/** A webhook that is set. */
+/** A registered webhook. */
 export interface FakeWebhook {
   readonly url: string;
   readonly secret?: string;
@@ -28,17 +28,17 @@ const kinds: ReadonlySet<string> = new Set([
   'message_reaction',
 ]);
 
-/** Kinds that come only to those who name them. */
+/** Types of updates that are delivered only if they are requested. */
 const onlyWhenNamed: ReadonlySet<string> = new Set(['chat_member', 'message_reaction']);
 
-/** Updates that wait for the bot, and by which of the two ways it gets them. */
+/** Pending updates, which the bot receives by polling or by webhook. */
 export class FakeUpdates {
   readonly #pending: FakeUpdate[] = [];
   readonly #runtime: Runtime;
   readonly #plainHttp: boolean;
   #allowed: readonly string[] = [];
   #webhook: FakeWebhook | undefined;
-  /** Ends the long poll that waits now. */
+  /** Functions that end the pending long poll. */
   #poll: { wake(): void; end(reason: Refused): void } | undefined;
   #lastId = 870_000_000;
 
@@ -55,7 +55,7 @@ export class FakeUpdates {
     return this.#webhook;
   }
 
-  /** Puts an update in the queue. */
+  /** Adds an update to the queue. */
   add(kind: string, content: object): FakeUpdate {
     this.#lastId += 1;
     const update: FakeUpdate = { update_id: this.#lastId, [kind]: content };
@@ -64,7 +64,7 @@ export class FakeUpdates {
     return update;
   }
 
-  /** The bot has this one. */
+  /** Removes an update that the bot has received. */
   done({ update_id: id }: FakeUpdate): void {
     const index = this.#pending.findIndex((update) => update.update_id === id);
     if (index >= 0) this.#pending.splice(index, 1);
@@ -103,7 +103,7 @@ export class FakeUpdates {
     return true;
   }
 
-  /** Hands out what waits, from `offset` on; what is before it is confirmed. Waits if there is nothing. */
+  /** Returns pending updates starting with `offset`; earlier ones are confirmed. Waits if there are none. */
   async fetch(payload: Payload, left: AbortSignal): Promise<readonly FakeUpdate[]> {
     if (this.#webhook !== undefined)
       throw new Refused(
@@ -146,7 +146,7 @@ export class FakeUpdates {
 
   #takeAllowed({ allowed_updates: given }: Payload): void {
     if (given === undefined) return;
-    // In a form and in a query a list comes as JSON.
+    // A form and a query contain lists as JSON.
     const allowed = typeof given === 'string' ? listIn(given) : given;
     if (!Array.isArray(allowed) || !allowed.every((kind) => typeof kind === 'string' && kinds.has(kind)))
       throw badRequest("can't parse allowed_updates JSON object");
