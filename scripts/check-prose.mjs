@@ -55,8 +55,8 @@ const DOCUMENTS = [
 const SOURCES = ['{packages,apps}/*/src/**/*.{ts,tsx}', 'site/{src,.vitepress}/**/*.ts'];
 /** Maximum number of matches to print per area; those in recently changed files come first. */
 const MAX_PRINTED = 20;
-/** Text that imitates a user or a model, and text that other programs write. */
-const EXEMPT = /(^|\/)(fixtures|demo)\/|^CHANGELOG\.md$/;
+/** Text that imitates a user or a model, text that other programs write, and lists of words. */
+const EXEMPT = /(^|\/)(fixtures|demo)\/|^CHANGELOG\.md$|^packages\/assistant\/src\/memory\/words\.ts$/;
 
 /**
  * @param {string} path

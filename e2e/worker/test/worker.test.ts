@@ -66,7 +66,7 @@ describe('a turn on Workflows', () => {
     await town.ask(person, 'Hello.');
     const { request } = town.claude.exchanges.at(-1) ?? {};
     expect(request?.model).toBe('claude-haiku-4-5');
-    expect(request?.system).toContain('Tools: none are currently available.');
+    expect(request?.system).toContain('No tools are currently available.');
     expect(request?.system).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00 \(\w+day, Europe\/Berlin\)/);
   });
 

@@ -11,13 +11,13 @@ CREATE INDEX messages_of_chat ON messages (chat_id);
 CREATE TABLE message_marks (
   chat_id TEXT PRIMARY KEY,
   fresh_after TEXT, -- the last message before the latest fresh start
-  summarised_to TEXT -- the last message that has gone into a summary
+  summarised_to TEXT -- the last summarized message
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE chats (
   chat_id TEXT PRIMARY KEY,
   time_zone TEXT,
-  run_id TEXT -- of the turn under way
+  run_id TEXT -- of the active turn
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE arrivals (
@@ -29,7 +29,7 @@ CREATE INDEX arrivals_of_user ON arrivals (user_id, at);
 
 CREATE TABLE turn_limits (
   user_id TEXT PRIMARY KEY,
-  refused INTEGER NOT NULL -- how many turns in a row
+  refused INTEGER NOT NULL -- number of consecutive refusals
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE outbox (
@@ -37,7 +37,7 @@ CREATE TABLE outbox (
   chat_id TEXT NOT NULL,
   piece TEXT NOT NULL, -- JSON
   state TEXT NOT NULL CHECK (state IN ('planned', 'sending', 'sent', 'maybe_sent', 'given_up')),
-  owner TEXT, -- the call that is sending it, or was the last to
+  owner TEXT, -- the call that is sending it, or sent it last
   attempts INTEGER NOT NULL,
   next_try_at INTEGER,
   message_id TEXT,
@@ -60,7 +60,7 @@ INSERT INTO counters (name, value) VALUES ('epoch', 0);
 CREATE TABLE sessions (
   key INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  epoch INTEGER NOT NULL, -- of the one writer that may write
+  epoch INTEGER NOT NULL, -- of the current writer
   last_seq INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -73,20 +73,20 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE memories (
-  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: vectors are made while memories may be forgotten
+  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a memory may be deleted while it is embedded
   chat_id TEXT NOT NULL,
   id TEXT NOT NULL,
   text TEXT NOT NULL,
   created_at TEXT NOT NULL, -- ISO 8601
-  embedder TEXT, -- by which it stands in the index of vectors; nothing before it does
+  embedder TEXT, -- of its vector in the index; null without a vector
   UNIQUE (chat_id, id)
 ) STRICT;
 
 CREATE INDEX memories_by_embedder ON memories (chat_id, embedder);
 
 CREATE TABLE fresh_vectors (
-  key INTEGER PRIMARY KEY, -- of a memory whose vector the index has been given, but does not answer with yet
+  key INTEGER PRIMARY KEY, -- of a memory whose vector was sent to the index, but is not in its results yet
   embedder TEXT NOT NULL,
-  vector BLOB NOT NULL, -- 32-bit floats, little end first
+  vector BLOB NOT NULL, -- 32-bit little-endian floats
   given_at INTEGER NOT NULL
 ) STRICT;

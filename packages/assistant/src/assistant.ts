@@ -13,25 +13,26 @@ import { turn } from './turn/turn.ts';
 import type { RememberWork, Work } from './turn/work.ts';
 import { keyOf, workFor } from './turn/work.ts';
 
-/** A chat assistant: what takes arrivals in, and the routine that works on them. */
+/** A chat assistant: it accepts arrivals, and its workflow processes them. */
 export interface Assistant {
-  /** The routine for the runner. Only `receive` creates its input. */
+  /** The workflow for the runner. Only `receive` creates its input. */
   readonly routine: Routine;
   /**
-   * Accepts an arrival. Once it resolves, the arrival will be processed even after a crash, and the channel may
-   * confirm it. A repeated arrival changes nothing. False: there is nothing to do.
-   * @throws AgentError when it could not be recorded: the channel should deliver it again.
+   * Accepts an arrival. After it resolves, the arrival is processed even after a crash, and the channel may confirm
+   * it. A
+   * repeated arrival changes nothing. Returns false if there is nothing to do.
+   * @throws AgentError if the arrival could not be recorded; the channel should deliver it again.
    */
   receive(update: ReadUpdate): Promise<boolean>;
 }
 
-/** Makes an assistant of its parts. It runs wherever they do. */
+/** Creates an assistant from its dependencies. It runs wherever they do. */
 export function createAssistant(options: AssistantOptions): Assistant {
   const dependencies = withDefaults(options);
   const newId = nanoidOf(dependencies);
   return {
     routine: async (input, steps) => {
-      // Nothing but `receive` starts runs.
+      // Only `receive` starts runs.
       const work = input as unknown as Work;
       return (await perform(dependencies, work, steps)) ?? null;
     },
@@ -102,7 +103,7 @@ async function rememberChat(
   return value;
 }
 
-/** Seed requirement S3.10: ids are nanoids. Their chance is the runtime's, like all chance. */
+/** Returns a generator of nanoids, which requirement S3.10 specifies as ids. Random numbers come from the runtime. */
 function nanoidOf({ runtime }: AssistantDependencies): () => string {
   return customRandom(urlAlphabet, 21, (size) =>
     Uint8Array.from({ length: size }, () => Math.floor(runtime.random() * 256)),

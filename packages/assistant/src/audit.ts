@@ -6,34 +6,34 @@ import { defined, isoTime } from '@cobbler/agent/values';
 import type { EventStore } from './storage/event-store.ts';
 
 interface AuditEntryBase {
-  /** ISO 8601 in UTC. */
+  /** Time as ISO 8601 in UTC. */
   readonly time: string;
   readonly chatId: string;
   readonly runId: string;
 }
 
-/** A request to the model for an answer. */
+/** A request to the model. */
 export interface AuditedModelCall extends AuditEntryBase {
   readonly kind: 'model';
-  /** Why the model stopped, or `failed`. */
+  /** The model's stop reason, or `failed`. */
   readonly status: string;
-  /** Absent when the request failed. */
+  /** Absent if the request failed. */
   readonly provider?: string;
   readonly model?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** In US dollars; absent when the price is unknown. */
+  /** Cost in US dollars; absent if the price is unknown. */
   readonly usd?: number;
   readonly durationMs: number;
-  /** The kind of the error of a request that failed. */
+  /** The kind of the error of a failed request. */
   readonly error?: string;
 }
 
-/** A call of a tool that the model asked for. */
+/** A tool call of the model. */
 export interface AuditedCall extends AuditEntryBase {
   readonly kind: 'tool';
   readonly tool: string;
-  /** Absent for a tool that is no longer known. */
+  /** The tool's effect; absent if the tool is no longer known. */
   readonly effect?: NonNullable<Tool['effect']>;
   /** `unknown` if the process died before the result was recorded. */
   readonly status: 'done' | 'failed' | 'denied' | 'expired' | 'not_run' | 'unknown';
@@ -43,23 +43,24 @@ export interface AuditedCall extends AuditEntryBase {
   readonly durationMs?: number;
 }
 
-/** One thing that was done for a chat: a request to the model, or a call of a tool. */
+/** An action for a chat: a model request or a tool call. */
 export type AuditEntry = AuditedModelCall | AuditedCall;
 
 /** The part of the logs to read, and the prices to use. */
 export interface AuditOptions {
   readonly chatId?: string;
-  /** Nothing before it, in milliseconds since 1970. */
+  /** Earliest time of the entries, in milliseconds since 1970. */
   readonly since?: number;
-  /** Default: what the logs say, which is nothing where the turn knew no prices. */
+  /** Prices to use. Default: the costs in the logs, which exist only if the turn knew the prices. */
   readonly pricing?: Pricing;
-  /** Tells the effects of tools by their names. */
+  /** Tools whose effects are added to the entries. */
   readonly tools?: readonly Pick<Tool, 'name' | 'effect'>[];
 }
 
 /**
- * Model requests and tool calls from the logs of turns, in the order of the turns. It does not contain deleted or
- * pruned turns, nor any message text.
+ * Returns the model requests and tool calls in the logs of turns, in the order of the turns. It does not contain
+ * deleted
+ * or pruned turns, nor any message text.
  */
 export async function* auditOf(
   turns: Pick<EventStore, 'sessions' | 'read'>,
@@ -77,7 +78,7 @@ export async function* auditOf(
 
 type TurnName = Pick<AuditEntryBase, 'chatId' | 'runId'>;
 
-/** The opposite of `turnSession`. */
+/** Parses an id that `turnSession` has created. */
 function turnIn(sessionId: string): TurnName | undefined {
   const match = /^chat:([^:]+):(.+)$/.exec(sessionId);
   return match?.[1] === undefined || match[2] === undefined
@@ -126,13 +127,13 @@ function modelCall(
   };
 }
 
-/** A call that no tool was started for has no entry. A started call with an unknown outcome comes last. */
+/** Returns the entry of a tool call, if a tool was started. A started call with an unknown outcome comes last. */
 function toolCall(call: CallItem, turn: TurnName, { tools = [] }: AuditOptions): Placed[] {
   const { part, report, startedAt } = call;
   const time = report?.time ?? startedAt;
   if (time === undefined) return [];
   const decision = call.decision?.decision;
-  // In a private chat the user who was asked is the chat.
+  // A private chat has the same id as its user, who was asked.
   const decidedBy = decision === 'allow' || decision === 'deny' ? turn.chatId : undefined;
   const effect = tools.find((tool) => tool.name === part.toolName)?.effect;
   const known = { ...defined({ effect }), status: statusOf(report, decision) };

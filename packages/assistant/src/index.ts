@@ -1,5 +1,5 @@
 /**
- * A chat assistant with memory: what happens with one message, and the ports to what surrounds it.
+ * A chat assistant with memory: the processing of messages, and the interfaces to its environment.
  *
  * @module
  */

@@ -51,7 +51,7 @@ describe('the assistant at a terminal, with lines piped in [S3]', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/1 {2}Delete everything\n {2}2 {2}Keep it/);
     expect(stdout).toContain('Nothing was deleted.');
-    expect(stdout).toMatch(/Deleted: 2 messages and 1 memory\.[\s\S]*I remember nothing/);
+    expect(stdout).toMatch(/Deleted: 2 messages and 1 memory\.[\s\S]*I do not remember anything/);
     expect(readFileSync(join(home, 'messages.jsonl'), 'utf8')).toContain('Bello');
   });
 

@@ -1,9 +1,9 @@
 interface IncomingMetadata {
-  /** The channel's own id of this arrival: the same one again is the same arrival. */
+  /** The channel's own id of this arrival, which identifies repeated deliveries. */
   readonly id: string;
   readonly chatId: string;
   readonly userId: string;
-  /** Milliseconds since 1970, by the channel's clock. */
+  /** Time in milliseconds since 1970, by the channel's clock. */
   readonly sentAt: number;
 }
 
@@ -15,7 +15,7 @@ export interface IncomingText extends IncomingMetadata {
   readonly message?: string;
   /** The channel's id of the message that this one replies to. */
   readonly repliesTo?: string;
-  /** BCP 47, where the channel knows it. */
+  /** BCP 47 language tag, if the channel knows it. */
   readonly language?: string;
 }
 
@@ -30,10 +30,10 @@ export interface IncomingTap extends IncomingMetadata {
   readonly message?: string;
 }
 
-/** Unsupported input (a photo, a voice message, too long a text) that gets a reply of its own. */
+/** Unsupported input (a photo, a voice message, a text that is too long) with the reply to it. */
 export interface IncomingOther extends IncomingMetadata {
   readonly type: 'other';
-  /** Words for the person. */
+  /** Reply to the user. */
   readonly answer: string;
   /** The channel's id of this message. */
   readonly message?: string;

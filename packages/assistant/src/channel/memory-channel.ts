@@ -13,43 +13,43 @@ export interface SentMessage {
   readonly replyTo?: string;
 }
 
-/** Fault of the next call; `sent` is true if the message arrives anyway. */
+/** Failure of the next call. `sent` is true if the message arrives anyway. */
 export interface PlannedFailure {
   readonly error: AgentError;
   readonly sent?: boolean;
 }
 
-/** A channel that keeps what was sent, for tests and for a terminal. */
+/** A channel that stores sent messages, for tests and terminals. */
 export interface MemoryChannel extends Channel {
-  /** In the order in which they were sent. */
+  /** Sent messages, in order. */
   readonly messages: readonly SentMessage[];
   /** Confirmed button presses, with their texts. */
   readonly taps: readonly { readonly tapId: string; readonly text?: string }[];
   /** Number of times the typing indicator was shown. */
   readonly typed: number;
-  /** Calls of `send` and `sendFile`, those that failed included. */
+  /** Number of calls of `send` and `sendFile`, including failed ones. */
   readonly attempts: number;
-  /** Lets the next `send`, `sendFile` or `edit` fail. Several are used up in order. */
+  /** Makes the next `send`, `sendFile` or `edit` fail. Several failures apply in order. */
   failNext(failure: PlannedFailure): void;
 }
 
 /** Behavior and listeners of `memoryChannel`. */
 export interface MemoryChannelOptions {
   readonly name?: string;
-  /** Longest message in UTF-16 units. Default: no limit. */
+  /** Maximum length of a message in UTF-16 code units. Default: no limit. */
   readonly longest?: number;
   /** Receives each new and each edited message. */
   readonly onMessage?: (message: SentMessage, change: 'sent' | 'edited') => void;
 }
 
-/** Makes a channel that keeps its messages as plain text in memory. */
+/** Creates a channel that stores its messages as plain text in memory. */
 export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel {
   const { name = 'memory', longest = Number.POSITIVE_INFINITY, onMessage } = options;
   const messages: SentMessage[] = [];
   const taps: { tapId: string; text?: string }[] = [];
   const failures: PlannedFailure[] = [];
   let typed = 0;
-  /** Also the last id. */
+  /** Number of attempts, which is also the last id. */
   let attempts = 0;
   const perform = (signal: AbortSignal | undefined, effect: () => void) => {
     if (signal?.aborted === true)
@@ -107,7 +107,7 @@ export function memoryChannel(options: MemoryChannelOptions = {}): MemoryChannel
   };
 }
 
-/** Room for a note and the blank line below it. */
+/** Space for a note and the blank line below it. */
 const noteRoom = maxNoteLength + 2;
 
 function withNote(text: string, note: string | undefined): string {
@@ -118,7 +118,7 @@ function repliesTo({ replyTo }: SendOptions): Pick<SentMessage, 'replyTo'> {
   return replyTo === undefined ? {} : { replyTo };
 }
 
-/** Cut at the last line or word that fits, else anywhere between two code points. */
+/** Splits text at the last line break or space that fits, otherwise between two code points. */
 function plainPieces(text: string, longest: number): MessagePart[] {
   const pieces: MessagePart[] = [];
   let rest = text.trim();

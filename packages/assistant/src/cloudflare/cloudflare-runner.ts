@@ -22,33 +22,35 @@ export interface CloudflareRunnerOptions {
   readonly workflow: WorkflowBinding;
   /** D1, with the assistant's migrations applied. */
   readonly sql: Sql;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
   /** Polling interval of `result`, in milliseconds. Default 500. */
   readonly lookMs?: number;
 }
 
-/** A runner on Cloudflare Workflows. Closing it stops no run: they are the engine's. */
+/** A runner on Cloudflare Workflows. Closing it does not stop runs, which belong to the engine. */
 export interface CloudflareRunner extends Runner {
   /**
-   * Checks runs that were unchanged for this time, in milliseconds: wakes waiting runs, starts runs that were recorded
-   * but never started, ends runs that the engine has given up. For a scheduled task; returns the number of checked
-   * runs.
+   * Checks runs that were unchanged for this time, in milliseconds: wakes waiting runs, starts runs that were
+   * recorded
+   * but never started, and ends runs that the engine has abandoned. For a scheduled task.
+   * @returns the number of checked runs
    */
   sweep(olderThanMs: number): Promise<number>;
-  /** Deletes runs that ended before a time in milliseconds since 1970, and says how many. */
+  /** Deletes runs that ended before a time in milliseconds since 1970. Returns their number. */
   prune(before: number): Promise<number>;
 }
 
-/** Maximum runs per sweep: a worker may make only a limited number of calls. */
+/** Maximum number of runs per sweep, because a worker can make only a limited number of calls. */
 const sweptAtOnce = 100;
 
-/** States of an instance that has ended. */
+/** States of ended instances. */
 const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
 
 /**
- * Runs routines on Cloudflare Workflows. Runs, their order, signals and outcomes are in D1; what steps gave is with
- * the engine, where `runWorkflow` works on them.
+ * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine, in
+ * which
+ * `runWorkflow` executes the runs, stores the results of steps.
  */
 export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
   return new RunnerOnWorkflows(options);
@@ -79,7 +81,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       this.#runtime.now(),
     );
     if (!isThere) throw runBusy(runId, key);
-    // Also for an existing one: its creator may have died before this.
+    // Also for an existing run: the process that created it may have died before starting it.
     if (isOpen) await this.#begin(runId);
     return isNew;
   }
@@ -169,7 +171,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
       await this.#workflow.create({ id, params: { runId } });
     } catch (error) {
       if (!says(error, 'already_exists')) throw engineRefused(runId, error);
-      // A caller that retries may know that it exists: a local engine continues only when it is woken.
+      // A caller that retries may know that the run exists: a local engine continues only when it is woken.
       await wake(this.#workflow, this.#runtime, runId);
     }
   }
@@ -184,7 +186,9 @@ class RunnerOnWorkflows implements CloudflareRunner {
   }
 }
 
-/** The engine's errors have no codes of their own, only words: `instance.not_found`. */
+/**
+ * Returns true if an error of the engine contains a phrase, such as `instance.not_found`. These errors have no codes.
+ */
 function says(error: unknown, what: string): boolean {
   return AgentError.from(error).message.includes(what);
 }

@@ -2,25 +2,25 @@ import { AgentError } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
 
-/** As much of a D1 binding as is used: https://developers.cloudflare.com/d1/worker-api/ */
+/** The part of a D1 binding that is used: https://developers.cloudflare.com/d1/worker-api/ */
 export interface D1 {
   prepare(text: string): D1Statement;
   batch(statements: D1Statement[]): Promise<readonly D1Answer[]>;
 }
 
-/** As much of a prepared statement of D1 as is used. */
+/** The part of a prepared statement of D1 that is used. */
 export interface D1Statement {
   bind(...values: unknown[]): D1Statement;
   all(): Promise<D1Answer>;
 }
 
-/** As much of what D1 answers as is used. */
+/** The part of a D1 result that is used. */
 export interface D1Answer {
   readonly results?: readonly Record<string, unknown>[];
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** A D1 database, its migrations applied: `wrangler d1 migrations apply`. */
+/** Opens a D1 database to which the migrations were applied with `wrangler d1 migrations apply`. */
 export function d1Sql(d1: D1): Sql {
   const bound = ({ text, params = [] }: SqlStatement) => d1.prepare(text).bind(...params.map(sent));
   return {
@@ -32,7 +32,7 @@ export function d1Sql(d1: D1): Sql {
       }
     },
     async batch(statements) {
-      // D1 takes a batch of nothing for a mistake.
+      // D1 rejects an empty batch.
       if (statements.length === 0) return [];
       try {
         return (await d1.batch(statements.map(bound))).map(answerOf);
@@ -43,7 +43,7 @@ export function d1Sql(d1: D1): Sql {
   };
 }
 
-/** D1 takes neither whole numbers beyond those of JavaScript nor a view of a larger buffer. */
+/** Converts a value for D1, which accepts neither larger integers than JavaScript nor a view of a larger buffer. */
 function sent(value: SqlValue): unknown {
   if (typeof value === 'bigint') return Number(value);
   return value instanceof Uint8Array ? value.slice().buffer : value;
@@ -58,7 +58,7 @@ function rowOf(row: Record<string, unknown>): SqlRow {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, received(value)]));
 }
 
-/** Bytes come back as an array of numbers. */
+/** Converts a value from D1, which returns bytes as an array of numbers. */
 function received(value: unknown): SqlValue {
   if (typeof value === 'string' || typeof value === 'number') return value;
   if (Array.isArray(value)) return Uint8Array.from(value.map(Number));
@@ -66,23 +66,23 @@ function received(value: unknown): SqlValue {
   return null;
 }
 
-/** D1's messages for errors where a retry helps: https://developers.cloudflare.com/d1/observability/debug-d1/ */
+/** Messages of D1 errors after which a retry helps: https://developers.cloudflare.com/d1/observability/debug-d1/ */
 const passing =
   /network connection lost|storage caused object to be reset|reset because its code was updated|starting up|overloaded|too many requests queued|internal error/i;
 
-/** The request exceeds a limit. */
+/** Messages for a request that exceeds a limit. */
 const tooBig = /too big|toobig|exceeds|maximum .* size/i;
 
 function d1Error(thrown: unknown): AgentError {
   const { cause } = AgentError.from(thrown);
   const reason = cause?.message ?? String(thrown);
-  const told = { message: `The database D1 failed: ${reason}`, ...defined({ cause }) };
+  const told = { message: `The D1 database failed: ${reason}`, ...defined({ cause }) };
   if (/no such table/i.test(reason))
     return new AgentError({
       ...told,
       kind: 'invalid',
       code: 'store_schema',
-      message: `The database D1 lacks a table (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
+      message: `A table is missing in the D1 database (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
     });
   if (tooBig.test(reason)) return new AgentError({ ...told, kind: 'invalid', code: 'too_large' });
   return new AgentError({ ...told, kind: 'agent', code: 'store', retryable: passing.test(reason) });

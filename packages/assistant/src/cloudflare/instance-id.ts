@@ -1,18 +1,18 @@
 import type { Runtime } from '@cobbler/agent';
 import type { WorkflowBinding } from './workflow.ts';
 
-/** A valid id for a Workflow instance, with a digit: plain words may be names of its methods. */
+/** Pattern of a valid id for a Workflow instance with a digit: plain words may be names of its methods. */
 const instancePattern = /^(?=.*\d)[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}$/;
 
-/** The only event that is sent: the data is in the database. */
+/** Name of the only event. It contains no data, because the database does. */
 export const wakeEvent = 'wake';
 
-/** The id of a run's instance: its own where that can be one. */
+/** Returns the id of a run's instance: the run's own id if it is valid, otherwise a hash of it. */
 export async function instanceId(runtime: Runtime, runId: string): Promise<string> {
   return instancePattern.test(runId) ? runId : `r-${await runtime.digest(runId)}`;
 }
 
-/** Makes a run check the database. A run that has ended or never started is not woken. */
+/** Makes a run check the database. Has no effect on a run that has ended or never started. */
 export async function wake(workflow: WorkflowBinding, runtime: Runtime, runId: string): Promise<void> {
   try {
     const instance = await workflow.get(await instanceId(runtime, runId));

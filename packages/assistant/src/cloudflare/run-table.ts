@@ -7,18 +7,18 @@ export interface RunOutcome {
   readonly text: string;
 }
 
-/** Where a run stands. */
+/** The current state of a run. */
 export interface RunStanding {
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly epoch: number;
-  /** JSON of the output or of the error, once there is one. */
+  /** The output or the error as JSON, if any. */
   readonly text: string | undefined;
 }
 
-/** A claimed run, until another process claims it. */
+/** A claimed run, valid until another process claims it. */
 export interface OwnRun {
   readonly epoch: number;
-  /** JSON. */
+  /** Input as JSON. */
   readonly input: string;
 }
 
@@ -58,15 +58,15 @@ const insertSignal = `
   SELECT id, 'signal', ?2, ?3 FROM runs WHERE id = ?1 AND ${isOpen}
   ON CONFLICT (run_id, kind, name) DO NOTHING`;
 
-/** The one that is first of a key now. */
+/** Selects the first open run with the same key. */
 const firstOfKey = `
   SELECT id FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?1) AND ${isOpen} ORDER BY seq LIMIT 1`;
 
 const old = "state NOT IN ('queued', 'running') AND updated_at < ?1";
 
 /**
- * Runs in D1: which there are, in which order they come, what they were given and how they ended. What their steps
- * gave is with the engine, save what is large.
+ * Stores runs in D1: their order, their inputs, signals and outcomes. The engine stores the results of steps, except
+ * large ones.
  */
 export class D1RunTable {
   readonly #sql: Sql;
@@ -75,7 +75,7 @@ export class D1RunTable {
     this.#sql = sql;
   }
 
-  /** Records a run unless it is there, or its key is taken and that matters. */
+  /** Records a run, unless it exists, or its key is in use and `rejectBusy` is set. */
   async start(
     run: { readonly runId: string; readonly key: string | undefined; readonly input: string },
     rejectBusy: boolean,
@@ -95,7 +95,9 @@ export class D1RunTable {
     };
   }
 
-  /** Claims a run when it is its turn, from its previous owner. Undefined: it is not its turn, or the run has ended. */
+  /**
+   * Claims a run from its previous owner when it is its turn. Undefined: it is not its turn, or the run has ended.
+   */
   async claim(runId: string, now: number): Promise<OwnRun | undefined> {
     const [claimed, given] = await this.#sql.batch([
       { text: claim, params: [runId, now] },
@@ -113,7 +115,7 @@ export class D1RunTable {
     return rows[0] === undefined ? undefined : standingIn(rows[0]);
   }
 
-  /** Ends a run, if it is still in these hands. */
+  /** Ends a run if its epoch is still current. */
   async finish(runId: string, epoch: number, { state, text }: RunOutcome, now: number): Promise<boolean> {
     const [, ended] = await this.#sql.batch([
       { text: insertOutput, params: [runId, epoch, text] },
@@ -145,17 +147,17 @@ export class D1RunTable {
     return changes > 0;
   }
 
-  /** The run whose turn it is when this one is over. */
+  /** Returns the next run after this one has ended. */
   async next(runId: string): Promise<string | undefined> {
     return textOrNone((await this.#sql.run(firstOfKey, [runId])).rows[0], 'id');
   }
 
-  /** The first signal of a name is kept. Null: the run no longer waits for it. */
+  /** Stores the first signal with a name. Null means that the run no longer waits for it. */
   async signal(runId: string, name: string, text: string | null): Promise<boolean> {
     return (await this.#sql.run(insertSignal, [runId, name, text])).changes > 0;
   }
 
-  /** A signal's JSON; null when waiting for it was given up; undefined while it can come. */
+  /** Returns a signal as JSON; null if the run has stopped waiting for it; undefined if it can still arrive. */
   async signalled(runId: string, name: string): Promise<string | null | undefined> {
     const { rows } = await this.#sql.run(
       "SELECT text FROM run_values WHERE run_id = ?1 AND kind = 'signal' AND name = ?2",
@@ -164,7 +166,7 @@ export class D1RunTable {
     return rows[0] === undefined ? undefined : (textOrNone(rows[0], 'text') ?? null);
   }
 
-  /** Keeps what is too large for the engine. */
+  /** Stores a result that is too large for the engine. */
   async keep(runId: string, name: string, text: string): Promise<void> {
     await this.#sql.run(
       `INSERT INTO run_values (run_id, kind, name, text) VALUES (?1, 'result', ?2, ?3)
@@ -181,7 +183,7 @@ export class D1RunTable {
     return textIn(rows[0], 'text');
   }
 
-  /** Unfinished runs that were started or claimed before a time, oldest first. */
+  /** Returns unfinished runs that were started or claimed before a time, oldest first. */
   async openSince(before: number, most: number): Promise<readonly string[]> {
     const { rows } = await this.#sql.run(
       `SELECT id FROM runs WHERE ${isOpen} AND updated_at <= ?1 ORDER BY seq LIMIT ?2`,
@@ -190,7 +192,7 @@ export class D1RunTable {
     return rows.map((row) => textIn(row, 'id'));
   }
 
-  /** Deletes runs that ended before a time, and says how many. */
+  /** Deletes runs that ended before a time. Returns their number. */
   async prune(before: number): Promise<number> {
     const [, runs] = await this.#sql.batch([
       {
@@ -208,7 +210,7 @@ const states: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'faile
 function standingIn(row: SqlRow): RunStanding {
   const state = textIn(row, 'state');
   return {
-    // The schema allows no other; if it was changed, the run counts as ended.
+    // The schema allows no other state. If it was changed, the run counts as ended.
     state: states.has(state) ? (state as RunStanding['state']) : 'failed',
     epoch: numberIn(row, 'epoch'),
     text: textOrNone(row, 'text'),

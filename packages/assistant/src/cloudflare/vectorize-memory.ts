@@ -10,38 +10,40 @@ import type { Sql } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
 import type { Vectorize } from './vectorize.ts';
 
-/** Where `vectorizeMemory` keeps texts and vectors, and who makes the vectors. */
+/** Options of {@link vectorizeMemory}: where texts and vectors are stored, and the embedder. */
 export interface VectorizeMemoryOptions {
   /**
-   * An index made with the embedder's number of dimensions and the metric `cosine`. Chats are kept apart by
-   * namespaces, so no index over metadata is needed.
+   * An index with the embedder's number of dimensions and the metric `cosine`. Namespaces separate the chats, so no
+   * metadata index is needed.
    */
   readonly index: Vectorize;
-  /** Where the texts are. */
+  /** Database of the texts. */
   readonly sql: Sql;
   readonly embedder: Embedder;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
 }
 
 type VectorizeSettings = Required<VectorizeMemoryOptions>;
 
-/** Number of texts embedded and vectors written at once. Workers AI accepts 100. */
+/** Number of texts embedded and vectors written in one request. Workers AI accepts 100. */
 const batchSize = 50;
 
-/** Maximum memories that one search embeds again after a change of the embedder. */
+/** Maximum number of memories that one search embeds again after a change of the embedder. */
 const maxAgain = 100;
 
-/** The index's limit of ids per query and per deletion. */
+/** Maximum number of ids per query and per deletion of the index. */
 const idsAtOnce = { get: 20, delete: 100 } as const;
 
-/** Time after which a vector that the index still does not return is written again. */
+/** Time after which a vector that the index still does not return is written again, in milliseconds. */
 const patienceMs = 15 * 60_000;
 
 /**
- * Memories on Cloudflare: their texts in D1, their vectors in Vectorize. A vector stays in D1 beside them until
- * Vectorize answers with it, which takes it seconds to minutes, so that a memory can be found as soon as it is there.
- * Whatever Vectorize answers, only memories of the chat are given: their texts come from D1, by the chat.
+ * Stores memories on Cloudflare: their texts in D1, their vectors in Vectorize. Vectorize returns new vectors only
+ * after
+ * seconds to minutes; until then they are also stored in D1, so that a memory can be found immediately. Results
+ * always
+ * belong to the chat, whatever Vectorize returns, because their texts are read from D1 by chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
   const parts: VectorizeSettings = { runtime: systemRuntime, ...options, index: speaking(options.index) };
@@ -67,7 +69,7 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
     async forget(chatId) {
       const memories = await memoriesOf(sql, chatId);
       const ids = [...(await byVectorId(parts, memories)).keys()];
-      // First the vectors: with the texts their ids would be lost.
+      // The vectors are deleted first, because their ids are derived from the texts' rows.
       for (const some of portions(ids, idsAtOnce.delete)) await index.deleteByIds(some);
       const keys = 'SELECT key FROM memories WHERE chat_id = ?1';
       const [, deleted] = await sql.batch([
@@ -79,7 +81,9 @@ export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
   };
 }
 
-/** Converts failures of Vectorize to an AgentError. They may be transient: wrong sizes are found before a request. */
+/**
+ * Converts failures of Vectorize to an AgentError. They may be transient; wrong sizes are detected before a request.
+ */
 function speaking(index: Vectorize): Vectorize {
   const told = async <Value>(call: Promise<Value>): Promise<Value> => {
     try {
@@ -99,9 +103,11 @@ function speaking(index: Vectorize): Vectorize {
 }
 
 /**
- * The id of a memory's vector, which has 64 characters at most and tells nothing. It names the embedder, so that a
- * vector of an old one is never taken for one of the new, and the row, so that neither is one of a memory that was
- * forgotten.
+ * Returns the id of a memory's vector, a hash of at most 64 characters that reveals nothing. It depends on the
+ * embedder,
+ * so that vectors of different embedders are never confused, and on the row, so that the id of a deleted memory is
+ * not
+ * reused.
  */
 function vectorId(
   { runtime, embedder }: VectorizeSettings,
@@ -110,7 +116,7 @@ function vectorId(
   return runtime.digest(JSON.stringify([embedder.name, chatId, id, key]));
 }
 
-/** Namespaces have 64 bytes at most, ids of chats may have more. */
+/** Returns the namespace of a chat. Namespaces are limited to 64 bytes, but chat ids can be longer. */
 function namespaceOf({ runtime }: VectorizeSettings, chatId: string): Promise<string> {
   return runtime.digest(chatId);
 }
@@ -190,7 +196,7 @@ async function freshOf(
   });
 }
 
-/** Lets go of the vectors that the index answers with by now, and gives it again what it seems to have lost. */
+/** Deletes stored vectors that the index now returns, and writes vectors again that it seems to have lost. */
 async function settle(parts: VectorizeSettings, chatId: string): Promise<void> {
   const { index, sql, runtime } = parts;
   for (const some of portions(await freshOf(parts, chatId), idsAtOnce.get)) {
@@ -220,7 +226,7 @@ async function scoresOf(
 ): Promise<Map<string, number>> {
   const { index, embedder } = parts;
   const namespace = await namespaceOf(parts, chatId);
-  // Some of what is found may have been forgotten a moment ago.
+  // Some results may belong to memories that were just deleted.
   const topK = Math.min(Math.max(Math.ceil(limit) * 3, 10), 100);
   const { matches } = await index.query([...asked], { topK, namespace });
   const scores = new Map(matches.map(({ id, score }) => [id, meaningScore(score, embedder.floor)]));

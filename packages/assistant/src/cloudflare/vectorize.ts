@@ -1,6 +1,6 @@
 /**
- * As much of a Vectorize binding as is used: https://developers.cloudflare.com/vectorize/reference/client-api/
- * What is written is answered with seconds to minutes later; a call resolves when it is accepted.
+ * The part of a Vectorize binding that is used: https://developers.cloudflare.com/vectorize/reference/client-api/
+ * A call resolves when it is accepted; written vectors appear in results seconds to minutes later.
  */
 export interface Vectorize {
   upsert(vectors: VectorizeEntry[]): Promise<unknown>;
@@ -9,18 +9,18 @@ export interface Vectorize {
   deleteByIds(ids: string[]): Promise<unknown>;
 }
 
-/** A vector as it is written. */
+/** A vector to write. */
 export interface VectorizeEntry {
-  /** At most 64 bytes. */
+  /** Id of at most 64 bytes. */
   readonly id: string;
   readonly values: number[];
-  /** At most 64 bytes. A query in a namespace sees nothing else. */
+  /** Namespace of at most 64 bytes. A query in a namespace returns only its vectors. */
   readonly namespace: string;
 }
 
 /** Query options besides the vector. */
 export interface VectorizeQuery {
-  /** At most 100. */
+  /** Number of results, at most 100. */
   readonly topK: number;
   readonly namespace: string;
 }
@@ -29,7 +29,7 @@ export interface VectorizeQuery {
 export interface VectorizeMatches {
   readonly matches: readonly {
     readonly id: string;
-    /** The cosine, in an index made with `--metric=cosine`. */
+    /** The cosine, for an index created with `--metric=cosine`. */
     readonly score: number;
   }[];
 }

@@ -2,12 +2,12 @@ import { AgentError } from '@cobbler/agent';
 import type { Embedder } from '../memory/embedder.ts';
 import { embedderFrom } from '../memory/embedder-from.ts';
 
-/** As much of a Workers AI binding as is used. */
+/** The part of a Workers AI binding that is used. */
 export interface WorkersAi {
   run(model: string, input: { readonly text: string[] }): Promise<unknown>;
 }
 
-/** Facts about a model. The floors are taken from descriptions of such models, not measured. */
+/** Properties of a model. The minimum cosines are taken from descriptions of such models, not measured. */
 interface EmbeddingModel {
   readonly dimensions: number;
   readonly floor: number;
@@ -20,20 +20,20 @@ const knownModels: Readonly<Record<string, EmbeddingModel>> = {
   '@cf/baai/bge-large-en-v1.5': { dimensions: 1024, floor: 0.65 },
 };
 
-/** The model that `workersAiEmbedder` asks. */
+/** Options of {@link workersAiEmbedder}: the binding and the model. */
 export interface WorkersAiEmbedderOptions {
   readonly ai: WorkersAi;
-  /** Default: `@cf/baai/bge-m3`, which knows a hundred languages. */
+  /** Default: `@cf/baai/bge-m3`, which supports a hundred languages. */
   readonly model?: string;
-  /** The properties of the model; required for an unknown one. */
+  /** Number of dimensions of the model's vectors; required for an unknown model. */
   readonly dimensions?: number;
-  /** Below this cosine texts have nothing to do with each other; needed for a model that is not known here. */
+  /** Minimum cosine of related texts; required for an unknown model. */
   readonly floor?: number;
 }
 
 /**
- * Embeddings by Workers AI.
- * @throws AgentError `invalid`, code `embedder`, for an unknown model whose dimensions or floor are missing.
+ * Creates an embedder that uses Workers AI.
+ * @throws AgentError `invalid`, code `embedder`, for an unknown model without dimensions or floor.
  */
 export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
   const { ai, model = '@cf/baai/bge-m3' } = options;
@@ -48,7 +48,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
     dimensions,
     floor,
     maxAtOnce: 100,
-    // The binding accepts no signal: the caller stops waiting.
+    // The binding does not support an abort signal: the caller stops waiting.
     embed: async (texts) => dataOf(await ai.run(model, { text: [...texts] }), model),
   });
 }

@@ -17,24 +17,27 @@ export interface WorkflowRunOptions {
   readonly params: WorkflowParams;
   readonly step: WorkflowStep;
   readonly routine: Routine;
-  /** D1, the same as the runner's. */
+  /** The D1 database of the runner. */
   readonly sql: Sql;
-  /** Instances of this same Workflow. */
+  /** The binding of this Workflow. */
   readonly workflow: WorkflowBinding;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
-  /** Interval at which a running run is checked for a cancel, in milliseconds. Default 2,000. */
+  /** Interval at which a run checks whether it was cancelled, in milliseconds. Default 2,000. */
   readonly lookMs?: number;
-  /** Time after which a waiting run checks the database, in milliseconds. Doubles up to an hour. Default 60,000. */
+  /**
+   * Time after which a waiting run checks the database, in milliseconds. It doubles up to an hour. Default 60,000.
+   */
   readonly pollMs?: number;
 }
 
-/** Time limit for functions that ignore their signal to end, in milliseconds. */
+/** Time that functions which ignore their signal have to end, in milliseconds. */
 const graceMs = 5000;
 
 /**
- * The body of a Workflow's `run`: executes a run that `cloudflareRunner` started, when it is its turn, to its end. It
- * never rejects because of the routine: its outcome is in the database.
+ * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. Failures of
+ * the
+ * routine do not reject: the outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;
@@ -54,7 +57,7 @@ export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   await steps.settled(graceMs);
 }
 
-/** The outcome of the routine; undefined when it was stopped, whose cause is recorded elsewhere. */
+/** Returns the outcome of the routine; undefined if the run was stopped, because the cause is already recorded. */
 async function outcomeOf(
   steps: WorkflowSteps,
   runtime: Runtime,

@@ -24,31 +24,41 @@ export interface WorkflowStepsOptions {
   readonly runId: string;
   /** Interval at which the database is checked while a step runs, in milliseconds. */
   readonly lookMs: number;
-  /** Time after which a waiting run checks the database, in milliseconds. Doubles with each check. */
+  /** Time after which a waiting run checks the database, in milliseconds. It doubles with each check. */
   readonly pollMs: number;
 }
 
-/** The stored result of a step: errors as data, because the engine would lose their fields. */
+/** The stored result of a step. Errors are stored as data, because the engine would lose their fields. */
 type StoredResult = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
 
-/** A step of the engine: the routine's name, and which of several for that; no name at all is the run's turn. */
+/**
+ * A step of the engine: the routine's step name, and which of several engine steps for it. An empty name is the wait
+ * for
+ * the run's turn.
+ */
 type StepName = readonly [name: string, part?: string];
 
-/** Longer texts are kept in the database: the engine's limit is for the whole of what it writes. */
+/**
+ * Maximum length of a result that the engine stores; longer ones are in the database. The engine limits the total
+ * size.
+ */
 const maxInEngine = 200_000;
 
 const maxPollMs = 3_600_000;
 
-/** Waits that are shorter do without the engine. */
+/** Maximum duration of a wait that does not use the engine, in milliseconds. */
 const shortMs = 1000;
 
-/** The engine tries again what it broke itself; tries after errors are counted here, so that they do not multiply. */
+/**
+ * Retries by the engine, for its own failures. This class counts the attempts after errors, so that they do not
+ * multiply.
+ */
 const broken = { limit: 5, delay: 1000, backoff: 'exponential' } as const;
 
 /**
- * The steps of a run on top of a Workflow. The engine stores the results of steps; signals, and whether the run may
- * continue, are in the database, and a wake event only triggers a check. Once the run is stopped nothing starts
- * anymore.
+ * The steps of a run on top of a Cloudflare Workflow. The engine stores the results of steps. The signals and the
+ * state
+ * of the run are in the database; a wake event only triggers a check. After the run is stopped, no step starts.
  */
 export class WorkflowSteps implements Steps {
   readonly runId: string;
@@ -57,7 +67,7 @@ export class WorkflowSteps implements Steps {
   readonly #controller = new AbortController();
   /** Running functions, including those whose results are no longer needed. */
   readonly #atWork = new Set<Promise<unknown>>();
-  /** Makes all waiters check again. */
+  /** Callbacks that make all waiting operations check again. */
   readonly #waiting = new Set<() => void>();
   #epoch = 0;
   #stopLooking: () => void = () => {};
@@ -71,7 +81,7 @@ export class WorkflowSteps implements Steps {
     return this.#controller.signal;
   }
 
-  /** Waits for the run's turn and gives its input; undefined when it is over before that. */
+  /** Waits for the run's turn and returns its input; undefined if the run ends first. */
   async begin(): Promise<string | undefined> {
     const { table, runtime } = this.#options;
     const claimed = await this.#wait('', undefined, async () => {
@@ -86,17 +96,17 @@ export class WorkflowSteps implements Steps {
     return claimed.input;
   }
 
-  /** For this execution of the run. */
+  /** The epoch of this execution of the run. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** The routine has ended: steps that it did not wait for are lost. */
+  /** Ends the steps after the routine has ended. Steps that it did not wait for are lost. */
   end(): void {
     this.#stop(runEnded(this.runId));
   }
 
-  /** Resolves when no function is running, or the time is over: they end with their request. */
+  /** Resolves when no function is running, or after the time limit: remaining functions end with their request. */
   async settled(ms: number): Promise<void> {
     const late = new AbortController();
     const all = Promise.allSettled([...this.#atWork]).then(() => late.abort());
@@ -192,14 +202,14 @@ export class WorkflowSteps implements Steps {
     return came === null ? undefined : JSON.parse(came);
   }
 
-  /** The first of an arriving signal and the end of the wait counts, permanently. */
+  /** Stops waiting for a signal. The first of an arriving signal and the end of the wait counts, permanently. */
   async #giveUp(name: string): Promise<string | null> {
     const { table, runtime } = this.#options;
     await insistently(runtime, () => table.signal(this.runId, name, null));
     return (await insistently(runtime, () => table.signalled(this.runId, name))) ?? null;
   }
 
-  /** When a sleep or a wait is over: the same in every life of the run. */
+  /** Returns the end of a sleep or a wait, which is the same in every execution of the run. */
   async #deadline(name: string, ms: number): Promise<number> {
     const { runtime } = this.#options;
     return await this.#inEngine([name, 'until'], 60_000, async () => runtime.now() + ms);
@@ -223,7 +233,7 @@ export class WorkflowSteps implements Steps {
     return value;
   }
 
-  /** Looks until there is something, or until a time. Undefined: the time came first. */
+  /** Checks until there is a result or until a time. Returns undefined if the time comes first. */
   async #wait<Found>(
     name: string,
     until: number | undefined,
@@ -244,7 +254,7 @@ export class WorkflowSteps implements Steps {
     }
   }
 
-  /** Waits for a wake event or a time. */
+  /** Waits for a wake event, at most for a duration. */
   async #idle(place: StepName, ms: number): Promise<void> {
     const { runtime, lookMs, step } = this.#options;
     if (ms <= shortMs) return await pause(runtime, Math.min(ms, lookMs), this.signal);
@@ -252,7 +262,7 @@ export class WorkflowSteps implements Steps {
     this.#waiting.add(woken.resolve);
     const timeout = Math.ceil(ms);
     const event = step.waitForEvent(await engineNameOf(runtime, place), { type: wakeEvent, timeout });
-    // An event is given to one of those who wait, and not to the one whom it concerns.
+    // The engine delivers an event to any one of the waiting operations, not to the one it is for.
     const tellAll = () => {
       for (const resolve of this.#waiting) resolve();
     };
@@ -264,7 +274,7 @@ export class WorkflowSteps implements Steps {
     }
   }
 
-  /** Checks whether the run may continue, as long as it does anything but wait. */
+  /** Schedules checks whether the run may continue, except while it only waits. */
   #lookLater(): void {
     if (this.signal.aborted) return;
     const { runtime, lookMs } = this.#options;
@@ -288,7 +298,7 @@ export class WorkflowSteps implements Steps {
   }
 }
 
-/** For all attempts and the pauses between them. */
+/** Returns the time limit for all attempts and the delays between them. */
 function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
   const { retries, firstMs, maxMs = 60_000 } = retry ?? { retries: 0, firstMs: 0 };
   let pauses = 0;
@@ -296,13 +306,16 @@ function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
   return (retries + 1) * timeoutMs + pauses + 60_000;
 }
 
-/** The engine takes no names of more than 256 characters, and none with control characters. `~` is ours. */
+/**
+ * Returns the engine's name of a step. It allows at most 256 characters and no control characters. `~` is reserved
+ * here.
+ */
 async function engineNameOf(runtime: Runtime, [name, part]: StepName): Promise<string> {
   const own = /^[\x20-\x7d]{0,200}$/.test(name) ? name : `~${await runtime.digest(name)}`;
   return part === undefined ? own : `${own}~${part}`;
 }
 
-/** Failures of the engine itself. */
+/** Converts a failure of the engine itself. */
 function engineError(name: string, thrown: unknown): AgentError {
   const { message } = AgentError.from(thrown);
   return new AgentError({

@@ -1,26 +1,26 @@
-/** As much of a binding to a Workflow as is used: https://developers.cloudflare.com/workflows/build/workers-api/ */
+/** The part of a Workflow binding that is used: https://developers.cloudflare.com/workflows/build/workers-api/ */
 export interface WorkflowBinding {
   /** Rejects with `instance.already_exists` for an id that was used before. */
   create(options: { readonly id: string; readonly params: WorkflowParams }): Promise<unknown>;
-  /** Rejects with `instance.not_found` for an id that was not. */
+  /** Rejects with `instance.not_found` for an unknown id. */
   get(id: string): Promise<WorkflowInstance>;
 }
 
-/** The input of an instance. The rest is in the database: this must stay small. */
+/** The input of an instance. It must stay small; all other data is in the database. */
 export interface WorkflowParams {
   readonly runId: string;
 }
 
-/** As much of an instance, seen from outside, as is used. */
+/** The part of an instance that is used from outside. */
 export interface WorkflowInstance {
   status(): Promise<{ readonly status: string }>;
   sendEvent(event: { readonly type: string; readonly payload: unknown }): Promise<void>;
 }
 
-/** As much of what an instance's `run` is given as is used. */
+/** The part of the argument of an instance's `run` that is used. */
 export interface WorkflowStep {
   do<Value>(name: string, config: WorkflowStepConfig, perform: () => Promise<Value>): Promise<Value>;
-  /** Rejects when the time, in milliseconds, is over. */
+  /** Rejects after the timeout in milliseconds. */
   waitForEvent(name: string, options: { readonly type: string; readonly timeout: number }): Promise<unknown>;
 }
 
@@ -31,6 +31,6 @@ export interface WorkflowStepConfig {
     readonly delay: number;
     readonly backoff: 'constant' | 'linear' | 'exponential';
   };
-  /** For one attempt, in milliseconds. */
+  /** Time limit of one attempt, in milliseconds. */
   readonly timeout: number;
 }

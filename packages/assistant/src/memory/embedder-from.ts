@@ -1,14 +1,14 @@
 import { AgentError } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 
-/** The parts of `embedderFrom`: a model and a function that calls it. */
+/** Options of {@link embedderFrom}: a model and a function that calls it. */
 export interface EmbedderParts {
-  /** Names the model and its version: memories are embedded anew when it changes. */
+  /** Name of the model and its version. When it changes, memories are embedded again. */
   readonly name: string;
   readonly dimensions: number;
-  /** Below this cosine texts have nothing to do with each other. Measure it with the texts you have. */
+  /** Minimum cosine of related texts. Measure it with your own texts. */
   readonly floor: number;
-  /** Maximum texts per call. Default 96. */
+  /** Maximum number of texts per call. Default 96. */
   readonly maxAtOnce?: number;
   embed(
     texts: readonly string[],
@@ -17,7 +17,7 @@ export interface EmbedderParts {
   ): Promise<readonly (readonly number[] | Float32Array)[]>;
 }
 
-/** An embedder over any function that embeds, such as one around the AI SDK's `embedMany`. */
+/** Creates an embedder from any embedding function, such as the AI SDK's `embedMany`. */
 export function embedderFrom(parts: EmbedderParts): Embedder {
   const { name, dimensions, floor, maxAtOnce = 96 } = parts;
   return {

@@ -1,11 +1,14 @@
-/** Turns texts into vectors whose closeness means likeness. */
+/** Converts texts to vectors that are close for similar texts. */
 export interface Embedder {
-  /** Names the model and its version: vectors of different names are never compared. */
+  /** Name of the model and its version. Vectors with different names are never compared. */
   readonly name: string;
   readonly dimensions: number;
-  /** Below this cosine a text has nothing to do with the other: differs much between models. */
+  /** Minimum cosine of related texts, which differs considerably between models. */
   readonly floor: number;
-  /** `document` for what is kept, `query` for what is looked for: some models tell them apart. */
+  /**
+   * Returns a vector for each text. `document` is for stored texts and `query` for searches; some models distinguish
+   * them.
+   */
   embed(
     texts: readonly string[],
     purpose: 'document' | 'query',

@@ -4,23 +4,23 @@ import { defined, serviceCode } from '@cobbler/agent/values';
 import type { Embedder } from './embedder.ts';
 import { embedderFrom } from './embedder-from.ts';
 
-/** The service and the model that `httpEmbedder` asks. */
+/** Options of {@link httpEmbedder}: the service and the model. */
 export interface HttpEmbedderOptions {
-  /** Up to and with the version: `https://api.example.com/v1`. */
+  /** Address including the version: `https://api.example.com/v1`. */
   readonly baseURL: string;
   readonly apiKey?: string;
   readonly model: string;
   readonly dimensions: number;
-  /** Below this cosine texts have nothing to do with each other: differs much between models. */
+  /** Minimum cosine of related texts, which differs considerably between models. */
   readonly floor: number;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
 }
 
 /**
- * Embeddings by a service that takes `POST /embeddings`, as many servers of models do.
+ * Creates an embedder for a service with `POST /embeddings`, which many model servers support.
  *
- * `embed` rejects with AgentError `auth`, `rate_limit`, `invalid`, `agent` or `network`; it does not try again.
+ * `embed` rejects with AgentError `auth`, `rate_limit`, `invalid`, `agent` or `network`, and does not retry.
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { baseURL, model, dimensions, floor } = options;
@@ -60,7 +60,7 @@ async function post(
   throw refusal(response.status, model);
 }
 
-/** Other details of the service may contain the key, and are omitted. */
+/** Returns the error of a rejected request. Other details of the service may contain the key, and are omitted. */
 function refusal(status: number, model: string): AgentError {
   const message = `The embedding service responded with status ${status} for the model ${model}.`;
   const kind = kindOf(status);

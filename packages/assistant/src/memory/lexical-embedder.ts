@@ -1,19 +1,20 @@
 import type { Embedder } from './embedder.ts';
 import { contentWords } from './words.ts';
 
-/** Maximum dimensions of Vectorize. */
+/** Number of dimensions, which is the maximum of Vectorize. */
 const dimensions = 1536;
 
-/** A feature has several places, so that two that meet in one of them are not taken for the same. */
+/** Number of dimensions per feature, so that two features that share one of them remain distinct. */
 const places = 4;
 
 /** Weight of the parts of a word, relative to the whole word. */
 const partShare = 0.5;
 
 /**
- * An embedder without a model or a network. It knows words, not meaning: texts are alike when they share content
- * words, forms of one word, or words that begin alike for most of their length. A question in entirely other words
- * finds nothing. Use the embeddings of a provider where meaning counts.
+ * Creates an embedder without a model or a network. It compares words, not meaning: texts are similar if they share
+ * content words, forms of the same word, or words with the same beginning. A question in different words finds
+ * nothing.
+ * Use the embeddings of a provider to compare meaning.
  */
 export function lexicalEmbedder(): Embedder {
   return {
@@ -38,13 +39,13 @@ function vectorOf(text: string): Float32Array {
   return normalised(vector);
 }
 
-/** Four letters at a time, the beginning of the word marked: that is where words of one family agree. */
+/** Returns the sequences of four letters of a word, with its beginning marked, where related words agree. */
 function partsOf(stem: string): string[] {
   const marked = `^${stem}`;
   return Array.from({ length: Math.max(marked.length - 3, 0) }, (_, at) => marked.slice(at, at + 4));
 }
 
-/** That half of the features count backwards evens out where they meet. */
+/** Adds a feature. Half of the features have a negative sign, so that collisions cancel out on average. */
 function add(vector: Float32Array, feature: string, weight: number): void {
   let hash = hashOf(feature);
   for (let count = 0; count < places; count += 1) {
@@ -54,7 +55,7 @@ function add(vector: Float32Array, feature: string, weight: number): void {
   }
 }
 
-/** FNV-1a over UTF-16, mixed so that all of its bits are worth the same. */
+/** Returns the FNV-1a hash of the UTF-16 code units, mixed so that all bits are equally random. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)

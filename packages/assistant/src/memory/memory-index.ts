@@ -1,37 +1,37 @@
-/** Something worth remembering about a chat. */
+/** A fact to remember about a chat. */
 export interface Memory {
-  /** Derived from what was summarised, so that remembering it again changes nothing. */
+  /** Id derived from the summarized messages, so that adding the memory again changes nothing. */
   readonly id: string;
   readonly chatId: string;
   readonly text: string;
-  /** ISO 8601 in UTC. */
+  /** Time as ISO 8601 in UTC. */
   readonly createdAt: string;
 }
 
-/** A memory that was found. */
+/** A memory in search results. */
 export interface Recalled extends Memory {
   /** Similarity, from 0 to 1. */
   readonly score: number;
 }
 
-/** Number of memories, and their minimum score. */
+/** Number of memories to return, and their minimum score. */
 export interface Recall {
-  /** Maximum memories. Default 5. */
+  /** Maximum number of memories. Default 5. */
   readonly limit?: number;
-  /** Nothing below this score. Default: the index's own, which goes with its embedder. */
+  /** Minimum score. Default: that of the index, which depends on its embedder. */
   readonly floor?: number;
 }
 
-/** Finds memories by meaning, or by words where nothing better is at hand. Never those of another chat. */
+/** Finds memories by meaning, or by words if necessary. Results never belong to another chat. */
 export interface MemoryIndex {
   add(memories: readonly Memory[], options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Best first. */
+  /** Returns matching memories, best first. */
   search(
     chatId: string,
     query: string,
     recall?: Recall & { readonly signal?: AbortSignal },
   ): Promise<readonly Recalled[]>;
   list(chatId: string): Promise<readonly Memory[]>;
-  /** Deletes a chat's memories and says how many there were. */
+  /** Deletes a chat's memories. Returns their number. */
   forget(chatId: string): Promise<number>;
 }

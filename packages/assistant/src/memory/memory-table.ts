@@ -9,7 +9,7 @@ export interface KeptMemory extends Memory {
 
 const columns = 'key, id, chat_id, text, created_at';
 
-/** Writes a memory down unless it is there. */
+/** Inserts a memory if it does not exist. */
 export function addition({ id, chatId, text, createdAt }: Memory): SqlStatement {
   return {
     text: `INSERT INTO memories (id, chat_id, text, created_at) VALUES (?1, ?2, ?3, ?4)
@@ -23,13 +23,13 @@ export function embeddedBy(name: string, key: number): SqlStatement {
   return { text: 'UPDATE memories SET embedder = ?1 WHERE key = ?2', params: [name, key] };
 }
 
-/** A chat's memories, oldest first. */
+/** Returns a chat's memories, oldest first. */
 export async function memoriesOf(sql: Sql, chatId: string): Promise<KeptMemory[]> {
   const { rows } = await sql.run(`SELECT ${columns} FROM memories WHERE chat_id = ?1 ORDER BY key`, [chatId]);
   return rows.map(memoryIn);
 }
 
-/** Those among a chat's memories that have these keys. */
+/** Returns the memories of a chat with these keys. */
 export async function memoriesByKey(
   sql: Sql,
   chatId: string,
@@ -42,7 +42,7 @@ export async function memoriesByKey(
   return new Map(rows.map((row) => [numberIn(row, 'key'), memoryIn(row)]));
 }
 
-/** Memories of a chat that are not in this embedder's vector index, oldest first. */
+/** Returns the memories of a chat that are not in this embedder's vector index, oldest first. */
 export async function notEmbedded(
   sql: Sql,
   chatId: string,
@@ -56,7 +56,7 @@ export async function notEmbedded(
   return rows.map(memoryIn);
 }
 
-/** A memory without what only the table knows. */
+/** Returns a memory without the internal columns. */
 export function plain({ id, chatId, text, createdAt }: Memory): Memory {
   return { id, chatId, text, createdAt };
 }

@@ -2,23 +2,24 @@ import type { Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { MemoryIndex, Recall, Recalled } from './memory-index.ts';
 
-/** Time limit for memories in a reply, and a report when there are none. */
+/** Options of {@link recallFor}. */
 export interface RecallOptions extends Recall {
   readonly signal?: AbortSignal;
-  /** A reply waits no longer than this for memories. Default 3,000 ms. */
+  /** Maximum time that a reply waits for memories, in milliseconds. Default 3,000. */
   readonly timeoutMs?: number;
   /** Receives the reason why nothing was recalled. */
   readonly report?: (error: AgentError) => void;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
 }
 
-/** Maximum length of a query, in characters: the important text is at the start or the end. */
+/** Maximum length of a query in characters. The important text is usually at the start or the end. */
 const maxQueryLength = 2000;
 
 /**
- * Memories of a chat that match a text, best first. Never rejects and never delays a reply beyond the limit: when the
- * memory fails or is late, it returns none, and `report` receives the reason.
+ * Returns the memories of a chat that match a text, best first. Never rejects, and never delays a reply beyond the
+ * limit:
+ * if the memory fails or is late, it returns none, and `report` receives the reason.
  */
 export async function recallFor(
   memory: MemoryIndex,

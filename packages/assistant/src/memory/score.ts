@@ -1,14 +1,14 @@
 import type { Word } from './words.ts';
 
-/** The minimum score: half, for every embedder. */
+/** Default minimum score, the same for every embedder. */
 export const scoreFloor = 0.5;
 
-/** Default maximum memories of a search. */
+/** Default maximum number of memories in search results. */
 export const defaultLimit = 5;
 
 /**
- * A cosine as a score: 0.5 at the embedder's own floor, 1 for the same direction. So one floor goes with every
- * embedder, though what two strange texts have in common differs much between them.
+ * Converts a cosine to a score: 0.5 at the embedder's own floor, 1 for the same direction. So one minimum score works
+ * for every embedder, although the cosines of unrelated texts differ considerably.
  */
 export function meaningScore(cosine: number, floor: number): number {
   if (cosine >= floor) return floor >= 1 ? 1 : 0.5 + (0.5 * (Math.min(cosine, 1) - floor)) / (1 - floor);
@@ -16,8 +16,11 @@ export function meaningScore(cosine: number, floor: number): number {
 }
 
 /**
- * Share of a query's words that a memory contains, as a score up to 0.75. It counts from two words and two thirds of
- * them: names and numbers, which embedders handle badly, consist of several words, and one common word is chance.
+ * Returns the share of a query's words that a memory contains, as a score up to 0.75. It requires at least two words
+ * and
+ * two thirds of the query: names and numbers, which embedders handle badly, consist of several words, while one
+ * common
+ * word can be a coincidence.
  */
 export function wordScore(question: readonly Word[], memory: ReadonlySet<string>): number {
   const words = new Map(question.map(({ stem, weight }) => [stem, weight]));

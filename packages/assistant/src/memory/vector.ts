@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import type { Embedder } from './embedder.ts';
 
-/** Similarity of two vectors of one embedder: 1 for the same direction, 0 for none. */
+/** Returns the cosine of two vectors of one embedder: 1 for the same direction, 0 for unrelated ones. */
 export function cosine(one: Float32Array, other: Float32Array): number {
   let product = 0;
   let ones = 0;
@@ -16,17 +16,17 @@ export function cosine(one: Float32Array, other: Float32Array): number {
   return ones === 0 || others === 0 ? 0 : product / Math.sqrt(ones * others);
 }
 
-/** True if the memory layout of numbers equals that of the column: true on all common machines. */
+/** True if the memory layout of numbers equals that of the column, as on all common machines. */
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** A vector as a column holds it: 32-bit floats, little end first, whatever the machine. */
+/** Converts a vector to the bytes of a column: 32-bit little-endian floats on every machine. */
 export function bytesOf(vector: Float32Array): Uint8Array {
   const view = new DataView(new ArrayBuffer(vector.length * 4));
   for (const [index, value] of vector.entries()) view.setFloat32(index * 4, value, true);
   return new Uint8Array(view.buffer);
 }
 
-/** The vector of a column's bytes. */
+/** Converts the bytes of a column to a vector. */
 export function vectorIn(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } = bytes;
   const length = byteLength >> 2;
@@ -36,7 +36,7 @@ export function vectorIn(bytes: Uint8Array): Float32Array {
 }
 
 /**
- * The vectors of some texts, looked over.
+ * Returns a validated vector for each text.
  * @throws AgentError `agent`, code `embedding`, unless there is a usable vector for each text.
  */
 export async function embedded(
@@ -53,7 +53,7 @@ export async function embedded(
   const found =
     wrong === undefined
       ? `${vectors.length} vectors`
-      : 'a vector of another size, or with values that are not numbers';
+      : 'a vector with a different size or with values that are not numbers';
   const message = `The embedder ${embedder.name} returned ${found}; expected ${texts.length} vectors of ${embedder.dimensions} numbers.`;
   throw new AgentError({ kind: 'agent', code: 'embedding', message });
 }

@@ -1,6 +1,7 @@
 /**
- * Words that say nothing about what a text is about, in English, German, Spanish and French, and the words by which
- * a summary speaks of the person. Without accents, as {@link wordsOf} gives them.
+ * Words without information about the topic of a text, in English, German, Spanish and French, and the words with
+ * which
+ * a summary refers to the user. Without accents, as {@link wordsOf} returns them.
  */
 const stopWords: ReadonlySet<string> = new Set(
   `a about above after again all also always am an and any are as at away be because been before being below between
@@ -27,7 +28,7 @@ const stopWords: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Words that questions of every kind have: they count for less. */
+/** Words that occur in questions about any topic; they have less weight. */
 const faint: ReadonlySet<string> = new Set(
   `add ask best better big call change day days different evening everybody explain fast find good great help hour
   hours keep large last later list live long look lot mean means month months morning name new next night number
@@ -39,13 +40,13 @@ const faint: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Endings of plurals, verbs and cases in the same languages, longest first. What is left keeps four letters. */
+/** Endings of plurals, verbs and cases in the same languages, longest first. At least four letters must remain. */
 const endings: readonly string[] = [
   ...['iendo', 'ando', 'ings', 'ung', 'ing', 'ies', 'ern', 'est', 'aba'],
   ...['ed', 'en', 'er', 'es', 'em', 'os', 'as', 'ar', 'ir', 'an', 'a', 'e', 'n', 'o', 's', 'y'],
 ];
 
-/** A word that carries meaning. */
+/** A word with information about the topic. */
 export interface Word {
   /** The stem that it shares with its other forms. */
   readonly stem: string;
@@ -53,10 +54,12 @@ export interface Word {
   readonly weight: number;
 }
 
-/** Scripts that put no space between words. */
+/** Scripts without spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The words of a text, lower case and without accents. Of scripts without spaces, every two characters. */
+/**
+ * Returns the words of a text in lower case and without accents. For scripts without spaces, every two characters.
+ */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
@@ -66,7 +69,7 @@ export function wordsOf(text: string): string[] {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((run) => (unspaced.test(run) ? pairsOf(run) : [run]));
 }
 
-/** The words that say what a text is about. */
+/** Returns the words with information about the topic of a text, and their weights. */
 export function contentWords(text: string): Word[] {
   return wordsOf(text).flatMap((word) => {
     if (stopWords.has(word) || (word.length === 1 && !/\p{N}/u.test(word))) return [];
@@ -80,7 +83,7 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-/** One ending may precede another: "tomatoes" must give the same stem as "tomato". */
+/** Returns the stem of a word. One ending may precede another: "tomatoes" must have the same stem as "tomato". */
 function stemOf(word: string): string {
   let stem = word;
   for (let round = 0; round < 3; round += 1) {
@@ -92,7 +95,7 @@ function stemOf(word: string): string {
   return stem;
 }
 
-/** Long words are rare ones, as a rule. */
+/** Returns the weight of a word. Long words are usually rare. */
 function estimateTokens(word: string): number {
   if (faint.has(word)) return 0.4;
   return word.length <= 3 ? 0.8 : Math.min(0.9 + word.length * 0.03, 1.25);

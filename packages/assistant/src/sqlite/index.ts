@@ -1,5 +1,5 @@
 /**
- * The stores and the memory of an assistant in a file of this machine.
+ * The stores and the memory of an assistant in a local file.
  *
  * @module
  */

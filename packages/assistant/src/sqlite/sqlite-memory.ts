@@ -14,34 +14,35 @@ import { contentWords } from '../memory/words.ts';
 import type { Sql, SqlStatement } from '../storage/sql.ts';
 import { numberIn, textIn } from '../storage/sql-row.ts';
 
-/** Where memories are kept, and who makes vectors of their texts. */
+/** Options of {@link sqliteMemory}: where memories are stored, and the embedder. */
 export interface SqliteMemoryOptions {
-  /** A database with FTS5: what `sqliteSql` opens. */
+  /** A database with FTS5, such as one that `sqliteSql` opens. */
   readonly sql: Sql;
   readonly embedder: Embedder;
 }
 
-/** Number of texts embedded at once. */
+/** Number of texts embedded in one request. */
 const batchSize = 64;
 
-/** Maximum memories that one search embeds again after a change of the embedder. */
+/** Maximum number of memories that one search embeds again after a change of the embedder. */
 const maxAgain = 256;
 
-/** Number of memories with words of a query that are scored. */
+/** Maximum number of memories with words of a query that are scored. */
 const maxByWords = 50;
 
-/** Made anew from the memories whenever they are missing. */
+/** Index tables, rebuilt from the memories if they are missing. */
 const tables: readonly string[] = [
   'CREATE VIRTUAL TABLE IF NOT EXISTS memory_words USING fts5(words)',
-  // What was forgotten must not be found in the file.
+  // Deleted text must not remain in the file.
   "INSERT INTO memory_words (memory_words, rank) VALUES ('secure-delete', 1)",
   'CREATE TABLE IF NOT EXISTS memory_vectors (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT',
   'UPDATE memories SET embedder = NULL WHERE embedder IS NOT NULL AND key NOT IN (SELECT key FROM memory_vectors)',
 ];
 
 /**
- * Memories in a local file: by meaning, comparing the vectors of one chat one by one, and by words. After a change of
- * the embedder, memories are embedded again step by step: until then they are found by words only.
+ * Stores memories in a local file. Searches compare the query with the vectors of the chat one by one, and with
+ * words.
+ * After a change of the embedder, memories are embedded again step by step; until then only words find them.
  */
 export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryIndex {
   let isReady: Promise<void> | undefined;
@@ -96,7 +97,7 @@ async function prepare(sql: Sql): Promise<void> {
   );
 }
 
-/** SQLite sees words as we do: their stems. */
+/** Returns the stems of a text, which SQLite indexes as words. */
 function stemsOf(text: string): string[] {
   return contentWords(text).map(({ stem }) => stem);
 }
@@ -110,7 +111,7 @@ function wordsOf({ id, chatId, text }: Memory): SqlStatement {
   };
 }
 
-/** Each batch is kept as soon as it is there, so that what fails later costs nothing that was done. */
+/** Embeds missing memories. Each batch is stored immediately, so that a later failure does not lose it. */
 async function embedMissing(
   { sql, embedder }: SqliteMemoryOptions,
   chatId: string,
@@ -138,7 +139,7 @@ async function byWords(sql: Sql, chatId: string, query: string): Promise<Map<num
   const question = contentWords(query);
   if (question.length === 0) return new Map();
   const { rows } = await sql.run(
-    // Words first, chats after: the other way round SQLite would look for the words once for each memory.
+    // Words first, then chats: in the opposite order, SQLite would search the words once for each memory.
     `SELECT w.rowid AS key, w.words FROM memory_words AS w CROSS JOIN memories AS m ON m.key = w.rowid
      WHERE w.memory_words MATCH ?1 AND m.chat_id = ?2 ORDER BY w.rank LIMIT ${maxByWords}`,
     [question.map(({ stem }) => `"${stem}"`).join(' OR '), chatId],
@@ -164,7 +165,7 @@ async function byMeaning(
   const scores = new Map<number, number>();
   for (const row of rows) {
     const { vector } = row;
-    // One of another size was made by an embedder that changed without changing its name.
+    // A vector of another size comes from an embedder that changed without changing its name.
     if (!(vector instanceof Uint8Array) || vector.byteLength !== asked.byteLength) continue;
     scores.set(numberIn(row, 'key'), meaningScore(cosine(asked, vectorIn(vector)), embedder.floor));
   }

@@ -7,33 +7,33 @@ import { backoff } from '@cobbler/agent/values';
 import { migrations, migrationText } from '../storage/schema.ts';
 import type { Sql, SqlAnswer, SqlRow, SqlStatement, SqlValue } from '../storage/sql.ts';
 
-/** "CobA" in ASCII. */
+/** The SQLite application id: "CobA" in ASCII. */
 const chatFile: FileKind = { applicationId: 0x436f6241, contents: 'chats' };
 
-/** Time limit for a statement to wait for a writing process, in milliseconds. */
+/** Time that a statement waits for another process to finish writing, in milliseconds. */
 const patienceMs = 5000;
 
-/** Maximum prepared statements in the cache. */
+/** Maximum number of prepared statements in the cache. */
 const maxPrepared = 100;
 
-/** Which file `sqliteSql` opens. */
+/** Options of {@link sqliteSql}: the file and its runtime. */
 export interface SqliteSqlOptions {
-  /** Where the database is; made when there is none. */
+  /** Path of the database, created if it is missing. */
   readonly file: string;
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
-  /** Called at every moment of every write, for tests that end the process there. */
+  /** Called at every stage of every write, for tests that end the process there. */
   readonly onWrite?: OnWrite;
 }
 
-/** A database in a file of this machine. */
+/** A database in a local file. */
 export interface SqliteSql extends Sql {
-  /** Closes the file. Statements that wait for another process fail with code `closed`. */
+  /** Closes the file. Statements that are still waiting for another process fail with code `closed`. */
   close(): void;
 }
 
 /**
- * Opens the file of an assistant. Several processes may have it open at once.
+ * Opens the file of an assistant. Several processes can have it open at the same time.
  * @throws AgentError `invalid` with code `store_damaged`, `store_newer`, `store_foreign`, `store_readonly`,
  * `store_missing` or `store_unreachable`; `agent` with code `store_busy` or `store_full`.
  */
@@ -48,7 +48,7 @@ export function sqliteSql({
     migrations: migrations.map(migrationText),
     kind: chatFile,
   });
-  // A message that is said to be on its way must still be said to be after a power cut.
+  // A message recorded as being sent must still be recorded after a power failure.
   db.exec('PRAGMA synchronous = FULL');
   const prepared = new Map<string, StatementSync>();
   const statementOf = (text: string): StatementSync => {
@@ -61,7 +61,7 @@ export function sqliteSql({
   };
   const perform = ({ text, params = [] }: SqlStatement): SqlAnswer => answerOf(db, statementOf(text), params);
 
-  /** Others hold the file for milliseconds: it is asked for again without standing still. */
+  /** Retries while another process holds the file, usually for milliseconds, without blocking. */
   async function patiently<Value>(work: () => Value): Promise<Value> {
     const deadline = runtime.monotonic() + patienceMs;
     for (let retry = 0; ; retry += 1) {
@@ -90,7 +90,7 @@ export function sqliteSql({
 function answerOf(db: DatabaseSync, statement: StatementSync, params: readonly SqlValue[]): SqlAnswer {
   if (statement.columns().length === 0)
     return { rows: [], changes: Number(statement.run(...params).changes) };
-  // A statement that gives rows may still change some, by RETURNING; how many, only the connection knows.
+  // A statement that returns rows may also change some, with RETURNING. Only the connection knows how many.
   const before = totalChanges(db);
   const rows: SqlRow[] = statement.all(...params);
   return { rows, changes: totalChanges(db) - before };
@@ -104,7 +104,7 @@ function totalChanges(db: DatabaseSync): number {
   return Number(counter.get()?.['n']);
 }
 
-/** One statement is its own transaction; a read takes no write lock. */
+/** Executes one statement as its own transaction; a read takes no write lock. */
 function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
   if (/^\s*SELECT\b/i.test(text)) return work();
   onWrite('begin');
@@ -113,7 +113,7 @@ function told<Value>(text: string, onWrite: OnWrite, work: () => Value): Value {
   return value;
 }
 
-/** No other statement can come in between: SQLite returns synchronously, and there is no await here. */
+/** Executes a transaction without interruption: SQLite returns synchronously, and there is no await here. */
 function atOnce<Value>(db: DatabaseSync, onWrite: OnWrite, work: () => Value): Value {
   onWrite('begin');
   db.exec('BEGIN IMMEDIATE');

@@ -1,31 +1,32 @@
-/** A message of a chat as it is kept: the table of requirement S3.10. */
+/** A stored message of a chat: the table of requirement S3.10. */
 export interface ChatMessage {
-  /** A nanoid. Saving a message again under the same id changes nothing. */
+  /** A nanoid. Saving a message again with the same id changes nothing. */
   readonly id: string;
   readonly chatId: string;
   readonly role: 'user' | 'assistant';
   readonly content: string;
-  /** ISO 8601 in UTC. */
+  /** Time as ISO 8601 in UTC. */
   readonly createdAt: string;
 }
 
-/** A conversation's messages. */
+/** Stores the messages of conversations. */
 export interface MessageStore {
-  /** Saves a message. False: it was there already. */
+  /** Saves a message. Returns false if it already exists. */
   add(message: ChatMessage): Promise<boolean>;
   /**
-   * The last messages of a chat, oldest first, none from before the chat's latest fresh start. `upTo` is the id of
-   * a message: nothing newer than it is given.
+   * Returns the last messages of a chat, oldest first, starting after the chat's latest fresh start. `upTo` is the id
+   * of
+   * the newest message to return.
    */
   recent(chatId: string, count: number, upTo?: string): Promise<readonly ChatMessage[]>;
-  /** Messages that are not summarized yet, oldest first, without the newest `keep`. */
+  /** Returns messages that are not summarized yet, oldest first, without the newest `keep`. */
   unsummarised(chatId: string, keep: number, limit: number): Promise<readonly ChatMessage[]>;
-  /** Marks everything up to a message as summarised. */
+  /** Marks all messages up to this one as summarized. */
   summarised(chatId: string, upTo: string): Promise<void>;
-  /** From here on, older messages are no longer part of the conversation. They stay stored. */
+  /** Starts a new conversation, which older messages are not part of. They remain stored. */
   startFresh(chatId: string): Promise<void>;
-  /** Everything of a chat, oldest first. */
+  /** Returns all messages of a chat, oldest first. */
   all(chatId: string): AsyncIterable<ChatMessage>;
-  /** Deletes a chat's messages and says how many there were. */
+  /** Deletes a chat's messages. Returns their number. */
   forget(chatId: string): Promise<number>;
 }

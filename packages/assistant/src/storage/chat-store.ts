@@ -5,46 +5,48 @@ import { numberIn, numberOrNone, textOrNone } from './sql-row.ts';
 /** Data of a chat besides its messages. */
 export interface Chat {
   readonly chatId: string;
-  /** A name of the IANA database, as the person set it. */
+  /** An IANA time zone name, as set by the user. */
   readonly timeZone?: string;
-  /** The active turn. */
+  /** Run id of the active turn. */
   readonly runId?: string;
 }
 
-/** Limit on the turns of one user. */
+/** Maximum number of turns of one user in a time window. */
 export interface RateLimit {
   readonly count: number;
   /** Length of the sliding window, in milliseconds. */
   readonly perMs: number;
 }
 
-/** Permission of a chat to start a turn now. A refusal is a result, not an error. */
+/** The decision whether a user may start a turn now. A refusal is a result, not an error. */
 export type TurnPermission =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** Milliseconds until the next turn may begin, counted from the `now` that was given. */
+      /** Milliseconds until the next turn may start, measured from the given `now`. */
       readonly waitMs: number;
-      /** True if this is the first refusal since a turn was allowed: only that one gets a reply. */
+      /** True for the first refusal since a turn was allowed. Only this one gets a reply. */
       readonly first: boolean;
     };
 
 /** Stored data about chats and users. */
 export interface ChatStore {
-  /** A chat that nothing was ever set for has its id alone. */
+  /** Returns the data of a chat. Without any data, it contains only the id. */
   get(chatId: string): Promise<Chat>;
-  /** Null: removes it. */
+  /** Sets the time zone; null removes it. */
   setTimeZone(chatId: string, timeZone: string | null): Promise<void>;
   /**
    * Sets or clears the active turn. With `was`, only while that turn is active, so that an old turn that ends late
-   * does not affect a newer one. False: another turn was active.
+   * does not affect a newer one. Returns false if another turn was active.
    */
   setRun(chatId: string, runId: string | null, was?: string): Promise<boolean>;
-  /** The active turn, if there is one. */
+  /** Returns the active turn, if any. */
   running(chatId: string): Promise<string | undefined>;
-  /** Lets a turn begin and counts it, or refuses it. However many ask at once, no more than `count` are let. */
+  /** Allows and counts a turn, or refuses it. Concurrent calls never allow more than `count` turns. */
   takeTurn(userId: string, now: number, limit: RateLimit): Promise<TurnPermission>;
-  /** Deletes what was set for a chat. What counts a person's turns stays, or forgetting would be a way round it. */
+  /**
+   * Deletes the data of a chat, but not the count of the user's turns. Otherwise, deletion would bypass the limit.
+   */
   forget(chatId: string): Promise<void>;
 }
 
@@ -53,7 +55,7 @@ const setRun = `
   SELECT ?1, ?2 WHERE ?3 IS NULL OR EXISTS (SELECT 1 FROM chats WHERE chat_id = ?1 AND run_id = ?3)
   ON CONFLICT (chat_id) DO UPDATE SET run_id = excluded.run_id`;
 
-/** The chats in a database. */
+/** Creates a store of chats in a database. */
 export function sqlChats(sql: Sql): ChatStore {
   const get = async (chatId: string): Promise<Chat> => {
     const { rows } = await sql.run('SELECT time_zone, run_id FROM chats WHERE chat_id = ?1', [chatId]);
@@ -82,7 +84,7 @@ export function sqlChats(sql: Sql): ChatStore {
   };
 }
 
-/** Turns that no longer count; a clock that was put back must not lock anybody out. */
+/** Deletes turns that no longer count, including future ones: a clock that was set back must not lock out users. */
 const dropOld = 'DELETE FROM arrivals WHERE user_id = ?1 AND (at <= ?2 - ?3 OR at > ?2 + ?3)';
 
 const decide = `
@@ -96,7 +98,7 @@ const countIn = `
   INSERT INTO arrivals (user_id, at)
   SELECT user_id, ?2 FROM turn_limits WHERE user_id = ?1 AND refused = 0`;
 
-/** The turn whose end makes room for another: with a limit that was lowered, not the oldest. */
+/** Selects the turn whose end allows another one. After the limit was lowered, this is not the oldest. */
 const makesRoom = `
   SELECT at FROM arrivals WHERE user_id = ?1 ORDER BY at
   LIMIT 1 OFFSET max(0, (SELECT count(*) FROM arrivals WHERE user_id = ?1) - ?2)`;

@@ -4,23 +4,23 @@ import { isSessionId } from '@cobbler/agent/store';
 import type { Sql } from './sql.ts';
 import { numberIn, numberOrNone, textIn } from './sql-row.ts';
 
-/** Keeps the logs of turns. */
+/** Stores the logs of turns. */
 export interface EventStore extends Store {
-  /** Deletes a log; what still writes into it is shut out. False: there is none. */
+  /** Deletes a log and excludes its current writer. Returns false if there is no log. */
   delete(sessionId: string): Promise<boolean>;
-  /** Deletes the logs whose ids begin like this, and says how many there were. An empty beginning matches none. */
+  /** Deletes the logs whose ids start with a prefix. Returns their number. An empty prefix matches none. */
   forgetTurns(prefix: string): Promise<number>;
-  /** Deletes logs that nothing was added to since a time in milliseconds since 1970, and says how many. */
+  /** Deletes logs without new events since a time in milliseconds since 1970. Returns their number. */
   pruneTurns(before: number): Promise<number>;
 }
 
-/** Where the store of events takes its time from. */
+/** Options of {@link sqlEvents}. */
 export interface EventStoreOptions {
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
 }
 
-/** Maximum events read at once: a response of D1 must fit into the memory of a worker. */
+/** Maximum number of events per read, because a response of D1 must fit in the memory of a worker. */
 const pageSize = 500;
 
 const nextEpoch = `UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value`;
@@ -30,7 +30,7 @@ const take = `
   SELECT ?1, value, 0, ?2 FROM counters WHERE name = 'epoch'
   ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch`;
 
-/** The one statement by which events come in: it asks itself whether this writer may, and whether it is their turn. */
+/** Inserts events. This single statement also checks that the writer and the position are current. */
 const insert = `
   INSERT INTO events (session, seq, json)
   SELECT s.key, s.last_seq + 1 + each.key, each.value FROM sessions AS s, json_each(?4) AS each
@@ -40,7 +40,9 @@ const moveOn = `
   UPDATE sessions SET last_seq = ?3 + ?4, updated_at = ?5
   WHERE id = ?1 AND epoch = ?2 AND last_seq = ?3`;
 
-/** The logs of turns in a database. What is appended survives a power cut, whether or not that was asked for. */
+/**
+ * Stores the logs of turns in a database. Appended events survive a power failure, whether or not that was requested.
+ */
 export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptions = {}): EventStore {
   const inLine = line();
   return {
@@ -66,7 +68,7 @@ export function sqlEvents(sql: Sql, { runtime = systemRuntime }: EventStoreOptio
   };
 }
 
-/** Work of one name is done in the order in which it was given: D1 may take calls made at once in any. */
+/** Returns a function that runs work with the same name in order, because D1 may reorder concurrent calls. */
 function line(): (name: string, work: () => Promise<void>) => Promise<void> {
   const last = new Map<string, Promise<void>>();
   return (name, work) => {
@@ -80,7 +82,7 @@ function line(): (name: string, work: () => Promise<void>) => Promise<void> {
   };
 }
 
-/** Deletes logs, and says how many had anything in them. */
+/** Deletes logs. Returns the number of those with events. */
 async function remove(sql: Sql, which: string, param: string | number): Promise<number> {
   const [counted] = await sql.batch([
     {
@@ -145,7 +147,7 @@ function noSessionId(id: string): AgentError {
 }
 
 function fenced(sessionId: string): AgentError {
-  const message = `Another writer took over the turn ${sessionId}; nothing was written.`;
+  const message = `Another process has claimed the turn ${sessionId}; nothing was written.`;
   return new AgentError({ kind: 'invalid', code: 'fenced', message });
 }
 

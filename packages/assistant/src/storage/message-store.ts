@@ -2,12 +2,12 @@ import type { ChatMessage, MessageStore } from './chat-message.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { textIn } from './sql-row.ts';
 
-/** Number of messages that `all` reads at once. */
+/** Number of messages that `all` reads in one query. */
 const pageSize = 100;
 
 const columns = 'rowid AS place, id, chat_id, role, content, created_at';
 
-/** Where a message stands; several may have been written in the same moment. */
+/** Returns SQL for the position of a message; several messages can have the same time. */
 const placeOf = (id: string): string => `(SELECT rowid FROM messages WHERE id = ${id} AND chat_id = ?1)`;
 
 const markOf = (name: string): string => `(SELECT ${name} FROM message_marks WHERE chat_id = ?1)`;
@@ -26,7 +26,7 @@ const unsummarisedMessages = `
     AND rowid NOT IN (SELECT rowid FROM messages WHERE chat_id = ?1 ORDER BY rowid DESC LIMIT ?2)
   ORDER BY rowid LIMIT ?3`;
 
-/** A mark never goes back: who comes late with an older one changes nothing. */
+/** Moves the mark forward. A mark never goes back: a late call with an older message changes nothing. */
 const markSummarised = `
   INSERT INTO message_marks (chat_id, summarised_to)
   SELECT chat_id, id FROM messages WHERE id = ?2 AND chat_id = ?1
@@ -39,7 +39,7 @@ const markFresh = `
   SELECT chat_id, id FROM messages WHERE chat_id = ?1 ORDER BY rowid DESC LIMIT 1
   ON CONFLICT (chat_id) DO UPDATE SET fresh_after = excluded.fresh_after`;
 
-/** The messages of all chats in a database. */
+/** Creates a store of messages in a database. */
 export function sqlMessages(sql: Sql): MessageStore {
   return {
     async add({ id, chatId, role, content, createdAt }) {
@@ -97,7 +97,7 @@ function messageIn(row: SqlRow): ChatMessage {
   };
 }
 
-/** A negative LIMIT would mean that there is none. */
+/** Returns a valid LIMIT; a negative one would mean no limit. */
 function whole(count: number): number {
   return Math.min(Math.max(Math.floor(count) || 0, 0), 1_000_000);
 }

@@ -6,13 +6,13 @@ import type { Sql, SqlRow } from './sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /**
- * `planned`: to be sent, or sent again. `sending`: a call of the channel is running, or was when its process died.
- * `maybe_sent`: every attempt that is allowed was made, and at least one may have arrived. `given_up`: never sent,
- * and will not be.
+ * `planned`: to be sent, or sent again. `sending`: a call of the channel is running, or was running when its process
+ * died. `maybe_sent`: all allowed attempts were made, and at least one may have arrived. `given_up`: never sent, and
+ * will not be.
  */
 export type OutboxState = 'planned' | 'sending' | 'sent' | 'maybe_sent' | 'given_up';
 
-/** A piece of a reply on its way out. */
+/** A part of a reply that is being delivered. */
 export interface OutboxEntry {
   readonly key: string;
   readonly chatId: string;
@@ -22,13 +22,13 @@ export interface OutboxEntry {
   readonly attempts: number;
   /** Number of attempts that may have arrived without a response. */
   readonly doubts: number;
-  /** The channel's id of the message that the piece answers. */
+  /** The channel's id of the message that this part replies to. */
   readonly replyTo?: string;
   /** The earliest time of the next attempt, in milliseconds since 1970. */
   readonly nextTryAt?: number;
-  /** The channel's id of the message that was sent. */
+  /** The channel's id of the sent message. */
   readonly messageId?: string;
-  /** Why the last try failed, or why it was given up. */
+  /** Why the last attempt failed, or why the part was abandoned. */
   readonly error?: ErrorData;
 }
 
@@ -38,38 +38,38 @@ export type Delivery =
   | { readonly state: 'maybe_sent' }
   | { readonly state: 'given_up'; readonly error?: ErrorData };
 
-/** The context of a message part, and whether it waits. */
+/** Options of {@link Outbox.deliver}. */
 export interface DeliverOptions {
-  /** The channel's id of the message that the piece answers. */
+  /** The channel's id of the message that this part replies to. */
   readonly replyTo?: string;
-  /** The id of the {@link KeptAnswer} that the piece is a part of. */
+  /** The id of the {@link KeptAnswer} that contains this part. */
   readonly answer?: string;
-  /** True to make an attempt even if the pause after the last one is not over. Default false. */
+  /** True to attempt delivery even if the delay after the last attempt is not over. Default false. */
   readonly atOnce?: boolean;
 }
 
 /** Information for the channel about one attempt. */
 export interface SendAttempt {
-  /** True if an earlier attempt may have arrived: the message has to say so. */
+  /** True if an earlier attempt may have arrived. The message must then say so. */
   readonly isRepeat: boolean;
   readonly replyTo?: string;
 }
 
-/** Sends one piece and returns the channel's id of the message. */
+/** Sends one part and returns the channel's id of the message. */
 export type SendPiece = (piece: MessagePart, attempt: SendAttempt) => Promise<string>;
 
-/** An answer of the model, kept from before its first piece is sent. */
+/** A response of the model, stored before its first part is sent. */
 export interface KeptAnswer {
   readonly id: string;
   readonly chatId: string;
   readonly markdown: string;
-  /** The channel's id of the message that it answers. */
+  /** The channel's id of the message that it replies to. */
   readonly replyTo?: string;
 }
 
 /**
- * Sends each piece until the channel confirms it, within bounds that are kept in the database and so hold across
- * restarts: {@link OutboxOptions.attempts}, and {@link OutboxOptions.doubts} of them without an answer.
+ * Sends each part until the channel confirms it. The limits are stored in the database and so apply across restarts:
+ * {@link OutboxOptions.attempts}, and {@link OutboxOptions.doubts} of them without a response.
  */
 export interface Outbox {
   /**
@@ -87,35 +87,36 @@ export interface Outbox {
     send: SendPiece,
     options?: DeliverOptions,
   ): Promise<Delivery>;
-  /** Ends a piece that is planned, so that it is not sent again. False: it is not planned. */
+  /** Abandons a planned part, so that it is not sent again. Returns false if it is not planned. */
   giveUp(key: string, error: ErrorData): Promise<boolean>;
-  /** Pieces, oldest first. Most: 100 unless told. */
+  /** Returns message parts, oldest first; at most 100 by default. */
   list(filter?: {
     readonly state?: OutboxState;
     readonly chatId?: string;
     readonly limit?: number;
   }): Promise<readonly OutboxEntry[]>;
-  /** Keeps an answer; one that is kept already stays as it is. */
+  /** Stores an answer. One that is already stored stays unchanged. */
   keepAnswer(answer: KeptAnswer): Promise<void>;
-  /** The latest answer of a chat, or the one that the message with this id asked for or is a piece of. */
+  /** Returns the latest answer of a chat, or the one that replies to or contains the message with this id. */
   answer(chatId: string, messageId?: string): Promise<KeptAnswer | undefined>;
-  /** Deletes a chat's pieces and answers, and returns the number of pieces. */
+  /** Deletes a chat's parts and answers. Returns the number of parts. */
   forget(chatId: string): Promise<number>;
-  /** Deletes what ended before a time in milliseconds since 1970, and returns the number of pieces. */
+  /** Deletes parts and answers that ended before a time in milliseconds since 1970. Returns the number of parts. */
   prune(before: number): Promise<number>;
 }
 
-/** Clock and bounds of an outbox. */
+/** Clock and limits of an outbox. */
 export interface OutboxOptions {
-  /** Default: the real one. */
+  /** Default: the real runtime. */
   readonly runtime?: Runtime;
-  /** Maximum number of attempts for a piece. Default 21: with the pauses between them, about 15 minutes. */
+  /** Maximum number of attempts for a part. Default 21: with the delays between them, about 15 minutes. */
   readonly attempts?: number;
   /** Maximum number of attempts that may have arrived. Default 4. */
   readonly doubts?: number;
   /**
-   * After how many milliseconds a piece that another process was sending counts as left behind. More than a call of
-   * the channel takes. Default 90,000; 0 where only one process at a time uses the database.
+   * Time after which a part that another process was sending counts as abandoned, in milliseconds. Longer than any
+   * call of
+   * the channel. Default 90,000; 0 if only one process at a time uses the database.
    */
   readonly leaseMs?: number;
 }
@@ -130,7 +131,7 @@ const plan = `
   INSERT INTO outbox (key, chat_id, piece, state, attempts, created_at, updated_at, reply_to, answer)
   VALUES (?1, ?2, ?3, 'planned', 0, ?4, ?4, ?5, ?6) ON CONFLICT (key) DO NOTHING`;
 
-/** One of several that try at once gets it. A piece left in the state `sending` has one more doubt. */
+/** Claims a part for one of several concurrent senders. A part left in the state `sending` has one more doubt. */
 const take = `
   UPDATE outbox SET state = 'sending', owner = ?2, attempts = attempts + 1, doubts = doubts + (state = 'sending'),
     next_try_at = NULL, updated_at = ?3
@@ -138,7 +139,7 @@ const take = `
     (state = 'planned' AND (?6 OR coalesce(next_try_at, 0) <= ?3)) OR (state = 'sending' AND updated_at <= ?4))
   RETURNING ${columns}`;
 
-/** Left behind once too often. */
+/** Marks a part that was left in the state `sending` after its last allowed doubt. */
 const doubt = `
   UPDATE outbox SET state = 'maybe_sent', doubts = doubts + 1, updated_at = ?3
   WHERE key = ?1 AND owner <> ?2 AND state = 'sending' AND updated_at <= ?4`;
@@ -155,7 +156,7 @@ const findAnswer = `
     OR id IN (SELECT answer FROM outbox WHERE chat_id = ?1 AND message_id = ?2))
   ORDER BY rowid DESC LIMIT 1`;
 
-/** The outbox in a database. Several may use the same one. */
+/** Creates an outbox in a database, which several processes can share. */
 export function sqlOutbox(sql: Sql, options: OutboxOptions = {}): Outbox {
   const { runtime = systemRuntime, attempts = 21, doubts = 4, leaseMs = 90_000 } = options;
   const life: OutboxSettings = { sql, runtime, attempts, doubts, leaseMs };
@@ -235,7 +236,7 @@ async function deliverOnce(
   const { sql, runtime, doubts, leaseMs } = life;
   const now = runtime.now();
   const owner = runtime.id();
-  // Without a lease every other sender is dead, also one whose clock was ahead of this one.
+  // Without a lease, every other sender is dead, even one with a clock ahead of this one.
   const leftBehind = leaseMs === 0 ? Number.MAX_SAFE_INTEGER : now - leaseMs;
   const [, taken, , found] = await sql.batch([
     { text: plan, params: [key, chatId, JSON.stringify(piece), now, replyTo ?? null, answer ?? null] },
@@ -275,7 +276,7 @@ async function failed(
   thrown: unknown,
 ): Promise<Delivery> {
   const error = AgentError.from(thrown);
-  // A channel says what it knows by an AgentError; after any other error nothing is known.
+  // The channel reports a known outcome as an AgentError; after any other error, the outcome is unknown.
   const isDoubt = !AgentError.is(thrown) || error.code === 'maybe_sent';
   const doubts = before + Number(isDoubt);
   const isOver = attempts >= bounds.attempts || doubts >= bounds.doubts;

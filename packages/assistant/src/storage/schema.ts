@@ -1,17 +1,18 @@
 /** The migration from one version of the schema to the next. */
 export interface Migration {
-  /** Its file in `migrations/` is called so; D1 keeps account of those that were applied by this name. */
+  /** The name of its file in `migrations/`, by which D1 tracks applied migrations. */
   readonly name: string;
-  /** In SQLite's dialect, and without PRAGMA: D1 takes none. */
+  /** Statements in SQLite's dialect, without PRAGMA, which D1 does not support. */
   readonly statements: readonly string[];
 }
 
 /**
- * The tables of an assistant, in a file as in D1. A released migration never changes: add a new one
- * instead. Data that can be rebuilt from these tables, such as an index over memories, belongs to its user and is
- * not here. Times are milliseconds since 1970 unless noted.
+ * The tables of an assistant, for local files and D1. A released migration never changes: add a new one instead. Data
+ * that can be rebuilt from these tables, such as a memory index, is not here; its owner creates it. Times are in
+ * milliseconds since 1970 unless noted.
  *
- * Marks refer to rows by id: SQLite may change the row number when a file is compacted or moved, but not the order
+ * Marks refer to rows by id, because SQLite can change row numbers when a file is compacted or moved, but not the
+ * order
  * of rows.
  */
 export const migrations: readonly Migration[] = [
@@ -29,12 +30,12 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE message_marks (
   chat_id TEXT PRIMARY KEY,
   fresh_after TEXT, -- the last message before the latest fresh start
-  summarised_to TEXT -- the last message that has gone into a summary
+  summarised_to TEXT -- the last summarized message
 ) STRICT, WITHOUT ROWID`,
       `CREATE TABLE chats (
   chat_id TEXT PRIMARY KEY,
   time_zone TEXT,
-  run_id TEXT -- of the turn under way
+  run_id TEXT -- of the active turn
 ) STRICT, WITHOUT ROWID`,
       `CREATE TABLE arrivals (
   user_id TEXT NOT NULL,
@@ -43,14 +44,14 @@ export const migrations: readonly Migration[] = [
       'CREATE INDEX arrivals_of_user ON arrivals (user_id, at)',
       `CREATE TABLE turn_limits (
   user_id TEXT PRIMARY KEY,
-  refused INTEGER NOT NULL -- how many turns in a row
+  refused INTEGER NOT NULL -- number of consecutive refusals
 ) STRICT, WITHOUT ROWID`,
       `CREATE TABLE outbox (
   key TEXT PRIMARY KEY,
   chat_id TEXT NOT NULL,
   piece TEXT NOT NULL, -- JSON
   state TEXT NOT NULL CHECK (state IN ('planned', 'sending', 'sent', 'maybe_sent', 'given_up')),
-  owner TEXT, -- the call that is sending it, or was the last to
+  owner TEXT, -- the call that is sending it, or sent it last
   attempts INTEGER NOT NULL,
   next_try_at INTEGER,
   message_id TEXT,
@@ -68,7 +69,7 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE sessions (
   key INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  epoch INTEGER NOT NULL, -- of the one writer that may write
+  epoch INTEGER NOT NULL, -- of the current writer
   last_seq INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT`,
@@ -79,19 +80,19 @@ export const migrations: readonly Migration[] = [
   PRIMARY KEY (session, seq)
 ) STRICT, WITHOUT ROWID`,
       `CREATE TABLE memories (
-  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: vectors are made while memories may be forgotten
+  key INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a memory may be deleted while it is embedded
   chat_id TEXT NOT NULL,
   id TEXT NOT NULL,
   text TEXT NOT NULL,
   created_at TEXT NOT NULL, -- ISO 8601
-  embedder TEXT, -- by which it stands in the index of vectors; nothing before it does
+  embedder TEXT, -- of its vector in the index; null without a vector
   UNIQUE (chat_id, id)
 ) STRICT`,
       'CREATE INDEX memories_by_embedder ON memories (chat_id, embedder)',
       `CREATE TABLE fresh_vectors (
-  key INTEGER PRIMARY KEY, -- of a memory whose vector the index has been given, but does not answer with yet
+  key INTEGER PRIMARY KEY, -- of a memory whose vector was sent to the index, but is not in its results yet
   embedder TEXT NOT NULL,
-  vector BLOB NOT NULL, -- 32-bit floats, little end first
+  vector BLOB NOT NULL, -- 32-bit little-endian floats
   given_at INTEGER NOT NULL
 ) STRICT`,
     ],
@@ -100,11 +101,11 @@ export const migrations: readonly Migration[] = [
     name: '0002_runs',
     statements: [
       `CREATE TABLE runs (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of starts
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of starts
   id TEXT NOT NULL UNIQUE,
-  key TEXT, -- runs with the same one are worked off in order
+  key TEXT, -- runs with the same key execute in order
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
-  epoch INTEGER NOT NULL, -- of the one who works on it
+  epoch INTEGER NOT NULL, -- of the current owner
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT`,
@@ -114,7 +115,7 @@ export const migrations: readonly Migration[] = [
   run_id TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('input', 'signal', 'result', 'output')),
   name TEXT NOT NULL, -- of the signal or the step
-  text TEXT, -- JSON; of a signal nothing when it is waited for no more
+  text TEXT, -- JSON; null for a signal that the run no longer waits for
   PRIMARY KEY (run_id, kind, name)
 ) STRICT`,
     ],
@@ -124,8 +125,8 @@ export const migrations: readonly Migration[] = [
     statements: [
       'ALTER TABLE outbox ADD COLUMN doubts INTEGER NOT NULL DEFAULT 0', // attempts that may have arrived
       "UPDATE outbox SET doubts = 1 WHERE state = 'maybe_sent'",
-      'ALTER TABLE outbox ADD COLUMN reply_to TEXT', // the channel's id of the message that is answered
-      'ALTER TABLE outbox ADD COLUMN answer TEXT', // the id of the answer that the piece is a part of
+      'ALTER TABLE outbox ADD COLUMN reply_to TEXT', // the channel's id of the message that the part replies to
+      'ALTER TABLE outbox ADD COLUMN answer TEXT', // the id of the answer that contains the part
       `CREATE TABLE answers (
   id TEXT PRIMARY KEY,
   chat_id TEXT NOT NULL,
@@ -138,7 +139,7 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
-/** A migration as the text of its file. */
+/** Returns the content of a migration's file. */
 export function migrationText({ statements }: Migration): string {
   return `${statements.join(';\n\n')};\n`;
 }

@@ -1,27 +1,27 @@
 import { AgentError } from '@cobbler/agent';
 import type { SqlRow } from './sql.ts';
 
-/** A column that always holds a text. @throws AgentError `agent`, code `store`, when it does not. */
+/** Returns a string column. @throws AgentError `agent`, code `store`, if it contains anything else. */
 export function textIn(row: SqlRow | undefined, column: string): string {
   const value = row?.[column];
   if (typeof value === 'string') return value;
   throw unexpected(column, 'text');
 }
 
-/** A column that holds a text or nothing. */
+/** Returns a string column; undefined for null. */
 export function textOrNone(row: SqlRow | undefined, column: string): string | undefined {
   const value = row?.[column];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A column that always holds a number. @throws AgentError `agent`, code `store`, when it does not. */
+/** Returns a number column. @throws AgentError `agent`, code `store`, if it contains anything else. */
 export function numberIn(row: SqlRow | undefined, column: string): number {
   const value = row?.[column];
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
   throw unexpected(column, 'number');
 }
 
-/** A column that holds a number or nothing. */
+/** Returns a number column; undefined for null. */
 export function numberOrNone(row: SqlRow | undefined, column: string): number | undefined {
   const value = row?.[column];
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
@@ -31,6 +31,6 @@ function unexpected(column: string, kind: string): AgentError {
   return new AgentError({
     kind: 'agent',
     code: 'store_damaged',
-    message: `The database contains no ${kind} in the column ${column}: another program changed it.`,
+    message: `The column ${column} of the database does not contain a ${kind}: another program has changed it.`,
   });
 }

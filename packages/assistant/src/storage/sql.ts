@@ -1,12 +1,12 @@
-/** Values of a SQLite column. */
+/** Value of a SQLite column. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** A row by the names of its columns. */
+/** A row by column names. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** A statement and what is put into it. */
+/** A statement and its parameters. */
 export interface SqlStatement {
-  /** One statement in SQLite's dialect, parameters as `?1`, `?2`, ... */
+  /** One statement in SQLite's dialect, with parameters such as `?1` and `?2`. */
   readonly text: string;
   readonly params?: readonly SqlValue[];
 }
@@ -19,11 +19,12 @@ export interface SqlAnswer {
 }
 
 /**
- * A SQLite database, wherever it is: a file of this machine or D1. There are no transactions over several calls,
- * because D1 has none: what belongs together is one statement, or one batch.
+ * A SQLite database in a local file or D1. D1 has no transactions over several calls, so statements that belong
+ * together
+ * are one statement or one batch.
  */
 export interface Sql {
   run(text: string, params?: readonly SqlValue[]): Promise<SqlAnswer>;
-  /** All statements or none, in order, nothing of others in between. */
+  /** Executes all statements in one transaction, in order, or none of them. */
   batch(statements: readonly SqlStatement[]): Promise<readonly SqlAnswer[]>;
 }

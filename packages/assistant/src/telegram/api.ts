@@ -3,20 +3,20 @@ import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { ApiMethods } from '@grammyjs/types';
 import { caller } from './call.ts';
 
-/** Which bot speaks, and to which Bot API. */
+/** Options of {@link telegramApi}: the bot and the address of the Bot API. */
 export interface TelegramApiOptions {
   /** The token from `@BotFather`. Never part of an error or a log. */
   readonly token: string;
-  /** Where the Bot API is served. Default `https://api.telegram.org`. */
+  /** Address of the Bot API. Default `https://api.telegram.org`. */
   readonly apiRoot?: string;
   readonly runtime?: Runtime;
-  /** Time limit for a call, in milliseconds. Default 30 seconds. */
+  /** Time limit for a call, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
 
 type Methods = ApiMethods<File>;
 
-/** Properties that the language reads from any object. Awaiting or serializing the API must not become a call. */
+/** Properties that JavaScript reads from any object. Awaiting or serializing the API must not become a call. */
 const askedOfEverything: ReadonlySet<string> = new Set([
   'then',
   'toJSON',
@@ -24,8 +24,7 @@ const askedOfEverything: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Every method of the Bot API under its own name. What a method gives back is described by grammY's types and checked
- * by none of them.
+ * Every method of the Bot API under its own name. grammY's types describe the results, but results are not validated.
  */
 export type TelegramMethods = {
   readonly [Name in keyof Methods]: (
@@ -33,15 +32,15 @@ export type TelegramMethods = {
   ) => Promise<ReturnType<Methods[Name]>>;
 };
 
-/** The Bot API, as one bot calls it. */
+/** The Bot API for one bot. */
 export interface TelegramApi {
   readonly raw: TelegramMethods;
 }
 
 /**
- * The Bot API with our own way of calling: through the runtime's fetch, once, with errors as `Channel` wants them.
+ * Creates a Bot API that makes each call once, through the runtime's fetch, and reports errors as `Channel` requires.
  *
- * @throws AgentError `invalid` with code `no_bot_token` when the token cannot be one.
+ * @throws AgentError `invalid` with code `no_bot_token` if the token is malformed.
  */
 export function telegramApi(options: TelegramApiOptions): TelegramApi {
   const token = options.token.trim();

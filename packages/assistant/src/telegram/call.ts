@@ -6,23 +6,23 @@ import { mayBeTriedAgain, maybeSent, neverLeft, refused } from './failure.ts';
 
 export interface CallerOptions {
   readonly token: string;
-  /** Without a slash at the end. */
+  /** Address without a slash at the end. */
   readonly apiRoot: string;
   readonly runtime: Runtime;
   /** Time limit for one call, in milliseconds; a long poll adds its own time. */
   readonly timeoutMs: number;
 }
 
-/** Makes one call and gives its result. Tries nothing twice; no error it rejects with holds the token. */
+/** Makes one call and returns its result, without retries. Its errors never contain the token. */
 export type Caller = (method: string, payload: object, signal?: AbortSignal) => Promise<unknown>;
 
-/** Methods that do something again when they are called again. All others may be repeated. */
+/** Methods that have an effect each time they are called. All others can be repeated. */
 const notRepeatable: ReadonlySet<string> = new Set(['sendMessage', 'sendDocument']);
 
-/** A gateway that says this has passed the request on, or may have. */
+/** Status codes of gateways that may have passed the request on. */
 const passedOn: ReadonlySet<number> = new Set([502, 504]);
 
-/** A server's message about calls that it dropped during its shutdown. */
+/** Pattern of a server's message about calls that it dropped during its shutdown. */
 const dropped = /restart|abort/i;
 
 export function caller(options: CallerOptions): Caller {
@@ -71,7 +71,7 @@ async function request(
   const response = await runtime.fetch(url, {
     method: 'POST',
     ...bodyOf(payload),
-    // A redirect does not come from Telegram, and its target must not get the token.
+    // Telegram never redirects, and the target of a redirect must not receive the token.
     redirect: 'manual',
     signal,
   });
@@ -79,7 +79,7 @@ async function request(
   return { status: response.status, body: parsed(text) };
 }
 
-/** JSON, or a form where there is a file to send. */
+/** Returns the body as JSON, or as a form if it contains a file. */
 function bodyOf(payload: object): Pick<RequestInit, 'headers' | 'body'> {
   const fields = Object.entries(payload);
   if (!fields.some(([, value]) => value instanceof File))
@@ -110,7 +110,7 @@ function resultOf(method: string, status: number, body: unknown, hide: (text: st
       throw unknown(method, `Telegram responded with status ${refusal.status}: ${refusal.description}.`);
     throw refused(method, refusal);
   }
-  if (status < 300) throw unknown(method, `The response to ${method} is not from Telegram.`);
+  if (status < 300) throw unknown(method, `The response to ${method} did not come from Telegram.`);
   if (passedOn.has(status)) throw unknown(method, `A gateway responded to ${method} with status ${status}.`);
   throw refused(method, { status, description: 'without a message from Telegram' });
 }
@@ -151,14 +151,14 @@ function broken(method: string, error: unknown, hide: (text: string) => string):
   return unknown(method, `The connection broke during ${method}.`, cause);
 }
 
-/** Takes the token out of a text, however it is written. */
+/** Returns a function that removes the token from a text, in any encoding. */
 function hider(token: string): (text: string) => string {
   const secret = token.slice(token.indexOf(':') + 1);
   const forms = [token, encodeURIComponent(token), secret].filter((form) => form !== '');
   return (text) => forms.reduce((hidden, form) => hidden.replaceAll(form, '<token>'), text);
 }
 
-/** A long poll says itself how long it waits. */
+/** Returns the time that a long poll waits, which is in its payload. */
 function pollMs(payload: object): number {
   return 'timeout' in payload && typeof payload.timeout === 'number' ? payload.timeout * 1000 : 0;
 }

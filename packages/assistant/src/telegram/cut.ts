@@ -7,8 +7,9 @@ interface Range {
 }
 
 /**
- * Cuts text into parts of at most `limit` UTF-16 units: between paragraphs, else lines, else words, else signs. A
- * block of code that fits into a part stays whole. Only blanks at the cuts are lost.
+ * Splits text into parts of at most `limit` UTF-16 code units: between paragraphs if possible, otherwise between
+ * lines,
+ * words or characters. A code block that fits in a part is not split. Only white space at the splits is lost.
  */
 export function cutRuns(runs: readonly TextRun[], limit: number): TextRun[][] {
   const text = visibleText(runs);
@@ -34,7 +35,7 @@ function codeBlocks(runs: readonly TextRun[]): Range[] {
   return blocks;
 }
 
-/** Code keeps the blanks its lines begin with. */
+/** Skips white space, except at the start of lines in code. */
 function afterBlanks(text: string, from: number, blocks: readonly Range[]): number {
   let at = from;
   while (at < text.length && /\s/.test(text.charAt(at))) {
@@ -45,7 +46,7 @@ function afterBlanks(text: string, from: number, blocks: readonly Range[]): numb
   return at;
 }
 
-/** The block of code that a cut at this place would break. */
+/** Returns the code block that a split at this position would break. */
 function within(at: number, blocks: readonly Range[]): Range | undefined {
   return blocks.find(({ start, end }) => start < at && at < end);
 }
@@ -59,7 +60,7 @@ function bestCut(text: string, start: number, limit: number, blocks: readonly Ra
     if (line > Math.max(broken.start, start)) return line;
     return broken.start > start ? broken.start : betweenSigns(text, start, end);
   }
-  // A cut far to the front would make many small messages of one long text.
+  // An early split would turn one long text into many short messages.
   const least = start + limit / 4;
   for (const boundary of [/^\n\n/, /^\n/, /^\s/]) {
     const at = lastBoundary(text, boundary, least, end, blocks);
@@ -83,10 +84,10 @@ function lastBoundary(
   return undefined;
 }
 
-/** Characters that belong to the one before: marks, joiners, variants, the second half of a pair. */
+/** Characters that belong to the previous one: marks, joiners, variants, the second half of a pair. */
 const belongsToLast = /^(?:\p{M}|\u200d|[\u{1f3fb}-\u{1f3ff}])/u;
 
-/** The last place up to `end` that parts no sign. Falls back on one that parts no code point. */
+/** Returns the last position up to `end` that splits no visible character, or at least no code point. */
 function betweenSigns(text: string, start: number, end: number): number {
   for (let at = end; at > Math.max(start, end - 64); at -= 1) {
     if (

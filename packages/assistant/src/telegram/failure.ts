@@ -13,7 +13,7 @@ export interface Refusal {
 
 const provider = 'telegram';
 
-/** Codes by which a connection says that it never came about, so that nothing was sent. */
+/** Error codes of connections that were never established, so nothing was sent. */
 const neverConnected: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -34,7 +34,7 @@ const neverConnected: ReadonlySet<string> = new Set([
 const gone =
   /chat not found|user not found|peer_id_invalid|user is deactivated|chat was upgraded|chat was deleted|bot was kicked/i;
 
-/** An answer of Telegram's own, as an error. */
+/** Returns the error for a request that Telegram rejected. */
 export function refused(method: string, refusal: Refusal): AgentError {
   const { status, description } = refusal;
   const told = `Telegram rejected ${method} (${status}: ${description}).`;
@@ -70,7 +70,7 @@ function conflict(told: string): AgentError {
   return failure('invalid', 'other_poller', what, { status: 409 });
 }
 
-/** The answer did not come, or not whole, and what was asked may have been done all the same. */
+/** Returns the error for a call without a complete response, which may have taken effect. */
 export function maybeSent(
   method: string,
   what: string,
@@ -81,12 +81,12 @@ export function maybeSent(
   return failure(kind, 'maybe_sent', told, { ...defined({ cause }) });
 }
 
-/** Nothing was done, or doing it once more changes nothing. */
+/** Returns the error for a call that had no effect, or that can be repeated safely. */
 export function mayBeTriedAgain(what: string, kind: 'network' | 'timeout', cause?: CauseSummary): AgentError {
   return failure(kind, 'not_done', what, { retryable: true, ...defined({ cause }) });
 }
 
-/** True when a fetch failed before anything of the request had left. */
+/** Returns true if a fetch failed before any part of the request was sent. */
 export function neverLeft(error: unknown): boolean {
   let link = error;
   for (let depth = 0; depth < 4 && typeof link === 'object' && link !== null; depth += 1) {

@@ -1,5 +1,5 @@
 /**
- * Telegram as a channel: sending, fetching updates, taking them by webhook.
+ * Telegram as a channel: sending messages, and receiving updates by polling or webhook.
  *
  * @module
  */

@@ -5,17 +5,20 @@ import { merged, plain, surroundings, visibleText } from './styled-text.ts';
 
 const marked = new Marked({ gfm: true, breaks: false });
 
-/** Characters that no message can contain, or that are invisible anyway. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+/** Characters that messages cannot contain, or that are invisible. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e]/g;
 
-/** Markdown as runs of text. HTML in it stays the text that it is. Never throws: at worst it is not formatted. */
+/**
+ * Converts Markdown to runs of text. HTML in it is shown as text. Never throws: text that cannot be parsed is not
+ * formatted.
+ */
 export function markdownText(markdown: string): TextRun[] {
   const source = markdown.toWellFormed().replace(/\r\n?/g, '\n').replace(controls, '');
   try {
     return merged(blocks(marked.lexer(source), plain, '\n\n'));
   } catch {
-    // The parser gives up on text that is nested thousands deep.
+    // The parser fails on text that is nested thousands of levels deep.
     return merged([{ text: source, style: plain }]);
   }
 }
@@ -77,7 +80,7 @@ function signOf({ task, checked }: Tokens.ListItem, number: number | undefined):
   return number === undefined ? '• ' : `${number}. `;
 }
 
-/** Later lines are placed under it. Code stays unchanged. */
+/** Indents the lines after the first one. Code stays unchanged. */
 function indented(runs: readonly TextRun[]): TextRun[] {
   return runs.map((run) =>
     run.style.pre === undefined ? { ...run, text: run.text.replaceAll('\n', '\n   ') } : run,
@@ -103,7 +106,7 @@ function span(token: MarkedToken, style: TextStyle): TextRun[] {
     case 'del':
       return inline(token.tokens, { ...style, strike: true });
     case 'codespan':
-      // Telegram has no link that is code.
+      // Telegram does not support links in code.
       return [
         {
           text: token.text,
@@ -129,10 +132,10 @@ function span(token: MarkedToken, style: TextStyle): TextRun[] {
   }
 }
 
-/** Longer addresses are shown instead of hidden. Such a message would weigh more than Telegram takes. */
+/** Maximum length of a hidden address. Longer ones are shown, because Telegram limits the size of the markup. */
 const maxAddressLength = 1000;
 
-/** Telegram drops links it does not know, so their address is written behind the words. */
+/** Returns a link. Telegram drops links with other protocols, so their address follows the text. */
 function link(href: string, label: readonly TextRun[], style: TextStyle): TextRun[] {
   const words = visibleText(label);
   if (style.href === undefined && /^https?:\/\/[^\s]+$/i.test(href) && href.length <= maxAddressLength)
@@ -145,7 +148,7 @@ function withoutCode({ code: _, ...style }: TextStyle): TextStyle {
   return style;
 }
 
-/** Common names of programming languages, without additional text. */
+/** Returns the name of a code block's language, without additional text. */
 function languageOf(info: string | undefined): string {
   return /^[\w.+#-]{1,30}/.exec(info ?? '')?.[0] ?? '';
 }
@@ -159,7 +162,7 @@ const named: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 };
 
-/** Character references as the characters that they are in a rendered page. */
+/** Decodes character references, as a rendered page shows them. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (raw, decimal, hex, name) => {
     if (name !== undefined) return named[String(name)] ?? raw;
@@ -169,20 +172,20 @@ function decoded(text: string): string {
   });
 }
 
-/** Signs that take two columns where letters have one width. */
+/** Characters that are two columns wide in a monospaced font. */
 const wide =
   /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
-/** Signs that take none. */
+/** Characters without width. */
 const narrow = /\p{M}|\u200d/u;
 
-/** Estimated columns of a text, without knowing its font. */
+/** Returns the estimated width of a text in columns, without knowing the font. */
 function columnsOf(text: string): number {
   let columns = 0;
   for (const sign of text) columns += narrow.test(sign) ? 0 : wide.test(sign) ? 2 : 1;
   return columns;
 }
 
-/** Rows in columns one below the other, a line under the first row. Readable in letters of one width. */
+/** Aligns the columns of a table, with a line below the first row, for a monospaced font. */
 function tableText(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

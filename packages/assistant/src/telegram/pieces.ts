@@ -6,13 +6,13 @@ import { markdownText } from './markdown-text.ts';
 import type { TextRun, TextStyle } from './styled-text.ts';
 import { plain, sameStyle, visibleText } from './styled-text.ts';
 
-/** UTF-16 units of a message after Telegram has read its markup. */
+/** Maximum number of UTF-16 code units of a message after Telegram has parsed its markup. */
 export const maxMessageLength = 4096;
 
-/** UTF-16 units of a piece: room is left for a note and the blank line below it. */
+/** Maximum number of UTF-16 code units of a part, with room for a note and the blank line below it. */
 export const maxPartLength: number = maxMessageLength - maxNoteLength - 2;
 
-/** Markdown as messages for Telegram, in its HTML. The same text always gives the same pieces; a blank one none. */
+/** Converts Markdown to Telegram messages in HTML. The same text always has the same parts; a blank text has none. */
 export function piecesOf(markdown: string): MessagePart[] {
   return cutRuns(markdownText(markdown), maxPartLength).map((runs) => {
     const text = visibleText(runs);
@@ -20,7 +20,7 @@ export function piecesOf(markdown: string): MessagePart[] {
   });
 }
 
-/** A piece with a note above it, in italics where the piece has markup. */
+/** Adds a note above a part, in italics if the part has markup. */
 export function withNote({ text, markup }: MessagePart, note: string | undefined): MessagePart {
   if (note === undefined) return { text, ...defined({ markup }) };
   return {
@@ -38,7 +38,7 @@ interface Tag {
   readonly close: string;
 }
 
-/** The runs in the HTML that Telegram understands, each tag closed in the right order. */
+/** Converts runs to Telegram's HTML, with correctly nested tags. */
 function htmlText(runs: readonly TextRun[]): string {
   let html = '';
   let opened: readonly Tag[] = [];
@@ -53,7 +53,7 @@ function htmlText(runs: readonly TextRun[]): string {
   return html + closing(opened);
 }
 
-/** Outermost first. */
+/** Returns the tags of a style, outermost first. */
 function tagsOf(style: TextStyle): Tag[] {
   const tags: Tag[] = [];
   const add = (open: string, close: string) => tags.push({ open, close });

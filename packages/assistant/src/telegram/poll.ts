@@ -4,25 +4,26 @@ import { backoff, defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
 import { wantedUpdates } from './webhook.ts';
 
-/** Keeps the number up to which updates have been accepted. */
+/** Stores the number up to which updates have been accepted. */
 export interface OffsetStore {
-  /** The id after the last update that was accepted; undefined at the very first. */
+  /** Returns the id after the last accepted update; undefined before the first one. */
   load(): Promise<number | undefined>;
   save(offset: number): Promise<void>;
 }
 
-/** Where updates are fetched from, and who takes them. */
+/** Options of {@link poll}: the API and the function that receives updates. */
 export interface PollOptions {
   readonly api: TelegramApi;
   readonly runtime?: Runtime;
-  /** Ends it, at once: what was not accepted by then comes again next time. */
+  /** Stops polling immediately. Updates that were not accepted are delivered again next time. */
   readonly signal: AbortSignal;
   /**
-   * Resolves when the update is kept durably; only then does Telegram forget it. When it rejects, the update comes
-   * again, after a pause. Updates come one after another. The same one may come twice after a crash.
+   * Resolves when the update is stored durably; only then does Telegram forget it. If it rejects, the update is
+   * delivered
+   * again after a delay. Updates arrive one at a time. After a crash, the same update may arrive twice.
    */
   readonly onUpdate: (update: unknown) => Promise<void>;
-  /** Default: none, Telegram itself knows what was confirmed. */
+  /** Default: none, because Telegram itself stores what was confirmed. */
   readonly offsets?: OffsetStore;
   /** Receives every failure that is retried. */
   readonly onTrouble?: (error: AgentError) => void;
@@ -33,14 +34,18 @@ export interface PollOptions {
 const minPauseMs = 1000;
 const maxPauseMs = 30_000;
 
-/** Number of consecutive conflicts with another poller that are tolerated: one that is being replaced ends soon. */
+/**
+ * Number of consecutive conflicts with another poller that are tolerated, because one that is being replaced ends
+ * soon.
+ */
 const conflicts = 5;
 
 /**
  * Fetches updates until `signal` is aborted, then resolves.
  *
- * @throws AgentError `auth` for a wrong token, `invalid` with code `webhook_set` or `other_poller` when the updates go
- * elsewhere. Other failures are waited out, however long.
+ * @throws AgentError `auth` for an invalid token, `invalid` with code `webhook_set` or `other_poller` if the updates
+ * are
+ * delivered elsewhere. Other failures are retried without limit.
  */
 export async function poll(options: PollOptions): Promise<void> {
   const { signal, offsets, runtime = systemRuntime } = options;
@@ -87,9 +92,9 @@ async function fetchUpdates(
   return (Array.isArray(updates) ? updates : []).filter(isUpdate);
 }
 
-/** Telegram learns with the next fetch what was accepted. After the last one there is none, so this tells it. */
+/** Confirms the last updates. Usually the next fetch does so, but there is none after the last one. */
 async function confirmed({ api, offsets }: PollOptions, offset: number): Promise<void> {
-  // With a store of our own nothing is lost by not telling; without one the update would come again.
+  // With an offset store, nothing is lost without confirmation; without one, the update would be delivered again.
   if (offsets !== undefined) return;
   await api.raw.getUpdates({ offset, limit: 1, timeout: 0, allowed_updates: wantedUpdates }).catch(() => {});
 }

@@ -1,13 +1,13 @@
 import { defined } from '@cobbler/agent/values';
 import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../channel/incoming.ts';
 
-/** The allowed users, and the maximum length of their messages. */
+/** Options of {@link readUpdate}: the allowed users and the maximum length of their messages. */
 export interface ReadUpdateOptions {
-  /** The numeric ids of the allowed users. User names are not accepted: they can change owner. */
+  /** The numeric ids of the allowed users. User names are not accepted, because they can change owner. */
   readonly allowed: ReadonlySet<string> | ((userId: string) => boolean);
-  /** The bot's own user name, with or without @: commands that name it are read as those that do not. */
+  /** The bot's own user name, with or without @. Commands may include it. */
   readonly botName?: string;
-  /** Longest text in UTF-16 units. Default 4096, as long as one message of Telegram can be. */
+  /** Maximum length of a text in UTF-16 code units. Default 4096, the maximum of one Telegram message. */
   readonly maxText?: number;
 }
 
@@ -46,9 +46,10 @@ const contents: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts a Telegram update for the assistant. Only allowed users are accepted, by their id, and only in a private
- * chat. It never throws. The caption of an image does not count as a message: a reply that ignores the image would
- * mislead.
+ * Converts a Telegram update for the assistant. Only allowed users are accepted, by id, and only in a private chat.
+ * It
+ * never throws. The caption of an image does not count as a message: a reply that ignores the image would be
+ * misleading.
  */
 export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpdate {
   const fields = record(update);
@@ -91,7 +92,7 @@ function whyNoMessage(message: UpdateFields, options: ReadUpdateOptions): string
   return whyNotHeard(message['from'], message['chat'], options) ?? 'a message without content';
 }
 
-/** A tap carries no time of its own; that of the message under which it was made stands for it. */
+/** Reads a button press. It has no time, so the time of its message is used. */
 function readTap(id: string, query: UpdateFields, options: ReadUpdateOptions): Person | undefined {
   const message = record(query['message']);
   const { id: tapId, data } = query;
@@ -136,13 +137,13 @@ function whyNotHeard(from: unknown, chat: unknown, { allowed }: ReadUpdateOption
   if (sender === undefined || userId === undefined) return 'no sender';
   if (sender['is_bot'] === true) return 'a bot';
   if (record(chat)?.['type'] !== 'private') return 'not a private chat';
-  // In a private chat both ids are those of the person.
+  // In a private chat, both ids are those of the user.
   if (idOf(record(chat)?.['id']) !== userId) return 'the chat of another user';
   const known = typeof allowed === 'function' ? asked(allowed, userId) : allowed.has(userId);
   return known ? undefined : 'not an allowed user';
 }
 
-/** An unreadable list allows no users. */
+/** Returns whether a user is allowed. If the function fails, no user is. */
 function asked(allowed: (userId: string) => boolean, userId: string): boolean {
   try {
     return allowed(userId) === true;
@@ -152,17 +153,19 @@ function asked(allowed: (userId: string) => boolean, userId: string): boolean {
 }
 
 function answerTo(message: UpdateFields): string | undefined {
-  // A document comes with every animation, a location with every venue: the first that is named is the right one.
+  // Every animation also has a document and every venue a location, so these two are checked first.
   const kind = ['animation', 'venue', ...Object.keys(contents)].find((name) => message[name] !== undefined);
   const words = kind === undefined ? undefined : contents[kind];
   if (words === undefined) return undefined;
   const caption = typeof message['caption'] === 'string' && message['caption'].trim() !== '';
-  const advice = caption ? 'Please send me the text as a separate message.' : 'Please write to me instead.';
-  return `I cannot work with ${words} yet. ${advice}`;
+  const advice = caption
+    ? 'Please send the text as a separate message.'
+    : 'Please send me a text message instead.';
+  return `I cannot read ${words} yet. ${advice}`;
 }
 
 function tooLong(maxText: number): string {
-  return `That is too long for me: please send at most ${maxText} characters in one message.`;
+  return `Your message is too long. Please send at most ${maxText} characters in one message.`;
 }
 
 function withoutBotName(text: string, botName: string | undefined): string {

@@ -5,8 +5,9 @@ import { systemRuntime } from '@cobbler/agent';
 export const secretPattern: RegExp = /^[\w-]{1,256}$/;
 
 /**
- * True if the header `X-Telegram-Bot-Api-Secret-Token` contains the secret. The duration reveals nothing about either:
- * it compares digests, completely. An empty secret never matches.
+ * Returns true if the header `X-Telegram-Bot-Api-Secret-Token` contains the secret. It compares complete digests, so
+ * the
+ * duration reveals nothing about either value. An empty secret never matches.
  */
 export async function secretMatches(
   given: string | null | undefined,

@@ -3,16 +3,16 @@ export interface TextStyle {
   readonly bold?: true;
   readonly italic?: true;
   readonly strike?: true;
-  /** Code in a line: Telegram lets nothing else be on or around it but a quote. */
+  /** Inline code. Telegram supports no other style on or around it except a quote. */
   readonly code?: true;
-  /** A block of code in this language, which may be empty. */
+  /** The language of a code block, which may be empty. */
   readonly pre?: string;
-  /** Where a link leads: http or https. */
+  /** Target of a link: http or https. */
   readonly href?: string;
   readonly quote?: true;
 }
 
-/** Text of one style. */
+/** Text with one style. */
 export interface TextRun {
   readonly text: string;
   readonly style: TextStyle;
@@ -20,7 +20,7 @@ export interface TextRun {
 
 export const plain: TextStyle = {};
 
-/** The context of a text: code keeps it, and so does the space between two paragraphs. */
+/** Returns the style of the context of a text, which code and the space between paragraphs keep. */
 export function surroundings(style: TextStyle): TextStyle {
   return style.quote === true ? { quote: true } : plain;
 }
@@ -37,7 +37,7 @@ export function sameStyle(a: TextStyle, b: TextStyle): boolean {
   );
 }
 
-/** Neighbours of one style become one run, empty runs go. */
+/** Joins adjacent runs of the same style and removes empty ones. */
 export function merged(runs: readonly TextRun[]): TextRun[] {
   const result: TextRun[] = [];
   for (const run of runs) {
@@ -54,7 +54,7 @@ export function visibleText(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-/** The runs between two offsets of the visible text. */
+/** Returns the runs between two offsets of the visible text. */
 export function sliceRuns(runs: readonly TextRun[], start: number, end: number): TextRun[] {
   const result: TextRun[] = [];
   let offset = 0;
@@ -67,7 +67,11 @@ export function sliceRuns(runs: readonly TextRun[], start: number, end: number):
   return result;
 }
 
-/** Spaces, controls, marks without a letter and letters without a shape: Telegram calls such a message empty. */
+/**
+ * White space, control characters, combining marks without a letter and invisible letters. Telegram considers a
+ * message
+ * of only these empty.
+ */
 const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 
 export function isBlank(text: string): boolean {

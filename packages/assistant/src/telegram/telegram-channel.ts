@@ -7,14 +7,14 @@ import { piecesOf, withNote } from './pieces.ts';
 
 /** Settings of a `telegramChannel` for the Bot API. */
 export interface TelegramChannelOptions extends TelegramApiOptions {
-  /** Calls are made through this one, and the options of the API are not looked at. */
+  /** An existing API to use; the other API options are then ignored. */
   readonly api?: TelegramApi;
 }
 
-/** Characters of the notice that a tap can be answered with. */
+/** Maximum number of characters of a notice in response to a button press. */
 const maxNoticeLength = 200;
 
-/** Private chats of Telegram, over its Bot API. */
+/** Creates a channel for private chats of Telegram, over its Bot API. */
 export function telegramChannel(options: TelegramChannelOptions): Channel {
   const api = options.api ?? telegramApi(options);
   return {
@@ -72,10 +72,13 @@ function replying(replyTo: string | undefined) {
   return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
 }
 
-/** Telegram would fetch what a link leads to: a model could tell the world things by the links it writes. */
+/** Telegram would fetch the target of a link, so a model could leak data through the links it writes. */
 const linkPreview = { link_preview_options: { is_disabled: true } } as const;
 
-/** Rejected markup was not sent, so the plain text is not a second message. */
+/**
+ * Sends markup, or the plain text if Telegram rejects the markup. A rejected message was not sent, so this sends one
+ * message.
+ */
 async function withMarkupOrPlain<Result>(
   piece: MessagePart,
   call: (text: string, format: { parse_mode?: 'HTML' }) => Promise<Result>,
@@ -99,7 +102,7 @@ function isRefusal(error: unknown, description: RegExp): boolean {
   return AgentError.is(error) && error.status === 400 && description.test(error.message);
 }
 
-/** One button to a row: they are read one after another on a narrow screen. */
+/** Returns a keyboard with one button per row, for narrow screens. */
 function keyboard(buttons: readonly Button[]) {
   if (buttons.length === 0) return {};
   for (const { label, data } of buttons) {

@@ -3,37 +3,37 @@ import { defined } from '@cobbler/agent/values';
 import type { TelegramApi } from './api.ts';
 import { secretPattern } from './secret.ts';
 
-/** The updates that `readUpdate` understands. */
+/** Types of updates that `readUpdate` supports. */
 export const wantedUpdates = ['message', 'callback_query'] as const;
 
-/** Where updates are sent to, and how Telegram proves that they are its own. */
+/** Options of {@link setWebhook}. */
 export interface WebhookOptions {
-  /** Where Telegram sends updates to: https, on port 443, 80, 88 or 8443. */
+  /** Address that Telegram sends updates to: https, on port 443, 80, 88 or 8443. */
   readonly url: string;
-  /** Comes back with each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
+  /** Secret that Telegram includes in each update: 1 to 256 of A-Z, a-z, 0-9, _ and -. */
   readonly secret: string;
-  /** Maximum concurrent deliveries of Telegram, 1 to 100. Default 40, as in Telegram. */
+  /** Maximum number of concurrent deliveries by Telegram, 1 to 100. Default 40, as in Telegram. */
   readonly maxConnections?: number;
-  /** Forgets what has not been delivered yet. Default false. */
+  /** Whether to discard updates that have not been delivered yet. Default false. */
   readonly dropPending?: boolean;
 }
 
 /**
  * Registers an address for updates of messages and button presses.
  *
- * @throws AgentError `invalid` when the address is not https or the secret is invalid; for calls see `Channel`.
+ * @throws AgentError `invalid` if the address is not https or the secret is invalid; for calls see `Channel`.
  */
 export async function setWebhook(api: TelegramApi, options: WebhookOptions): Promise<void> {
   const { url, secret, maxConnections, dropPending } = options;
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
     throw invalid('webhook_url', 'A webhook address must start with https://.');
   if (!secretPattern.test(secret))
-    throw invalid('webhook_secret', 'The secret of a webhook has 1 to 256 letters, digits, _ and -.');
+    throw invalid('webhook_secret', 'The webhook secret is invalid. Use 1 to 256 letters, digits, _ and -.');
   if (
     maxConnections !== undefined &&
     !(Number.isInteger(maxConnections) && maxConnections >= 1 && maxConnections <= 100)
   )
-    throw invalid('webhook_connections', 'A webhook delivers 1 to 100 updates at the same time.');
+    throw invalid('webhook_connections', 'The number of concurrent webhook deliveries must be 1 to 100.');
   await api.raw.setWebhook({
     url,
     secret_token: secret,
@@ -42,7 +42,7 @@ export async function setWebhook(api: TelegramApi, options: WebhookOptions): Pro
   });
 }
 
-/** Takes the address back, so that updates can be fetched by `poll`. */
+/** Removes the webhook, so that `poll` can fetch updates. */
 export async function deleteWebhook(
   api: TelegramApi,
   options: { readonly dropPending?: boolean } = {},
@@ -52,9 +52,9 @@ export async function deleteWebhook(
 }
 
 /**
- * Registers commands, so that Telegram offers them while a person types. Those from before are replaced.
+ * Registers commands, so that Telegram suggests them while a user types. They replace earlier ones.
  *
- * @throws AgentError as `Channel` says of calls.
+ * @throws AgentError like the calls of `Channel`.
  */
 export async function setCommands(
   api: TelegramApi,
@@ -65,7 +65,7 @@ export async function setCommands(
   });
 }
 
-/** The bot's own user: verifies a token. */
+/** Returns the bot's own user, which verifies the token. */
 export async function getMe(api: TelegramApi): Promise<{ readonly id: string; readonly name: string }> {
   const { id, username } = await api.raw.getMe();
   return { id: String(id), name: username };

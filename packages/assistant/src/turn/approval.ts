@@ -4,28 +4,31 @@ import { approvalText } from '@cobbler/agent/events';
 import type { Button, Channel, ChannelFile, MessagePart } from '../channel/channel.ts';
 import { allowNo, allowYes, mayIUse, notAllShown, tooLongToShow } from './messages.ts';
 
-/** The question about a call, for a user. */
+/** The question about a call, for the user. */
 export interface ApprovalQuestion {
-  /** The messages that show the call, one after another. */
+  /** The messages that show the call, in order. */
   readonly pieces: readonly MessagePart[];
-  /** All of the call, where the messages do not show it. */
+  /** The complete call, if the messages do not show it. */
   readonly file?: ChannelFile;
-  /** Under the last message, once all of them have certainly arrived. Absent: the call cannot be allowed here. */
+  /**
+   * Buttons under the last message, shown after all messages have arrived. Absent: the call cannot be allowed here.
+   */
   readonly buttons?: readonly Button[];
-  /** Sent last where Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
+  /** Sent last if Allow is not offered, with {@link ApprovalQuestion.denyButtons} under it. */
   readonly withheld: MessagePart;
   readonly denyButtons: readonly Button[];
 }
 
-/** Maximum messages of one question. */
+/** Maximum number of messages of one question. */
 const maxPieces = 3;
 
-/** Characters of a call per message, the largest first: channels have different message limits. */
+/** Numbers of characters of a call per message, largest first, because channels have different message limits. */
 const pieceLengths = [3500, 1800, 700];
 
 /**
  * Splits a call into messages that show all of it, exactly as it would run. A call that needs more than three
- * messages, or that the channel would cut, goes into a file and can only be denied: a user must not allow what is not
+ * messages, or that the channel would split, is sent as a file and can only be denied: a user must not allow what is
+ * not
  * shown.
  */
 export function approvalQuestion(
@@ -50,7 +53,10 @@ export function approvalQuestion(
   };
 }
 
-/** Each part as one message that holds it unchanged; nothing when they are too many or the channel changes one. */
+/**
+ * Returns each part as one message that shows it unchanged; undefined if there are too many or the channel changes
+ * one.
+ */
 function shownWhole(
   channel: Pick<Channel, 'pieces'>,
   toolName: string,
@@ -66,14 +72,14 @@ function shownWhole(
   return whole.length === parts.length ? whole : undefined;
 }
 
-/** Splits a text into parts of limited UTF-16 units, after a line if the part is then long enough. */
+/** Splits a text into parts of limited UTF-16 code units, after a line if the part is then long enough. */
 function partsOf(text: string, length: number): string[] {
   const parts: string[] = [];
   let at = 0;
   while (text.length - at > length && parts.length <= maxPieces) {
     const line = text.lastIndexOf('\n', at + length);
     const isLine = line > at + length / 2;
-    // Never between the halves of a character.
+    // Never between the halves of a surrogate pair.
     const end = isLine ? line : at + length - (/[\ud800-\udbff]/.test(text.charAt(at + length - 1)) ? 1 : 0);
     parts.push(text.slice(at, end));
     at = isLine ? end + 1 : end;
@@ -81,7 +87,7 @@ function partsOf(text: string, length: number): string[] {
   return [...parts, text.slice(at)];
 }
 
-/** The decision of a press on such a button, if it is one. */
+/** Returns the decision of a button press, if the button belongs to a question about a call. */
 export function approvalTap(data: string): { readonly approvalId: string; readonly said: Json } | undefined {
   const match = /^(allow|deny):([A-Za-z0-9._-]{1,56})$/.exec(data);
   if (match?.[2] === undefined) return undefined;
@@ -90,7 +96,7 @@ export function approvalTap(data: string): { readonly approvalId: string; readon
   return { approvalId: match[2], said };
 }
 
-/** Model output: it must not end its code block. */
+/** Formats a call as a code block. It is model output, so it must not be able to end its block. */
 function fenced(text: string): string {
   const longest = [...text.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 2);
   const fence = '`'.repeat(longest + 1);

@@ -12,13 +12,13 @@ import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
 import type { CommandWork, TapWork } from './work.ts';
 
-/** Maximum memories shown. */
+/** Maximum number of memories shown. */
 const shownMemories = 30;
 
-/** The answer to a command: words, or an answer of the model that is sent again. */
+/** The reply to a command: text, or an answer of the model that is sent again. */
 type CommandReply = { markdown: string; answer?: string; replyTo?: string };
 
-/** A way to answer a command: in words, or by doing it all itself. */
+/** A command. It returns its reply, or handles everything itself. */
 type Command = (
   dependencies: AssistantDependencies,
   work: CommandWork,
@@ -39,12 +39,12 @@ const acts: Readonly<Record<keyof typeof words.commandWords, Command>> = {
 
 const commands: ReadonlyMap<string, Command> = new Map(Object.entries(acts));
 
-/** All commands with one line about each, for a channel that offers them. */
+/** All commands with a one-line description each, for a channel that suggests them. */
 export const commandList: readonly { readonly name: string; readonly text: string }[] = Object.entries(
   words.commandWords,
 ).map(([name, text]) => ({ name, text }));
 
-/** Answers a command. */
+/** Executes a command and sends its reply. */
 export async function command(
   dependencies: AssistantDependencies,
   work: CommandWork,
@@ -56,7 +56,7 @@ export async function command(
   await deliver(dependencies, steps, {
     ...replyTo(work),
     ...said,
-    // An answer that is sent again is shown with the question that it answers.
+    // An answer that is sent again is shown with the message that it replies to.
     isTied: said.answer !== undefined,
     ...(isQuestion && {
       buttons: [
@@ -90,7 +90,7 @@ async function answerTo(
   }
 }
 
-/** Handles a button press: a decision about a call, or about deletion. A repeated press counts once. */
+/** Handles a button press: a decision about a call or about deletion. A repeated press has no effect. */
 export async function tap(dependencies: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
   const { channel } = dependencies;
   const { value: outcome } = await steps.run('tap', () => decide(dependencies, work), {
@@ -127,7 +127,7 @@ function same(text: string): ControlReply {
   return { short: text, long: text };
 }
 
-/** The buttons go with the question, so that it is not answered again. */
+/** Replaces a question and its buttons, so that it cannot be answered again. */
 async function edit(
   dependencies: AssistantDependencies,
   steps: Steps,
@@ -154,7 +154,9 @@ async function cancel({ chats, runner }: AssistantDependencies, { chatId }: Comm
   return isStopped ? words.stopped : words.nothingToStop;
 }
 
-/** The answer that the command replies to, else the latest; of older ones only the text is kept. */
+/**
+ * Returns the answer that the command refers to, otherwise the latest one. Of older answers, only the text is stored.
+ */
 async function again(
   { messages, outbox }: AssistantDependencies,
   { chatId, repliesTo }: CommandWork,
@@ -183,7 +185,7 @@ async function askToForget(): Promise<string> {
   return words.forgetQuestion;
 }
 
-/** Also cancels the active turn: its reply would be about deleted data. */
+/** Deletes all data of a chat, and cancels the active turn, whose reply would be about deleted data. */
 async function forget(dependencies: AssistantDependencies, chatId: string): Promise<string> {
   const { chats, messages, memory, outbox, runner, turns } = dependencies;
   const runId = await chats.running(chatId);

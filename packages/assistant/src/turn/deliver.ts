@@ -8,20 +8,20 @@ import type { TurnWork } from './work.ts';
 
 export interface Reply {
   readonly chatId: string;
-  /** Names the reply within its run. */
+  /** Name of the reply, unique in its run. */
   readonly name: string;
   readonly markdown: string;
-  /** Under the last piece. */
+  /** Buttons under the last part. */
   readonly buttons?: readonly Button[];
-  /** The channel's id of the message that is answered. */
+  /** The channel's id of the message that it replies to. */
   readonly replyTo?: string;
   /** True for a message that is shown as a reply even if it is sent for the first time. */
   readonly isTied?: boolean;
-  /** The id of the answer that this is, or repeats; absent for the assistant's own words. */
+  /** The id of the answer that this reply contains; absent for the assistant's own messages. */
   readonly answer?: string;
 }
 
-/** The part of a reply that is the same for everything that answers one message. */
+/** Returns the part of a reply that is the same for all replies to one message. */
 export function replyTo({
   chatId,
   asked,
@@ -32,20 +32,22 @@ export function replyTo({
 /** The outcome of a reply: all of it arrived, some of it may have, or it could not be sent. */
 export type Delivered = 'sent' | 'maybe_sent' | 'given_up';
 
-/** A channel that is down for a quarter of an hour loses no reply. */
+/** Retry settings of a step, so that no reply is lost if the channel is unavailable for a quarter of an hour. */
 const sending: StepSettings = { retry: { retries: 20, firstMs: 1000, maxMs: 60_000 }, timeoutMs: 60_000 };
 
 const noticing: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 60_000 };
 
-/** The end of the key of a notice; a notice that is still planned is sent before the next reply. */
+/** The suffix of the key of a notice. A notice that is still planned is sent before the next reply. */
 const noticeSuffix = '/notice';
 
 const preparing: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 120_000 };
 
 /**
- * Sends a reply, piece after piece, each as a step of its own and through the outbox. A piece that may have arrived
- * is sent again with a note, as a reply to the message that it answers. What could not be delivered is said to the
- * person: now, or before the next reply to this chat.
+ * Sends a reply part by part, each as a separate step and through the outbox. A part that may have arrived is sent
+ * again
+ * with a note, as a reply to the user's message. The user is told about parts that could not be delivered, now or
+ * before
+ * the next reply in this chat.
  */
 export async function deliver(
   dependencies: AssistantDependencies,
@@ -64,7 +66,7 @@ export async function deliver(
   return delivered;
 }
 
-/** Keeps an answer before any of it is sent, and sends what the person still has to learn of earlier replies. */
+/** Stores an answer before any part of it is sent, and sends pending notices about earlier replies. */
 async function prepare(dependencies: AssistantDependencies, steps: Steps, reply: Reply): Promise<void> {
   const { channel, outbox } = dependencies;
   const { chatId, markdown, answer, replyTo } = reply;
@@ -123,7 +125,7 @@ async function sendPiece(
   }
 }
 
-/** Tells the person that a part is missing. A notice that cannot be sent either waits for the next reply. */
+/** Notifies the user that a part is missing. A notice that cannot be sent waits for the next reply. */
 async function sayUndelivered(
   dependencies: AssistantDependencies,
   steps: Steps,
@@ -147,12 +149,12 @@ function tie(replyTo: string | undefined): { readonly replyTo?: string } {
   return replyTo === undefined ? {} : { replyTo };
 }
 
-/** The permanent key of a message part. */
+/** Returns the permanent key of a message part. */
 function outboxKey(steps: Steps, name: string): string {
   return `${steps.runId}/${name}`;
 }
 
-/** After an abort, failures are not handled here: the next process does that. */
+/** Rethrows an error after an abort, because the next process handles the failure. */
 export function rethrowStop(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
   if (error.kind === 'aborted') throw error;

@@ -15,36 +15,36 @@ export interface AssistantOptions {
   readonly messages: MessageStore;
   readonly chats: ChatStore;
   readonly outbox: Outbox;
-  /** The logs of turns: what the model was asked and said, what tools did. */
+  /** The logs of turns: model requests, responses and tool calls. */
   readonly turns: EventStore;
-  /** The runner for the work that `receive` starts. A function, because it needs the routine first. */
+  /** The runner of the runs that `receive` starts. A function, because the runner needs the routine first. */
   readonly runner: () => Pick<Runner, 'start' | 'signal' | 'cancel'>;
-  /** Default: nothing is remembered beyond the messages that the model sees. */
+  /** Default: nothing is remembered except the messages that the model sees. */
   readonly memory?: MemoryIndex;
   readonly tools?: readonly Tool[];
-  /** Default: tools that only read run, all others are asked about. */
+  /** Default: tools that only read run without approval, and all others require it. */
   readonly gate?: Gate;
   /** The persona of the assistant. Default: a friendly, brief one. */
   readonly persona?: string;
-  /** For people who have not set theirs. Default UTC. */
+  /** Time zone of users who have not set one. Default UTC. */
   readonly timeZone?: string;
-  /** Maximum tool calls of a turn, after which the model must respond with what it has. Default 5. */
+  /** Maximum number of tool calls of a turn, after which the model must reply with the results so far. Default 5. */
   readonly toolCalls?: number;
   /** Time limit for an approval, in milliseconds. Default one hour. */
   readonly approvalMs?: number;
-  /** Default: 20 turns a minute for each person. */
+  /** Default: 20 turns per minute and user. */
   readonly rateLimit?: RateLimit;
-  /** When older messages go into memory. */
+  /** When older messages are summarized and added to the memory. */
   readonly remember?: RememberRule;
   readonly runtime?: Runtime;
   /** Receives errors that no user sees. Default: ignored. */
   readonly report?: (error: AgentError, where: string) => void;
 }
 
-/** When older messages are summarised and put into memory. */
+/** Settings that determine when older messages are summarized and added to the memory. */
 export type RememberRule = Pick<RememberOptions, 'threshold' | 'keep'>;
 
-/** The same with every default filled in. */
+/** The options with all defaults. */
 export interface AssistantDependencies extends AssistantOptions {
   readonly tools: readonly Tool[];
   readonly gate: Gate;

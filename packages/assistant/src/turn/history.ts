@@ -8,8 +8,9 @@ export const contextMessages = 20;
 const leftOut: Message = userMessage([{ type: 'text', text: '(Earlier messages are omitted.)' }]);
 
 /**
- * Messages of a chat, oldest first, as a conversation. Services require a user message first, so if the oldest
- * remaining message is the assistant's, a line comes before it.
+ * Converts messages of a chat, oldest first, to a conversation. Services require a user message first, so if the
+ * oldest
+ * remaining message is the assistant's, a note precedes it.
  */
 export function conversation(messages: readonly ChatMessage[]): readonly Message[] {
   const whole = messages.filter(({ content }) => content.trim() !== '').map(messageOf);

@@ -1,25 +1,25 @@
-/** The assistant's own messages, in markdown. */
+/** The assistant's own messages, in Markdown. */
 
 export const greeting: string = [
-  'Hello! Write to me about anything, and I will answer as well as I can.',
-  'I remember what we talked about in this chat. /help shows what else I understand.',
+  'Hello! Ask me anything, and I will help as well as I can.',
+  'I remember what we talk about in this chat. Send /help for a list of commands.',
 ].join('\n\n');
 
 /** The description of each command, in one line. */
 export const commandWords = {
   new: 'start a new conversation; memories stay',
   cancel: 'stop my current reply',
-  again: 'send my last answer again; as a reply to a message, the answer to that message',
+  again: 'send my last answer again, or the answer to the message that you reply to',
   memory: 'show what I remember',
   forget: 'delete everything that I store about this chat',
-  export: 'get all messages of this chat as a file',
+  export: 'get all messages in this chat as a file',
   timezone: 'set your time zone, such as /timezone Europe/Berlin',
   help: 'list the commands',
   start: 'say hello',
 } as const;
 
 export const help: string = [
-  'Just write to me. I also know these commands:',
+  'Just send me a message. I also support these commands:',
   '',
   ...Object.entries(commandWords)
     .filter(([name]) => name !== 'start')
@@ -29,11 +29,12 @@ export const help: string = [
 export const startedFresh: string = 'This is a new conversation. Earlier messages are no longer part of it.';
 export const stopped: string = 'Stopped.';
 export const nothingToStop: string = 'There is nothing to stop.';
-export const nothingRemembered: string = 'I remember nothing beyond the last messages of this chat yet.';
-export const nothingToRepeat: string = 'I have no answer to send again.';
+export const nothingRemembered: string =
+  'I do not remember anything yet, except the latest messages in this chat.';
+export const nothingToRepeat: string = 'I do not have an answer to send again.';
 export const nothingToExport: string = 'There are no messages in this chat yet.';
 export const forgetQuestion: string =
-  'Delete all messages of this chat, everything that I remember from it, and the log of my work on it? This cannot be undone.';
+  'Delete all messages in this chat, everything that I remember from it, and the logs of my replies? This cannot be undone.';
 export const forgetYes: string = 'Delete everything';
 export const forgetNo: string = 'Keep it';
 export const kept: string = 'Nothing was deleted.';
@@ -41,19 +42,19 @@ export const notDelivered: string =
   'I could not deliver all of my answer to this message. Send /again as a reply to your message to get it again.';
 export const replyNotDelivered: string =
   'I could not deliver all of my answer to this message. Please send your message again.';
-export const notRepeatable: string = 'I have no answer to that message to send again.';
+export const notRepeatable: string = 'I do not have an answer to that message.';
 export const mayBeRepeat: string = 'This may be a duplicate.';
-export const stillWorking: string = 'I am still working on it. /cancel stops me.';
-export const noAnswer: string = 'I have no answer to that, sorry. Please put it another way.';
+export const stillWorking: string = 'I am still working on it. Send /cancel to stop.';
+export const noAnswer: string = 'Sorry, I do not have an answer to that. Please rephrase your message.';
 export const failed: string =
   'Sorry, something went wrong while I was working on this. Please try again in a moment.';
 export const tooSlow: string =
-  'Sorry, this took too long and I had to stop. Please try again, or ask for less at once.';
+  'Sorry, this took too long and I had to stop. Please try again, or ask for less at a time.';
 export const overloaded: string =
   'Sorry, the AI service is overloaded right now. Please try again in a few minutes.';
-export const isOver: string = 'This question is closed.';
+export const isOver: string = 'This question is no longer open.';
 export const notAllShown: string =
-  'You may not have seen all of this call, so it can only be denied. Deny it and ask me again.';
+  'This call may not be fully visible to you, so you can only deny it. Deny it and ask me again.';
 export const allowYes: string = 'Allow';
 export const allowNo: string = 'Deny';
 
@@ -63,8 +64,8 @@ export function mayIUse(toolName: string): string {
 
 export function tooLongToShow(characters: number): string {
   return [
-    `This call has ${counted(characters, 'character')}, too many to show in messages, so it cannot be allowed here.`,
-    'All of it is in the file above. Deny it and ask me to do it in smaller steps.',
+    `This call has ${counted(characters, 'character')}, too many to show in messages, so you cannot allow it here.`,
+    'The file above contains the complete call. Deny it and ask me to do it in smaller steps.',
   ].join(' ');
 }
 
@@ -72,19 +73,19 @@ export function forgotten(messages: number, memories: number): string {
   return `Deleted: ${counted(messages, 'message')} and ${counted(memories, 'memory', 'memories')}.`;
 }
 
-/** The note above a part of a reply that may have been sent before. */
+/** Returns the note above a part of a reply that may have been sent before. */
 export function partMayBeRepeat(part: number, parts: number): string {
   return parts === 1 ? mayBeRepeat : `Part ${part} of ${parts}. ${mayBeRepeat}`;
 }
 
 export function unknownCommand(name: string): string {
-  return `I do not know /${name}. /help shows what I understand.`;
+  return `I do not know the command /${name}. Send /help for a list of commands.`;
 }
 
 export function tooMany(waitMs: number): string {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const wait = seconds < 90 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
-  return `That was a lot at once. Please wait ${wait} and send your message again.`;
+  return `You are sending messages too quickly. Please wait ${wait} and send your message again.`;
 }
 
 export function timeZoneSet(time: string): string {
@@ -92,11 +93,11 @@ export function timeZoneSet(time: string): string {
 }
 
 export function timeZoneAsked(current: string): string {
-  return `Your time zone is ${current}. To change it, name another, such as \`/timezone Europe/Berlin\`.`;
+  return `Your time zone is ${current}. To change it, send a different one, such as \`/timezone Europe/Berlin\`.`;
 }
 
 export function timeZoneUnknown(name: string): string {
-  return `${quoted(name)} is not a time zone. Names look like \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
+  return `${quoted(name)} is not a time zone. Use a name such as \`Europe/Berlin\`, \`America/New_York\` or \`UTC\`.`;
 }
 
 export function remembered(texts: readonly string[], more: number): string {

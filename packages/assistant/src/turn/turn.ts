@@ -16,18 +16,22 @@ import { systemPrompt } from './system-prompt.ts';
 import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
 
-/** The outcome of a turn: for the journal and for tests. */
+/** The outcome of a turn, for the journal and for tests. */
 export type TurnEnd = { answered: boolean; delivered: string };
 
-/** For the databases, which may be busy for a moment. */
+/** Settings of steps that use the databases, which may be briefly busy. */
 const keeping: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 60_000 };
 
-/** For each model request and tool call. Retries of a request are the agent's; these are for what is around it. */
+/**
+ * Settings of steps for model requests and tool calls. The agent retries requests itself; these retries are for
+ * failures
+ * outside it.
+ */
 const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 600_000 };
 
 /**
- * One turn, on every machine the same: the message is saved, what matters is recalled, the model works with its
- * tools, the reply is sent, the reply is saved. Each is a step; requirements S3.1 to S3.13.
+ * Executes one turn, the same on every platform: saves the message, recalls memories, runs the model with its tools,
+ * sends the reply and saves it. Each is a step; requirements S3.1 to S3.13.
  */
 export async function turn(
   dependencies: AssistantDependencies,
@@ -46,7 +50,7 @@ export async function turn(
   return { answered: text.isAnswer, delivered };
 }
 
-/** The start time of the turn, and the user's time zone: the same for all its requests. */
+/** The start time of the turn and the user's time zone, which are the same for all its requests. */
 type Moment = { readonly now: number; readonly timeZone: string };
 
 type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first: boolean; waitMs: number };
@@ -69,7 +73,11 @@ async function admit(dependencies: AssistantDependencies, work: TurnWork, steps:
   return value;
 }
 
-/** Only the first of many refusals gets a reply: the others would get just as many. */
+/**
+ * Refuses a turn. Only the first of several refusals gets a reply; otherwise, a flood of messages would cause a flood
+ * of
+ * replies.
+ */
 async function refuse(
   dependencies: AssistantDependencies,
   work: TurnWork,
@@ -81,7 +89,7 @@ async function refuse(
   return { answered: false, delivered: await deliver(dependencies, steps, reply) };
 }
 
-/** The reply for the user, and whether it is the model's response. */
+/** The reply to the user, and whether it is the model's response. */
 interface TurnReply {
   readonly said: string;
   readonly isAnswer: boolean;
@@ -109,7 +117,7 @@ async function answer(
   }
 }
 
-/** Ends after which the last text is what the model wanted to say, or as much of it as it could. */
+/** Statuses after which the last text is the model's response, complete or not. */
 const answering: ReadonlySet<RunResult['status']> = new Set(['complete', 'max_tokens', 'refusal', 'limit']);
 
 async function think(
@@ -144,12 +152,12 @@ async function think(
   });
 }
 
-/** The session in which the events of a turn are kept. */
+/** Returns the id of the session that stores the events of a turn. */
 export function turnSession(chatId: string, runId: string): string {
   return `${turnSessions(chatId)}${runId}`;
 }
 
-/** Prefix of the sessions of a chat's turns. */
+/** Returns the prefix of the sessions of a chat's turns. */
 export function turnSessions(chatId: string): string {
   return `chat:${chatId}:`;
 }
@@ -211,7 +219,7 @@ function apology({ status, error }: RunResult): string {
   return error === undefined ? words.noAnswer : words.failed;
 }
 
-/** Text that is not the model's own is not stored as its message. */
+/** Saves the reply if it is the model's; other text is not stored as its message. */
 async function finish(
   dependencies: AssistantDependencies,
   work: TurnWork,
@@ -239,7 +247,7 @@ async function finish(
   );
 }
 
-/** In its own run: no turn waits for it, and its failure affects none. */
+/** Starts a separate run that summarizes messages, so that no turn waits for it or fails because of it. */
 async function rememberLater(
   dependencies: AssistantDependencies,
   runner: ReturnType<AssistantDependencies['runner']>,

@@ -3,15 +3,17 @@ import type { Steps } from '@cobbler/agent/runner';
 import type { AssistantDependencies } from './dependencies.ts';
 import { stillWorking } from './messages.ts';
 
-/** Time that a channel shows the typing indicator. */
+/** Time that a channel shows the typing indicator, in milliseconds. */
 const typingMs = 4500;
 
-/** Time after which a waiting user gets a message. */
+/** Time after which a waiting user gets a message, in milliseconds. */
 const longMs = 45_000;
 
 /**
- * Shows the typing indicator, and sends one message when the reply takes long. Returns a function that ends it. It
- * never fails a turn, and the message is sent at most once, also across restarts.
+ * Shows the typing indicator, and sends one message if the reply takes long. It never fails a turn, and the message
+ * is
+ * sent at most once, even across restarts.
+ * @returns a function that stops the indicator
  */
 export function showTyping(dependencies: AssistantDependencies, steps: Steps, chatId: string): () => void {
   const { channel, outbox, runtime } = dependencies;

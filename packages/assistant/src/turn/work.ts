@@ -5,11 +5,11 @@ interface For {
   readonly chatId: string;
   readonly userId: string;
   readonly sentAt: number;
-  /** The channel's id of the message that is answered. */
+  /** The channel's id of the message that it replies to. */
   readonly asked?: string;
 }
 
-/** Something said that wants an answer of the model. The ids of both rows are given here, once and for all. */
+/** A message that requires a response of the model. The ids of both rows are assigned here, once. */
 export interface TurnWork extends For {
   readonly type: 'turn';
   readonly text: string;
@@ -17,7 +17,7 @@ export interface TurnWork extends For {
   readonly replyId: string;
 }
 
-/** `/name rest`: handled without the model, parallel to an active turn. */
+/** A command `/name rest`, executed without the model and in parallel with an active turn. */
 export interface CommandWork extends For {
   readonly type: 'command';
   readonly name: string;
@@ -33,22 +33,22 @@ export interface TapWork extends For {
   readonly message?: string;
 }
 
-/** A word about what cannot be worked with. */
+/** A reply to input that is not supported. */
 export interface NoticeWork extends For {
   readonly type: 'notice';
   readonly text: string;
 }
 
-/** Old messages of a chat go into memory. */
+/** A request to summarize old messages of a chat and add them to its memory. */
 export interface RememberWork {
   readonly type: 'remember';
   readonly chatId: string;
 }
 
-/** The work items of an assistant's routine. Plain data: it is stored until the work is done. */
+/** The input of an assistant's workflow. Plain data: it is stored until the run ends. */
 export type Work = TurnWork | CommandWork | TapWork | NoticeWork | RememberWork;
 
-/** The work for an arrival. */
+/** Returns the work for an arrival. */
 export function workFor(arrival: Incoming, newId: () => string): Work {
   const { chatId, userId, sentAt } = arrival;
   const sender = { chatId, userId, sentAt };
@@ -58,7 +58,11 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
   return commandFor(arrival, whose) ?? turnFor(arrival, whose, newId);
 }
 
-/** Work with one key is done in order; work that must not wait for an active turn has its own key. */
+/**
+ * Returns the key of a work item. Items with one key are processed in order; those that must not wait for an active
+ * turn
+ * have their own key.
+ */
 export function keyOf(work: Work): string {
   if (work.type === 'turn') return `chat:${work.chatId}`;
   if (work.type === 'remember') return `memory:${work.chatId}`;
@@ -69,7 +73,7 @@ function turnFor({ text }: IncomingText, whose: For, newId: () => string): TurnW
   return { type: 'turn', ...whose, text, messageId: newId(), replyId: newId() };
 }
 
-/** A command may include a bot name: `/help@name`. */
+/** Parses a command, which may include a bot name: `/help@name`. */
 function commandFor({ text, repliesTo }: IncomingText, whose: For): CommandWork | undefined {
   const match = /^\/([a-z][a-z0-9_]{0,31})(?:@\w+)?(?:\s+(.*))?$/is.exec(text.trim());
   if (match?.[1] === undefined) return undefined;

@@ -50,7 +50,7 @@ describe('what an update becomes', () => {
     (kind) => {
       expect(read(telegram.sayOther(ada, { [kind]: {} }))).toMatchObject({
         type: 'other',
-        answer: expect.stringMatching(/^I cannot work with .+ yet\. Please write/),
+        answer: expect.stringMatching(/^I cannot read .+ yet\. Please send/),
       });
     },
   );

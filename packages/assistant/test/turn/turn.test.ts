@@ -77,7 +77,7 @@ describe('one turn', () => {
     await ask('Again.');
     const systems = agent.requests.map(({ system }) => system);
     expect(systems[0]?.[0]).toBe(defaultPersona);
-    expect(systems[0]?.[1]).toBe('Tools: none are currently available.');
+    expect(systems[0]?.[1]).toBe('No tools are currently available.');
     expect(systems[0]?.at(-1)).toBe('The current date and time is 2026-11-22T09:30:00+00:00 (Sunday, UTC).');
     expect(systems[1]?.at(-1)).toContain('2026-11-22T15:00:00+05:30 (Sunday, Asia/Kolkata)');
   });
@@ -92,7 +92,7 @@ describe('one turn', () => {
     const { ask, agent } = stage(['One.'], { tools: [look], persona: 'You are Mori.' });
     await ask('Hello.');
     const [who, tools] = agent.requests[0]?.system ?? [];
-    expect([who, tools]).toEqual(['You are Mori.', 'Tools that are available:\n- look: Looks around.']);
+    expect([who, tools]).toEqual(['You are Mori.', 'Available tools:\n- look: Looks around.']);
   });
 
   it('a model that fails gives friendly words, keeps the message and not the words [S3.4]', async () => {
@@ -229,7 +229,7 @@ describe('tools of a turn', () => {
     expect(ran).toEqual(['milk']);
     expect(texts()).toEqual(['✓ Allow', 'Noted.']);
     expect(channel.messages[0]?.buttons).toEqual([]);
-    expect(channel.taps.map(({ text }) => text)).toEqual(['✓ Allow', 'This question is closed.']);
+    expect(channel.taps.map(({ text }) => text)).toEqual(['✓ Allow', 'This question is no longer open.']);
   });
 
   it('one that is denied is not run, and the model hears so', async () => {
@@ -308,6 +308,6 @@ describe('what a person may ask for', () => {
     for (const text of ['a', 'b', 'c', 'd', 'e']) await ask(text);
     expect(agent.requests).toHaveLength(2);
     expect(texts()).toHaveLength(3);
-    expect(texts()[2]).toContain('a lot at once');
+    expect(texts()[2]).toContain('too quickly');
   });
 });
