@@ -19,8 +19,7 @@ export interface Assistant {
   readonly routine: Routine;
   /**
    * Accepts an arrival. After it resolves, the arrival is processed even after a crash, and the channel may confirm
-   * it. A
-   * repeated arrival changes nothing. Returns false if there is nothing to do.
+   * it. A repeated arrival changes nothing. Returns false if there is nothing to do.
    * @throws AgentError if the arrival could not be recorded; the channel should deliver it again.
    */
   receive(update: ReadUpdate): Promise<boolean>;

@@ -51,7 +51,7 @@ export interface AuditOptions {
   readonly chatId?: string;
   /** Earliest time of the entries, in milliseconds since 1970. */
   readonly since?: number;
-  /** Prices to use. Default: the costs in the logs, which exist only if the turn knew the prices. */
+  /** Prices to use. Default: the costs in the logs, which exist only if the prices were known. */
   readonly pricing?: Pricing;
   /** Tools whose effects are added to the entries. */
   readonly tools?: readonly Pick<Tool, 'name' | 'effect'>[];
@@ -59,8 +59,7 @@ export interface AuditOptions {
 
 /**
  * Returns the model requests and tool calls in the logs of turns, in the order of the turns. It does not contain
- * deleted
- * or pruned turns, nor any message text.
+ * deleted or pruned turns, nor any message text.
  */
 export async function* auditOf(
   turns: Pick<EventStore, 'sessions' | 'read'>,
@@ -133,7 +132,7 @@ function toolCall(call: CallItem, turn: TurnName, { tools = [] }: AuditOptions):
   const time = report?.time ?? startedAt;
   if (time === undefined) return [];
   const decision = call.decision?.decision;
-  // A private chat has the same id as its user, who was asked.
+  // A private chat has the same id as its user, who made the decision.
   const decidedBy = decision === 'allow' || decision === 'deny' ? turn.chatId : undefined;
   const effect = tools.find((tool) => tool.name === part.toolName)?.effect;
   const known = { ...defined({ effect }), status: statusOf(report, decision) };

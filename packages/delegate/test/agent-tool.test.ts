@@ -308,7 +308,7 @@ describe('what the programs may do [P20]', () => {
     const report = await call(create('use look write'));
     expect(asked).toEqual(['look', 'write']);
     expect(report.status).toBe('completed');
-    expect(report.result).toMatch(/^\[Not allowed and not done: write\]\n/);
+    expect(report.result).toMatch(/^\[Denied and not executed: write\]\n/);
     expect(() => createAgentTool({ workspace: programs.workspace, permission: 'gate' })).toThrow(
       /requires the option `gate`/,
     );

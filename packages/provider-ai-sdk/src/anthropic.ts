@@ -41,12 +41,12 @@ export function anthropicModel(config: FactoryConfig & SendingOptions = {}): AiS
   };
 }
 
-/** Sizes in base64. A request is limited to 32 MB, including everything besides its files. */
+/** Maximum file sizes in base64. A request is limited to 32 MB, including everything besides its files. */
 const maxImageBytes = 5 * 1024 * 1024;
 const maxDocumentBytes = 30_000_000;
 
 function refusedByAnthropic({ mediaType, data }: FilePart): string | undefined {
   if (fileKind(mediaType) === 'image')
-    return data.length > maxImageBytes ? 'images over 5 MB of base64' : undefined;
-  return data.length > maxDocumentBytes ? 'documents over 30 MB of base64' : undefined;
+    return data.length > maxImageBytes ? 'images over 5 MB in base64' : undefined;
+  return data.length > maxDocumentBytes ? 'documents over 30 MB in base64' : undefined;
 }

@@ -15,8 +15,7 @@ export interface AiSdkOptions {
   /**
    * Creates the model with the given connection, such as `({ fetch }) => createAnthropic({ apiKey, fetch
    * })('claude-haiku-4-5')`. An existing model is also accepted, but sends its own requests: connection details are
-   * then
-   * known only as far as the SDK reports them.
+   * then known only as far as the SDK reports them.
    */
   readonly model: ModelSource;
   /**
@@ -106,7 +105,7 @@ export function createAiSdk(options: AiSdkOptions): Agent {
   });
 }
 
-/** Returns an address from the SDK's name for the service, for error messages when the real address is unknown. */
+/** Returns an address made from the SDK's name for the service, for error messages when the real address is unknown. */
 function standIn(service: string): string {
   return `https://${service.toLowerCase().replace(/[^a-z0-9.-]/g, '-')}`;
 }

@@ -16,8 +16,7 @@ import { isFields, parsedFields, textIn } from './values/fields.ts';
 export interface OpenAIModelOptions extends SendingOptions {
   /**
    * API to use. Default: `responses` at OpenAI, and `chat` with any other `baseURL`, because compatible servers
-   * support
-   * it.
+   * support it.
    */
   readonly api?: 'responses' | 'chat';
 }
@@ -33,10 +32,8 @@ const defaultModel = 'gpt-5.5';
 
 /**
  * Returns options for `createAiSdk` that use a model of OpenAI, or of a compatible server, through the AI SDK. The
- * key
- * defaults to OPENAI_API_KEY and the model to OPENAI_MODEL, or `gpt-5.5`. OpenAI stores nothing: the model's
- * reasoning
- * is received encrypted and sent back unchanged.
+ * key defaults to OPENAI_API_KEY and the model to OPENAI_MODEL, or `gpt-5.5`. OpenAI stores nothing: the model's
+ * reasoning is received encrypted and sent back unchanged.
  *
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
@@ -67,8 +64,7 @@ function reasons(model: string): boolean {
 /**
  * Adds to a Responses API request the data that the SDK omits. If nothing is stored, the SDK sends messages without
  * their ids, and the service then misses the item that follows a reasoning item. It also loses the name of a tool
- * that
- * has the name of an inherited object property.
+ * that has the name of an inherited object property.
  */
 function completed(
   fetch: typeof globalThis.fetch,

@@ -25,8 +25,7 @@ export type ClaudeHarnessOptions = Omit<HarnessOptions, 'agent' | 'tools' | 'han
 
 /**
  * Creates a conversation with Claude, with the defaults of requirement S4.1. Tools run one after another, and the
- * first
- * failure stops the batch.
+ * first failure stops the batch.
  * @throws AgentError `invalid` for a missing key (code `no_key`) or an invalid configuration.
  */
 export function claudeHarness(

@@ -14,10 +14,8 @@ const aboutTheClient = 'x-stainless-';
 
 /**
  * Returns the address and headers of a request from the vendor's client, which determines how the key is sent and
- * which
- * API version is used. The client is loaded on the first request, because loading it takes longer than the rest of
- * the
- * startup. It receives all settings, so that it reads none from the environment, and it never sends a request.
+ * which API version is used. The client is loaded on the first request, because loading it takes longer than the rest
+ * of the startup. It receives all settings, so that it reads none from the environment, and it never sends a request.
  */
 export async function askClient(account: ClaudeAccount): Promise<Endpoint> {
   const { BaseAnthropic } = await import('./client.ts');

@@ -21,8 +21,7 @@ type MessagesBody = Omit<MessageCreateParamsStreaming, 'messages' | 'betas'>;
 
 /**
  * Default maximum number of tokens of a response. Thinking counts too, so 4096 would cut responses short; a much
- * larger
- * value would make a budget reserve money that is rarely used.
+ * larger value would make a budget reserve money that is rarely used.
  */
 export const defaultMaxTokens = 16_384;
 

@@ -23,6 +23,6 @@ const maxDocumentBytes = 30_000_000;
 /** Returns why Claude rejects this file although it accepts its type; undefined if it does not. */
 export function refusedFile({ mediaType, data }: FilePart): string | undefined {
   if (fileKind(mediaType) === 'image')
-    return data.length > maxImageBytes ? 'images over 5 MB of base64' : undefined;
-  return data.length > maxDocumentBytes ? 'documents over 30 MB of base64' : undefined;
+    return data.length > maxImageBytes ? 'images over 5 MB in base64' : undefined;
+  return data.length > maxDocumentBytes ? 'documents over 30 MB in base64' : undefined;
 }

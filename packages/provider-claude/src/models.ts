@@ -29,8 +29,7 @@ export const claudePriceSource: { readonly from: string; readonly on: string } =
  * platform.claude.com/docs/en/models (haiku-5-5, opus-5-5, sonnet-5-5) and {@link claudePriceSource}. Where a stored
  * copy of those pages predates a price change, prices are from the tables of @pydantic/genai-prices 0.1.8 and the
  * release notes of kurofune/claudit 1.8.2 and 1.9.2, which were read from the same page later. Since 2026-10-07,
- * Sonnet
- * 5.5 reads its cache at half the earlier price. Haiku 5.5 has two prices, depending on prompt length.
+ * Sonnet 5.5 reads its cache at half the earlier price. Haiku 5.5 has two prices, depending on prompt length.
  */
 export const claudeModels: readonly ClaudeModel[] = [
   {
@@ -97,8 +96,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
 
 /**
  * Returns the price of a model, by id or alias; undefined if unknown. `inputTokens` is the total input of one
- * request.
- * Without it, a model with two prices has the higher one, so that no limit is exceeded.
+ * request. Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function claudePrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = claudeModel(modelId(name));
@@ -120,8 +118,7 @@ export interface ThinkingTraits {
 
 /**
  * Derives the thinking traits from the version in the name, so that a later model is treated like the latest known
- * one.
- * Sources: "Troubleshooting thinking" (adaptive) and "Prefix checks on thinking blocks" (binding) under
+ * one. Sources: "Troubleshooting thinking" (adaptive) and "Prefix checks on thinking blocks" (binding) under
  * platform.claude.com/docs/en/build-with-claude.
  */
 export function thinkingTraits(id: string): ThinkingTraits {

@@ -5,7 +5,7 @@ import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
 import { fieldsOf, textOf } from './fields.ts';
 
-/** Stop reasons by the service's own. `stop_sequence` is a normal end, because the request defines where to stop. */
+/** Cobbler's stop reason for each of the service's. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
   ['end_turn', 'complete'],
   ['stop_sequence', 'complete'],
@@ -21,8 +21,7 @@ type StreamEventHandler = (at: number, from: Fields, out: ResponseSink) => void;
 
 /**
  * Reads one event of a response. Unknown events and blocks have no effect: pings, future kinds, and blocks of tools
- * that
- * the service runs itself, because Cobbler never declares any.
+ * that the service runs itself, because Cobbler never declares any.
  */
 export function readEvent(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
@@ -107,8 +106,7 @@ function readEnding(payload: Fields, out: ResponseSink): void {
 
 /**
  * Reads usage counts. They are running totals, and null if they do not apply. The service counts cached input
- * separately
- * from `input_tokens`. An event with only output counts leaves the input unchanged.
+ * separately from `input_tokens`. An event with only output counts leaves the input unchanged.
  */
 function readUsage(usage: Fields, out: ResponseSink): void {
   const cacheRead = count(usage['cache_read_input_tokens']);

@@ -8,9 +8,8 @@ export type CacheFields = Pick<ResponseCreateParamsStreaming, 'prompt_cache_key'
 
 /**
  * Returns the cache fields of a request. The key identifies requests with the same tools and instructions; GPT-5.6
- * and
- * later find a cached prompt only with a key. If no further request is expected in time, caching is disabled, because
- * writing costs more than plain input: explicit mode without a breakpoint.
+ * and later find a cached prompt only with a key. If no further request is expected in time, caching is disabled,
+ * because writing costs more than plain input: explicit mode without a breakpoint.
  */
 export function cacheFields(request: WireRequest): CacheFields {
   const { model, system, tools, keepMs } = request;

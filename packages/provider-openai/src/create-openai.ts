@@ -30,8 +30,7 @@ const patientHeadersMs = 600_000;
 
 /**
  * Creates an agent for OpenAI or a compatible server. The model is an alias (`fast`, `balanced`, `best`) or an id.
- * The
- * key comes from `apiKey` or OPENAI_API_KEY; a compatible server needs none.
+ * The key comes from `apiKey` or OPENAI_API_KEY; a compatible server needs none.
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
 export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent {
@@ -55,8 +54,7 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
 
 /**
  * Returns the capabilities of a model, derived from its name. A compatible server may support less and then rejects
- * the
- * request with a more precise message.
+ * the request with a more precise message.
  */
 function capabilitiesOf(model: string): Omit<Capabilities, 'files'> {
   const window = contextTokens(model);

@@ -40,5 +40,5 @@ const most = 45_000_000;
 
 /** Returns why OpenAI rejects this file although it accepts its type; undefined if it does not. */
 export function refusedFile({ data }: FilePart): string | undefined {
-  return data.length > most ? 'files over 45 MB of base64' : undefined;
+  return data.length > most ? 'files over 45 MB in base64' : undefined;
 }

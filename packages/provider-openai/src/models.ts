@@ -29,8 +29,7 @@ export const openAIPriceSource: { readonly from: string; readonly on: string } =
 /**
  * US dollars per million tokens by model, from {@link openAIPriceSource} (read through docs.litellm.ai/blog on
  * gpt-6.1-sol, gpt-6-1-terra and gpt_6_sol_luna, LiveBench pull 535 and codexometer 0.18.4, which quote that page).
- * The
- * price of any other model is unknown.
+ * The price of any other model is unknown.
  */
 const prices: Readonly<Record<string, Price>> = {
   'gpt-6-astra': { input: 10, cacheRead: 1, cacheWrite: 12.5, output: 50 },
@@ -48,8 +47,7 @@ const longRequestTokens = 272_000;
 
 /**
  * Returns the price of a model, by id or alias; `undefined` if unknown. `inputTokens` is the total input of one
- * request.
- * Without it, a model with two prices has the higher one, so that no limit is exceeded.
+ * request. Without it, a model with two prices has the higher one, so that no limit is exceeded.
  */
 export function openAIPrice(name: string, inputTokens: number = Number.POSITIVE_INFINITY): Price | undefined {
   const model = withoutDate(resolveModel(name));
@@ -87,11 +85,9 @@ export function reasons(model: string): boolean {
 
 /**
  * Returns true if Chat Completions at OpenAI lets this model call functions only with `reasoning_effort: "none"`,
- * even
- * when no effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in
+ * even when no effort is sent: "Function tools with reasoning_effort are not supported for gpt-5.6-terra in
  * /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'." GPT-5.1 and
- * later
- * support `none`.
+ * later support `none`.
  */
 export function needsNoEffortForTools(model: string): boolean {
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
@@ -101,11 +97,10 @@ export function needsNoEffortForTools(model: string): boolean {
 
 /**
  * Returns the prompt cache of GPT-5.6 and later, where writes are charged. Entries are kept for half an hour after
- * the
- * latest use, at positions that the service chooses, and are found only with a `prompt_cache_key`. Earlier models
- * cache
- * automatically, free of charge. A lifetime of twelve hours can be requested, but its price is unknown. Sources:
- * "Prompt caching" under developers.openai.com/api/docs/guides and the SDK's comments on `prompt_cache_options`.
+ * the latest use, at positions that the service chooses, and are found only with a `prompt_cache_key`. Earlier models
+ * cache automatically, free of charge. A lifetime of twelve hours can be requested, but its price is unknown.
+ * Sources: "Prompt caching" under developers.openai.com/api/docs/guides and the SDK's comments on
+ * `prompt_cache_options`.
  */
 export function promptCache(model: string): PrefixCache | undefined {
   const [, major, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];

@@ -28,9 +28,8 @@ const enforced: ReadonlySet<string> = new Set([
 
 /**
  * Returns true if a schema can be enforced (`strict: true`) unchanged: the root is an object, every object requires
- * all
- * its properties and allows no others, and only supported keywords occur. Any other schema is sent unchanged without
- * enforcement; the response then probably, but not certainly, matches.
+ * all its properties and allows no others, and only supported keywords occur. Any other schema is sent unchanged
+ * without enforcement; the response then probably, but not certainly, matches.
  */
 export function canBeStrict(schema: unknown): boolean {
   return isFields(schema) && schema['type'] === 'object' && isStrict(schema);

@@ -1,6 +1,6 @@
 import type { Serde } from '@restatedev/restate-sdk';
 
-/** Serializes values between handlers as JSON; `undefined` has no bytes. */
+/** Serializes values between handlers as JSON; `undefined` is serialized to zero bytes. */
 export function jsonSerde<Value>(): Serde<Value> {
   return {
     contentType: 'application/json',

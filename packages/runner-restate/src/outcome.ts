@@ -3,7 +3,7 @@ import { AgentError } from '@cobbler/agent';
 import { toSerializableError } from '@cobbler/agent/runner';
 import { plainJson } from '@cobbler/agent/values';
 
-/** The outcome of a run, as JSON of its output or of its error. */
+/** The outcome of a run, with its output or error as JSON. */
 export type RestateOutcome =
   | { readonly state: 'cancelled' }
   | { readonly state: 'done' | 'failed'; readonly text: string };

@@ -20,8 +20,7 @@ import { handlerNames, services } from './services.ts';
 
 /**
  * Options of {@link restateRunner}: the workflow, and how the engine and this process reach each other. All times are
- * in
- * milliseconds.
+ * in milliseconds.
  */
 export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly routine: Routine<Input, Output>;
@@ -39,8 +38,7 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly port?: number;
   /**
    * Address where the engine finds the handlers. All processes of one service share it, behind a load balancer,
-   * because
-   * the engine keeps a run at the address where it started. Default: this process.
+   * because the engine keeps a run at the address where it started. Default: this process.
    */
   readonly address?: string;
   /** True if other processes of this machine listen on the same port. Requires Node 23.1 and Linux. Default false. */
@@ -80,10 +78,8 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 
 /**
  * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
- * can
- * start, signal and cancel every run. If one dies, the engine continues its runs on another. A run of an unknown
- * version
- * fails with code `routine_version`.
+ * can start, signal and cancel every run. If one dies, the engine continues its runs on another. A run of an unknown
+ * version fails with code `routine_version`.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,

@@ -240,7 +240,7 @@ export class RestateSteps implements Steps {
     this.#isPumping = false;
   }
 
-  /** Schedules a check whether the run has ended, for a workflow that waits for something other than a step. */
+  /** Schedules a check of whether the run has ended, for a workflow that waits for something other than a step. */
   #askLater(): void {
     if (this.signal.aborted) return;
     this.#takeQuestionBack = this.#options.runtime.timer(askMs, () => {

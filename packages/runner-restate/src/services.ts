@@ -68,10 +68,8 @@ export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<stri
 
 /**
  * Defines the handlers: for each key an object with the order of its runs, and for each run a workflow with its
- * steps,
- * signals and outcome. The object calls and observes the workflow. This call is never replayed with different code,
- * so
- * a run that cannot continue still ends and the next one starts.
+ * steps, signals and outcome. The object calls and observes the workflow. This call is never replayed with different
+ * code, so a run that cannot continue still ends and the next one starts.
  */
 export function services(
   options: ServicesOptions,

@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly prepare: (connection: Connection) => Promise<void>;
 }
 
-/** Delays between retries, in milliseconds: doubles up to the last. */
+/** First and maximum delay between retries, in milliseconds. The delay doubles each time. */
 const firstPauseMs = 25;
 const maxPauseMs = 400;
 

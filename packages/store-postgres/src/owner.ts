@@ -18,8 +18,7 @@ const kept = 100;
 
 /**
  * Registers this process as an owner in the database. It counts as alive while it updates its row. If it fails to do
- * so
- * for too long, its sessions can be claimed by other processes, and their epochs prevent it from writing.
+ * so for too long, its sessions can be claimed by other processes, and their epochs prevent it from writing.
  */
 export class PostgresOwner {
   readonly lock: string = randomUUID();

@@ -19,18 +19,15 @@ export interface PostgresStoreOptions {
   readonly url: string;
   /**
    * Address of the server itself, for notifications to {@link PostgresStore.watch}. Default: `url`. A pooler cannot
-   * notify,
-   * so watching through one polls.
+   * notify, so watching through one polls.
    */
   readonly listenUrl?: string;
   /** Schema of the tables, created if missing. Default `cobbler`. */
   readonly schema?: string;
   /**
    * How a session is limited to one run at a time. `lease`: a process holds the sessions of its runs while it is
-   * alive.
-   * `runner`: a `Runner` ensures it, such as Restate with a key. A claim then always succeeds and excludes the
-   * previous
-   * writer, so the steps of one run can move between processes. Default `lease`.
+   * alive. `runner`: a `Runner` ensures it, such as Restate with a key. A claim then always succeeds and excludes the
+   * previous writer, so the steps of one run can move between processes. Default `lease`.
    */
   readonly exclusion?: 'lease' | 'runner';
   /** Time without a heartbeat after which a process counts as dead, in milliseconds. Default 15,000. */
@@ -72,10 +69,8 @@ const emptyMs = 86_400_000;
  * durability configured on the server; by default they survive a power failure. The tables are created and migrated
  * on first use.
  * @throws AgentError `invalid`, code `store_address` or `store_schema`. Methods reject with an AgentError that
- * explains
- * the problem and the fix: codes `store_unreachable`, `store_denied`, `store_missing`, `store_newer`,
- * `store_foreign`,
- * `store_readonly`, `store_full`, `store_busy`, `store_damaged`, `store_closed`.
+ * explains the problem and the fix: codes `store_unreachable`, `store_denied`, `store_missing`, `store_newer`,
+ * `store_foreign`, `store_readonly`, `store_full`, `store_busy`, `store_damaged`, `store_closed`.
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return new SessionsInPostgres(options);

@@ -113,8 +113,7 @@ export class PostgresSessionLog {
 
   /**
    * Inserts the events of an append. If the connection breaks, the statement may have been executed, or may still be.
-   * A
-   * repeated statement has an effect only once, because the row has advanced. So it is repeated until the database
+   * A repeated statement has an effect only once, because the row has advanced. So it is repeated until the database
    * responds; if it changes nothing, the stored events are compared with those of the append.
    */
   async #insert(batch: AppendBatch, standing: WriterState, tally: SessionStats): Promise<void> {

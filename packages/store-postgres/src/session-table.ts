@@ -175,8 +175,7 @@ export class PostgresSessionTable {
 
   /**
    * Deletes the session's row first, in a statement of its own, so that events appended before the lock was acquired
-   * are
-   * visible to the statements that delete them.
+   * are visible to the statements that delete them.
    */
   async #removeIf(
     connection: Connection,

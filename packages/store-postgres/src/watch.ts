@@ -20,7 +20,7 @@ export interface WatchOptions {
 /** Maximum number of sessions whose last notification is remembered. */
 const maxRemembered = 10_000;
 
-/** Delays before listening is retried, in milliseconds: doubles up to the last. */
+/** First and maximum delay before listening is retried, in milliseconds. The delay doubles each time. */
 const firstPauseMs = 200;
 const maxPauseMs = 10_000;
 

@@ -21,7 +21,7 @@ export interface ListFilesArgs {
 }
 
 interface Listed extends WalkEntry {
-  /** 1 for entries of the directory itself. */
+  /** Depth of the entry; 1 for entries of the directory itself. */
   readonly depth: number;
 }
 

@@ -151,8 +151,7 @@ async function linesOf(
   const isAll = first === 1 && isWhole && window.lastTaken === window.lines;
   if (isAll && window.cutBytes === 0) return toolOutput({ content: text, summary: total });
   const shown = first === window.lastTaken ? `line ${first}` : `lines ${first} to ${window.lastTaken}`;
-  const cut =
-    window.cutBytes > 0 ? `; line ${first} is cut, ${sizeOf(window.cutBytes)} of it are missing` : '';
+  const cut = window.cutBytes > 0 ? `; line ${first} is cut off, ${sizeOf(window.cutBytes)} omitted` : '';
   const more =
     isWhole && window.lastTaken === window.lines ? '' : `; to read more, use offset ${window.lastTaken + 1}`;
   const gap = text.endsWith('\n') ? '' : '\n';

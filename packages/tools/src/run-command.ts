@@ -42,8 +42,7 @@ const progressMs = 100;
 
 /**
  * Runs a shell command in the workspace. The command can access everything that its user can. The gate decides about
- * it;
- * this function does not inspect it.
+ * it; this function does not inspect it.
  */
 export function runCommand(workspace: Workspace, options: RunCommandOptions = {}): Tool {
   const defaultSeconds = (options.timeoutMs ?? 120_000) / 1000;
@@ -153,8 +152,7 @@ const maxInvalid = 0.1;
 
 /**
  * Cleans the output of a command for a model: no colors or cursor movements, plain line breaks, only text. Binary
- * output
- * is described instead.
+ * output is described instead.
  */
 function commandOutput(raw: string, totalBytes: number): string {
   const plain = stripVTControlCharacters(raw).replaceAll('\r\n', '\n');

@@ -17,8 +17,7 @@ export interface WorkspaceToolsOptions extends RunCommandOptions, SearchOptions 
 
 /**
  * Creates all tools for one directory: read_file, write_file, edit_file, list_files, search_files, run_command. Each
- * can
- * also be created alone, from a {@link Workspace}.
+ * can also be created alone, from a {@link Workspace}.
  * @throws AgentError `invalid` if `root` is not a directory.
  */
 export function workspaceTools(options: WorkspaceToolsOptions): Tool[] {

@@ -70,7 +70,7 @@ describe('read_file', () => {
     box.write('line', 'x'.repeat(3_000_000));
     const cut = await read({ path: 'line' });
     expect(cut.text.length).toBeLessThan(201_000);
-    expect(cut.text).toMatch(/\n\[line 1 of 1 line; line 1 is cut, 2\.7 MiB of it are missing\]$/);
+    expect(cut.text).toMatch(/\n\[line 1 of 1 line; line 1 is cut off, 2\.7 MiB omitted\]$/);
     box.write('wide', `${'y'.repeat(150_000)}\n`.repeat(3));
     expect((await read({ path: 'wide' })).text).toMatch(
       /\n\[line 1 of 3 lines; to read more, use offset 2\]$/,

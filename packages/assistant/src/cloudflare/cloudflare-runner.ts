@@ -32,8 +32,7 @@ export interface CloudflareRunnerOptions {
 export interface CloudflareRunner extends Runner {
   /**
    * Checks runs that were unchanged for this time, in milliseconds: wakes waiting runs, starts runs that were
-   * recorded
-   * but never started, and ends runs that the engine has abandoned. For a scheduled task.
+   * recorded but never started, and ends runs that the engine has abandoned. Call it from a scheduled task.
    * @returns the number of checked runs
    */
   sweep(olderThanMs: number): Promise<number>;
@@ -49,8 +48,7 @@ const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']
 
 /**
  * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine, in
- * which
- * `runWorkflow` executes the runs, stores the results of steps.
+ * which `runWorkflow` executes the runs, stores the results of steps.
  */
 export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
   return new RunnerOnWorkflows(options);

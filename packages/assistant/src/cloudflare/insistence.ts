@@ -9,8 +9,7 @@ const never = new AbortController().signal;
 
 /**
  * Repeats work that fails because the database is briefly busy, after 0.2 s, 0.4 s and so on, for six seconds. Only
- * for
- * work that is safe to repeat.
+ * for work that is safe to repeat.
  */
 export async function insistently<Value>(runtime: Runtime, work: () => Promise<Value>): Promise<Value> {
   for (let attempt = 1; ; attempt += 1) {

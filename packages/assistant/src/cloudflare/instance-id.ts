@@ -1,7 +1,7 @@
 import type { Runtime } from '@cobbler/agent';
 import type { WorkflowBinding } from './workflow.ts';
 
-/** Pattern of a valid id for a Workflow instance with a digit: plain words may be names of its methods. */
+/** Pattern of a valid id of a Workflow instance with a digit. An id without one could be the name of a method. */
 const instancePattern = /^(?=.*\d)[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}$/;
 
 /** Name of the only event. It contains no data, because the database does. */

@@ -1,7 +1,7 @@
 import type { Sql, SqlRow } from '../storage/sql.ts';
 import { numberIn, numberOrNone, textIn, textOrNone } from '../storage/sql-row.ts';
 
-/** The outcome of a run, as JSON of its output or of its error. */
+/** The outcome of a run, with its output or error as JSON. */
 export interface RunOutcome {
   readonly state: 'done' | 'failed';
   readonly text: string;
@@ -30,7 +30,7 @@ const insertRun = `
   WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
     AND NOT (?4 AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND ${isOpen}))`;
 
-/** A run has its input from the beginning, so that this finds only one that was just inserted. */
+/** Inserts the input of a new run. An existing run already has one, so the statement has no effect on it. */
 const insertInput = `
   INSERT INTO run_values (run_id, kind, name, text)
   SELECT id, 'input', '', ?2 FROM runs WHERE id = ?1
@@ -95,9 +95,7 @@ export class D1RunTable {
     };
   }
 
-  /**
-   * Claims a run from its previous owner when it is its turn. Undefined: it is not its turn, or the run has ended.
-   */
+  /** Claims a run from its previous owner. Returns undefined if it is not its turn or it has ended. */
   async claim(runId: string, now: number): Promise<OwnRun | undefined> {
     const [claimed, given] = await this.#sql.batch([
       { text: claim, params: [runId, now] },

@@ -40,10 +40,8 @@ const patienceMs = 15 * 60_000;
 
 /**
  * Stores memories on Cloudflare: their texts in D1, their vectors in Vectorize. Vectorize returns new vectors only
- * after
- * seconds to minutes; until then they are also stored in D1, so that a memory can be found immediately. Results
- * always
- * belong to the chat, whatever Vectorize returns, because their texts are read from D1 by chat.
+ * after seconds to minutes; until then they are also stored in D1, so that a memory can be found immediately. Results
+ * always belong to the chat, whatever Vectorize returns, because their texts are read from D1 by chat.
  */
 export function vectorizeMemory(options: VectorizeMemoryOptions): MemoryIndex {
   const parts: VectorizeSettings = { runtime: systemRuntime, ...options, index: speaking(options.index) };
@@ -104,10 +102,8 @@ function speaking(index: Vectorize): Vectorize {
 
 /**
  * Returns the id of a memory's vector, a hash of at most 64 characters that reveals nothing. It depends on the
- * embedder,
- * so that vectors of different embedders are never confused, and on the row, so that the id of a deleted memory is
- * not
- * reused.
+ * embedder, so that vectors of different embedders are never confused, and on the row, so that the id of a deleted
+ * memory is not reused.
  */
 function vectorId(
   { runtime, embedder }: VectorizeSettings,

@@ -1,6 +1,6 @@
 /**
- * The part of a Vectorize binding that is used: https://developers.cloudflare.com/vectorize/reference/client-api/
- * A call resolves when it is accepted; written vectors appear in results seconds to minutes later.
+ * The part of a Vectorize binding that is used: https://developers.cloudflare.com/vectorize/reference/client-api/ A
+ * call resolves when it is accepted; written vectors appear in results seconds to minutes later.
  */
 export interface Vectorize {
   upsert(vectors: VectorizeEntry[]): Promise<unknown>;

@@ -31,13 +31,12 @@ export interface WorkflowRunOptions {
   readonly pollMs?: number;
 }
 
-/** Time that functions which ignore their signal have to end, in milliseconds. */
+/** Time allowed for functions that ignore their signal to end, in milliseconds. */
 const graceMs = 5000;
 
 /**
  * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. Failures of
- * the
- * routine do not reject: the outcome is in the database.
+ * the routine do not reject: the outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;

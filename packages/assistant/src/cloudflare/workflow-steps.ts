@@ -32,9 +32,8 @@ export interface WorkflowStepsOptions {
 type StoredResult = { kind: 'value' | 'error'; text: string } | { kind: 'value' | 'error'; at: 'table' };
 
 /**
- * A step of the engine: the routine's step name, and which of several engine steps for it. An empty name is the wait
- * for
- * the run's turn.
+ * A step of the engine: the routine's step name, and which of several engine steps for it. An empty name stands for
+ * the wait for the run's turn.
  */
 type StepName = readonly [name: string, part?: string];
 
@@ -57,8 +56,7 @@ const broken = { limit: 5, delay: 1000, backoff: 'exponential' } as const;
 
 /**
  * The steps of a run on top of a Cloudflare Workflow. The engine stores the results of steps. The signals and the
- * state
- * of the run are in the database; a wake event only triggers a check. After the run is stopped, no step starts.
+ * state of the run are in the database; a wake event only triggers a check. After the run is stopped, no step starts.
  */
 export class WorkflowSteps implements Steps {
   readonly runId: string;
@@ -233,7 +231,7 @@ export class WorkflowSteps implements Steps {
     return value;
   }
 
-  /** Checks until there is a result or until a time. Returns undefined if the time comes first. */
+  /** Polls until there is a result or a time is reached. Returns undefined in the second case. */
   async #wait<Found>(
     name: string,
     until: number | undefined,
@@ -274,7 +272,7 @@ export class WorkflowSteps implements Steps {
     }
   }
 
-  /** Schedules checks whether the run may continue, except while it only waits. */
+  /** Schedules checks of whether the run may continue, except while it only waits. */
   #lookLater(): void {
     if (this.signal.aborted) return;
     const { runtime, lookMs } = this.#options;
@@ -307,8 +305,8 @@ function engineTimeMs({ timeoutMs = 600_000, retry }: StepSettings): number {
 }
 
 /**
- * Returns the engine's name of a step. It allows at most 256 characters and no control characters. `~` is reserved
- * here.
+ * Returns the name of a step in the engine, which allows at most 256 characters and no control characters. `~` is
+ * reserved here.
  */
 async function engineNameOf(runtime: Runtime, [name, part]: StepName): Promise<string> {
   const own = /^[\x20-\x7d]{0,200}$/.test(name) ? name : `~${await runtime.digest(name)}`;

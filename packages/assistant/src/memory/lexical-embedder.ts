@@ -1,7 +1,7 @@
 import type { Embedder } from './embedder.ts';
 import { contentWords } from './words.ts';
 
-/** Number of dimensions, which is the maximum of Vectorize. */
+/** Number of dimensions: the maximum that Vectorize supports. */
 const dimensions = 1536;
 
 /** Number of dimensions per feature, so that two features that share one of them remain distinct. */
@@ -13,8 +13,7 @@ const partShare = 0.5;
 /**
  * Creates an embedder without a model or a network. It compares words, not meaning: texts are similar if they share
  * content words, forms of the same word, or words with the same beginning. A question in different words finds
- * nothing.
- * Use the embeddings of a provider to compare meaning.
+ * nothing. Use the embeddings of a provider to compare meaning.
  */
 export function lexicalEmbedder(): Embedder {
   return {

@@ -18,8 +18,7 @@ const maxQueryLength = 2000;
 
 /**
  * Returns the memories of a chat that match a text, best first. Never rejects, and never delays a reply beyond the
- * limit:
- * if the memory fails or is late, it returns none, and `report` receives the reason.
+ * limit: if the memory fails or is late, it returns none, and `report` receives the reason.
  */
 export async function recallFor(
   memory: MemoryIndex,

@@ -37,9 +37,8 @@ const most = { messages: 60, tokens: 24_000, facts: 20, factLength: 500, answerT
 
 /**
  * Summarizes the older messages of a chat, when there are enough, into facts that can be recalled, with one request
- * to
- * the agent. The ids of the memories are derived from the messages. If an earlier attempt failed after storing them,
- * they are found and the agent is not called again.
+ * to the agent. The ids of the memories are derived from the messages. If an earlier attempt failed after storing
+ * them, they are found and the agent is not called again.
  *
  * @throws AgentError if the summary, the embedding or the store failed; the messages remain for the next attempt.
  */

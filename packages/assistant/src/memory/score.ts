@@ -17,10 +17,8 @@ export function meaningScore(cosine: number, floor: number): number {
 
 /**
  * Returns the share of a query's words that a memory contains, as a score up to 0.75. It requires at least two words
- * and
- * two thirds of the query: names and numbers, which embedders handle badly, consist of several words, while one
- * common
- * word can be a coincidence.
+ * and two thirds of the query: names and numbers, which embedders handle badly, consist of several words, while one
+ * common word can be a coincidence.
  */
 export function wordScore(question: readonly Word[], memory: ReadonlySet<string>): number {
   const words = new Map(question.map(({ stem, weight }) => [stem, weight]));

@@ -1,7 +1,6 @@
 /**
  * Words without information about the topic of a text, in English, German, Spanish and French, and the words with
- * which
- * a summary refers to the user. Without accents, as {@link wordsOf} returns them.
+ * which a summary refers to the user. Without accents, as {@link wordsOf} returns them.
  */
 const stopWords: ReadonlySet<string> = new Set(
   `a about above after again all also always am an and any are as at away be because been before being below between

@@ -41,8 +41,7 @@ const tables: readonly string[] = [
 
 /**
  * Stores memories in a local file. Searches compare the query with the vectors of the chat one by one, and with
- * words.
- * After a change of the embedder, memories are embedded again step by step; until then only words find them.
+ * words. After a change of the embedder, memories are embedded again step by step; until then only words find them.
  */
 export function sqliteMemory({ sql, embedder }: SqliteMemoryOptions): MemoryIndex {
   let isReady: Promise<void> | undefined;

@@ -15,8 +15,7 @@ export interface MessageStore {
   add(message: ChatMessage): Promise<boolean>;
   /**
    * Returns the last messages of a chat, oldest first, starting after the chat's latest fresh start. `upTo` is the id
-   * of
-   * the newest message to return.
+   * of the newest message to return.
    */
   recent(chatId: string, count: number, upTo?: string): Promise<readonly ChatMessage[]>;
   /** Returns messages that are not summarized yet, oldest first, without the newest `keep`. */

@@ -73,12 +73,12 @@ export interface KeptAnswer {
  */
 export interface Outbox {
   /**
-   * Sends a message part unless it was sent before. The key identifies the part permanently: the first part with a key
-   * is the one that is sent. Each attempt is recorded before `send` is called. An attempt that ended with code
-   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Concurrent calls with one key in one process are
-   * one call.
-   * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts remain; code `retry_later`, retryable,
-   * when the next attempt is not due yet or another process is sending the part.
+   * Sends a message part unless it was sent before. The key identifies the part permanently: the first part with a
+   * key is the one that is sent. Each attempt is recorded before `send` is called. An attempt that ended with code
+   * `maybe_sent`, or whose process died, is repeated with `isRepeat`. Concurrent calls with one key in one process
+   * are one call.
+   * @throws AgentError the error of `send`, with `retryAfterMs`, while attempts remain; code `retry_later`,
+   * retryable, when the next attempt is not due yet or another process is sending the part.
    */
   deliver(
     key: string,
@@ -101,7 +101,7 @@ export interface Outbox {
   answer(chatId: string, messageId?: string): Promise<KeptAnswer | undefined>;
   /** Deletes a chat's parts and answers. Returns the number of parts. */
   forget(chatId: string): Promise<number>;
-  /** Deletes parts and answers that ended before a time in milliseconds since 1970. Returns the number of parts. */
+  /** Deletes ended parts, and answers, older than a time in milliseconds since 1970. Returns the number of parts. */
   prune(before: number): Promise<number>;
 }
 
@@ -115,8 +115,7 @@ export interface OutboxOptions {
   readonly doubts?: number;
   /**
    * Time after which a part that another process was sending counts as abandoned, in milliseconds. Longer than any
-   * call of
-   * the channel. Default 90,000; 0 if only one process at a time uses the database.
+   * call of the channel. Default 90,000; 0 if only one process at a time uses the database.
    */
   readonly leaseMs?: number;
 }
@@ -236,7 +235,7 @@ async function deliverOnce(
   const { sql, runtime, doubts, leaseMs } = life;
   const now = runtime.now();
   const owner = runtime.id();
-  // Without a lease, every other sender is dead, even one with a clock ahead of this one.
+  // Without a lease, every other sender counts as dead, even one with a clock ahead of this one.
   const leftBehind = leaseMs === 0 ? Number.MAX_SAFE_INTEGER : now - leaseMs;
   const [, taken, , found] = await sql.batch([
     { text: plan, params: [key, chatId, JSON.stringify(piece), now, replyTo ?? null, answer ?? null] },

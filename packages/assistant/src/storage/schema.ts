@@ -12,8 +12,7 @@ export interface Migration {
  * milliseconds since 1970 unless noted.
  *
  * Marks refer to rows by id, because SQLite can change row numbers when a file is compacted or moved, but not the
- * order
- * of rows.
+ * order of rows.
  */
 export const migrations: readonly Migration[] = [
   {

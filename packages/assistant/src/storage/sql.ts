@@ -19,9 +19,8 @@ export interface SqlAnswer {
 }
 
 /**
- * A SQLite database in a local file or D1. D1 has no transactions over several calls, so statements that belong
- * together
- * are one statement or one batch.
+ * A SQLite database in a local file or D1. D1 has no transactions that span several calls, so statements that belong
+ * together are one statement or one batch.
  */
 export interface Sql {
   run(text: string, params?: readonly SqlValue[]): Promise<SqlAnswer>;

@@ -71,7 +71,7 @@ async function request(
   const response = await runtime.fetch(url, {
     method: 'POST',
     ...bodyOf(payload),
-    // Telegram never redirects, and the target of a redirect must not receive the token.
+    // A redirect does not come from Telegram, and its target must not receive the token.
     redirect: 'manual',
     signal,
   });
@@ -151,7 +151,7 @@ function broken(method: string, error: unknown, hide: (text: string) => string):
   return unknown(method, `The connection broke during ${method}.`, cause);
 }
 
-/** Returns a function that removes the token from a text, in any encoding. */
+/** Returns a function that removes the token from a text, even if it is URL-encoded. */
 function hider(token: string): (text: string) => string {
   const secret = token.slice(token.indexOf(':') + 1);
   const forms = [token, encodeURIComponent(token), secret].filter((form) => form !== '');

@@ -8,8 +8,7 @@ interface Range {
 
 /**
  * Splits text into parts of at most `limit` UTF-16 code units: between paragraphs if possible, otherwise between
- * lines,
- * words or characters. A code block that fits in a part is not split. Only white space at the splits is lost.
+ * lines, words or characters. A code block that fits in a part is not split. Only whitespace at the splits is lost.
  */
 export function cutRuns(runs: readonly TextRun[], limit: number): TextRun[][] {
   const text = visibleText(runs);
@@ -35,7 +34,7 @@ function codeBlocks(runs: readonly TextRun[]): Range[] {
   return blocks;
 }
 
-/** Skips white space, except at the start of lines in code. */
+/** Skips whitespace, except at the start of lines in code. */
 function afterBlanks(text: string, from: number, blocks: readonly Range[]): number {
   let at = from;
   while (at < text.length && /\s/.test(text.charAt(at))) {

@@ -19,8 +19,7 @@ export interface PollOptions {
   readonly signal: AbortSignal;
   /**
    * Resolves when the update is stored durably; only then does Telegram forget it. If it rejects, the update is
-   * delivered
-   * again after a delay. Updates arrive one at a time. After a crash, the same update may arrive twice.
+   * delivered again after a delay. Updates arrive one at a time. After a crash, the same update may arrive twice.
    */
   readonly onUpdate: (update: unknown) => Promise<void>;
   /** Default: none, because Telegram itself stores what was confirmed. */
@@ -44,8 +43,7 @@ const conflicts = 5;
  * Fetches updates until `signal` is aborted, then resolves.
  *
  * @throws AgentError `auth` for an invalid token, `invalid` with code `webhook_set` or `other_poller` if the updates
- * are
- * delivered elsewhere. Other failures are retried without limit.
+ * are delivered elsewhere. Other failures are retried without limit.
  */
 export async function poll(options: PollOptions): Promise<void> {
   const { signal, offsets, runtime = systemRuntime } = options;

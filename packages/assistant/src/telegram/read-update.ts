@@ -3,7 +3,7 @@ import type { IncomingOther, IncomingTap, IncomingText, ReadUpdate } from '../ch
 
 /** Options of {@link readUpdate}: the allowed users and the maximum length of their messages. */
 export interface ReadUpdateOptions {
-  /** The numeric ids of the allowed users. User names are not accepted, because they can change owner. */
+  /** The numeric ids of the allowed users. User names are not accepted, because they can change owners. */
   readonly allowed: ReadonlySet<string> | ((userId: string) => boolean);
   /** The bot's own user name, with or without @. Commands may include it. */
   readonly botName?: string;
@@ -14,7 +14,7 @@ export interface ReadUpdateOptions {
 type UpdateFields = Readonly<Record<string, unknown>>;
 type Person = IncomingText | IncomingTap | IncomingOther;
 
-/** Update types of other kinds of chats, or without a new message. */
+/** Descriptions of ignored update types: those of other chats, and those without a new message. */
 const ignoredKinds: Readonly<Record<string, string>> = {
   edited_message: 'an edited message',
   channel_post: 'a post in a channel',
@@ -23,7 +23,7 @@ const ignoredKinds: Readonly<Record<string, string>> = {
   chat_member: 'a change of membership',
 };
 
-/** Message content other than text, in words for the user. */
+/** Names of unsupported content, for the reply to the user. */
 const contents: Readonly<Record<string, string>> = {
   photo: 'images',
   live_photo: 'images',
@@ -47,8 +47,7 @@ const contents: Readonly<Record<string, string>> = {
 
 /**
  * Converts a Telegram update for the assistant. Only allowed users are accepted, by id, and only in a private chat.
- * It
- * never throws. The caption of an image does not count as a message: a reply that ignores the image would be
+ * It never throws. The caption of an image does not count as a message: a reply that ignores the image would be
  * misleading.
  */
 export function readUpdate(update: unknown, options: ReadUpdateOptions): ReadUpdate {

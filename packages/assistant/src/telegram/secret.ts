@@ -6,8 +6,7 @@ export const secretPattern: RegExp = /^[\w-]{1,256}$/;
 
 /**
  * Returns true if the header `X-Telegram-Bot-Api-Secret-Token` contains the secret. It compares complete digests, so
- * the
- * duration reveals nothing about either value. An empty secret never matches.
+ * the duration reveals nothing about either value. An empty secret never matches.
  */
 export async function secretMatches(
   given: string | null | undefined,

@@ -68,9 +68,8 @@ export function sliceRuns(runs: readonly TextRun[], start: number, end: number):
 }
 
 /**
- * White space, control characters, combining marks without a letter and invisible letters. Telegram considers a
- * message
- * of only these empty.
+ * Whitespace, control characters, combining marks without a letter and invisible letters. Telegram considers a
+ * message of only these empty.
  */
 const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 

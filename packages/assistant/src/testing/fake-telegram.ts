@@ -99,8 +99,7 @@ export function fakeTelegram(options: FakeTelegramOptions): FakeTelegram {
 
 /**
  * Returns the handler as a fetch function. Node's error messages for broken connections contain no address, but those
- * of
- * other runtimes do, so these do as well.
+ * of other runtimes do, so these do as well.
  */
 function fetchOf(handler: (request: Request) => Promise<Response>): typeof globalThis.fetch {
   return async (input, init) => {

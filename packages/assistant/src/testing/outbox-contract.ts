@@ -50,7 +50,7 @@ const stateOf = async (outbox: Outbox, key = 'key') =>
   (await outbox.list()).find((entry) => entry.key === key)?.state;
 
 const definitions: readonly PlaceCase<Outbox>[] = [
-  the('deliver', 'a part is sent once, however often it is requested [S3.5]', async ({ store, again }) => {
+  the('deliver', 'sends a part once, even if it is requested repeatedly [S3.5]', async ({ store, again }) => {
     const { sent, send } = counter();
     const first = { state: 'sent', messageId: '1' };
     expectSame(await store.deliver('key', 'chat', piece, send), first, 'the first delivery');
@@ -129,8 +129,8 @@ const definitions: readonly PlaceCase<Outbox>[] = [
     await expectError(other.deliver('key', 'chat', piece, send), 'the early delivery of the other process');
     slow.end.resolve('77');
     const outcome = { state: 'sent', messageId: '77' };
-    expectSame(await delivery, outcome, 'the sender');
-    expectSame(await other.deliver('key', 'chat', piece, send), outcome, 'the other');
+    expectSame(await delivery, outcome, 'the result of the slow sender');
+    expectSame(await other.deliver('key', 'chat', piece, send), outcome, 'the result of the other process');
     expectSame(sent, [], 'the messages of the other process');
   }),
   the(
@@ -156,7 +156,7 @@ const definitions: readonly PlaceCase<Outbox>[] = [
   ),
   the(
     'doubt',
-    'keeps a part that may have been sent as a repeat after a definite failure',
+    'still sends a part as a repeat after a definite failure if it may have been sent before',
     async ({ store, runtime }) => {
       const { tries, send } = counter();
       for (const error of [unsure, down]) {

@@ -28,8 +28,7 @@ const pieceLengths = [3500, 1800, 700];
 /**
  * Splits a call into messages that show all of it, exactly as it would run. A call that needs more than three
  * messages, or that the channel would split, is sent as a file and can only be denied: a user must not allow what is
- * not
- * shown.
+ * not shown.
  */
 export function approvalQuestion(
   channel: Pick<Channel, 'pieces'>,

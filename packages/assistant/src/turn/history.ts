@@ -9,8 +9,7 @@ const leftOut: Message = userMessage([{ type: 'text', text: '(Earlier messages a
 
 /**
  * Converts messages of a chat, oldest first, to a conversation. Services require a user message first, so if the
- * oldest
- * remaining message is the assistant's, a note precedes it.
+ * oldest remaining message is the assistant's, a note precedes it.
  */
 export function conversation(messages: readonly ChatMessage[]): readonly Message[] {
   const whole = messages.filter(({ content }) => content.trim() !== '').map(messageOf);

@@ -24,8 +24,7 @@ const keeping: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs: 
 
 /**
  * Settings of steps for model requests and tool calls. The agent retries requests itself; these retries are for
- * failures
- * outside it.
+ * failures outside it.
  */
 const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 600_000 };
 
@@ -75,8 +74,7 @@ async function admit(dependencies: AssistantDependencies, work: TurnWork, steps:
 
 /**
  * Refuses a turn. Only the first of several refusals gets a reply; otherwise, a flood of messages would cause a flood
- * of
- * replies.
+ * of replies.
  */
 async function refuse(
   dependencies: AssistantDependencies,

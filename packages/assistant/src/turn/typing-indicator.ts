@@ -11,8 +11,7 @@ const longMs = 45_000;
 
 /**
  * Shows the typing indicator, and sends one message if the reply takes long. It never fails a turn, and the message
- * is
- * sent at most once, even across restarts.
+ * is sent at most once, even across restarts.
  * @returns a function that stops the indicator
  */
 export function showTyping(dependencies: AssistantDependencies, steps: Steps, chatId: string): () => void {

@@ -60,8 +60,7 @@ export function workFor(arrival: Incoming, newId: () => string): Work {
 
 /**
  * Returns the key of a work item. Items with one key are processed in order; those that must not wait for an active
- * turn
- * have their own key.
+ * turn have their own key.
  */
 export function keyOf(work: Work): string {
   if (work.type === 'turn') return `chat:${work.chatId}`;

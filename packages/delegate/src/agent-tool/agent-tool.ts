@@ -68,8 +68,7 @@ const endingMs = 10_000;
 
 /**
  * Creates the tool with which a model gives tasks to Claude Code or Codex: create, send, status, list and destroy.
- * The
- * usage of the tasks counts toward the budget of the calling run.
+ * The usage of the tasks counts toward the budget of the calling run.
  * @throws AgentError `invalid` for a workspace that is not a directory, or permission `gate` without a gate.
  */
 export function createAgentTool(options: AgentToolOptions): AgentTool {

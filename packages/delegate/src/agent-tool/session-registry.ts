@@ -26,8 +26,7 @@ export interface RegisteredSession {
 /**
  * Stores sessions in a file. The file is read again before each change, so that sessions added by another process are
  * kept. Without a file, sessions last as long as the registry. If the file cannot be written, only later processes
- * lose
- * the sessions.
+ * lose the sessions.
  */
 export class SessionRegistry {
   readonly #path: string | undefined;

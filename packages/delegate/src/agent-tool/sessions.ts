@@ -303,9 +303,9 @@ function isOtherProcess(pid: number): boolean {
 function after(session: RegisteredSession, result: BackendResult): RegisteredSession {
   const remarks = [
     ...(result.contextLost
-      ? ['[The earlier conversation was lost: this was done without its messages.]']
+      ? ['[The earlier conversation was lost. This task was done without its messages.]']
       : []),
-    ...(result.denials.length > 0 ? [`[Not allowed and not done: ${result.denials.join(', ')}]`] : []),
+    ...(result.denials.length > 0 ? [`[Denied and not executed: ${result.denials.join(', ')}]`] : []),
   ];
   const { cliSessionId = session.cliSessionId } = result;
   return {

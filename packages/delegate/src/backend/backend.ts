@@ -82,8 +82,7 @@ export interface BackendProcess {
   stop(): void;
   /**
    * Decides a call that waits for approval, and has no effect on other calls. Everything except a clear allow denies
-   * the
-   * call. So does an allow with different arguments for a program that does not support them, such as Codex.
+   * the call. So does an allow with different arguments for a program that does not support them, such as Codex.
    */
   decide(callId: string, decision: CallDecision): void;
   /** Sends a message to the program during its task. Returns false if the program cannot receive one. */

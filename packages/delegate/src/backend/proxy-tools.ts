@@ -28,10 +28,7 @@ const names: readonly string[] = [
 /** Represents every unknown tool: its real name is the argument `tool`. */
 export const otherTool = 'other';
 
-/**
- * Time limit of a proxied call: one day. The program has its own limits, and the run's time limit applies to all of
- * it.
- */
+/** Time limit of a proxied call: one day. The program has its own limits, and the run's time limit also applies. */
 const dayMs = 86_400_000;
 
 interface ProxyToolsOptions {
@@ -49,8 +46,7 @@ export interface ProxyTarget {
 
 /**
  * Returns a function that resolves the directory used to judge calls. It is resolved only once, on first use, so that
- * a
- * program cannot replace it. The function throws AgentError `invalid` if `workingDir` is not a directory.
+ * a program cannot replace it. The function throws AgentError `invalid` if `workingDir` is not a directory.
  */
 export function placeIn(workingDir: string, env: Environment): () => ProxyTarget {
   let place: ProxyTarget | undefined;
@@ -68,8 +64,7 @@ interface CallFacts {
   readonly subject: string;
   /**
    * Returns why a user must approve the call; undefined if approval is not needed. Accesses the disk, and throws if
-   * the
-   * directory cannot be used.
+   * the directory cannot be used.
    */
   mustAsk(): string | undefined;
 }

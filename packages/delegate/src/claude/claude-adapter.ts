@@ -86,9 +86,8 @@ function unslashed(prompt: string): string {
 
 /**
  * A connection with approvals. Claude Code asks on its standard output before each call and waits for a decision on
- * its
- * standard input. A hook asks about every call, including reads; the permission prompt asks about calls that Claude
- * Code's own rules would deny.
+ * its standard input. A hook asks about every call, including reads; the permission prompt asks about calls that
+ * Claude Code's own rules would deny.
  */
 class GatedTalk implements CliConnection {
   readonly opening: string;

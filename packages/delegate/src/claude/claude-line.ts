@@ -171,8 +171,7 @@ function usdOf(models: Fields): { usd?: number } {
 
 /**
  * Returns the error of a result: from its status, otherwise from the connection failure, then the kind of end, and
- * only
- * then from its message.
+ * only then from its message.
  */
 function errorOf(result: Fields, message: string): ErrorData {
   const subtype = textOf(result['subtype']);

@@ -62,8 +62,7 @@ export function realFolder(path: string): string {
 
 /**
  * Returns the values of variables whose names indicate keys. Short values are not included, because they could occur
- * in
- * ordinary text.
+ * in ordinary text.
  */
 export function secretsIn(env: Readonly<Record<string, string>>): string[] {
   const named = Object.entries(env).filter(([name]) => /KEY|TOKEN|SECRET|PASSWORD/i.test(name));

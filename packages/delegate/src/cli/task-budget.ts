@@ -15,8 +15,7 @@ export interface AttemptCost {
 
 /**
  * Usage of all attempts of one task. The limits apply to all attempts together: each attempt gets the remainder of
- * the
- * earlier ones.
+ * the earlier ones.
  */
 export class TaskBudget {
   readonly #caps: BackendRequest;

@@ -12,8 +12,7 @@ import { codexName, failed, readItem, usageOf } from './codex-line.ts';
 
 /**
  * Creates the adapter of Codex as a server on its standard streams, with streamed text, approvals and messages during
- * a
- * task.
+ * a task.
  */
 export function appServerAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {

@@ -18,10 +18,8 @@ export interface CodexOptions extends ProgramOptions, CodexSettings {
   readonly permission?: DelegatePermission;
   /**
    * Protocol to use. `exec` is the simple one. `app-server` streams text, asks before commands and changes with
-   * permission
-   * `gate`, and accepts messages during a task; Codex calls it experimental. Default: `app-server` with `gate`,
-   * otherwise
-   * `exec`. A Codex without an app server uses `exec`, except with `gate`.
+   * permission `gate`, and accepts messages during a task; Codex calls it experimental. Default: `app-server` with
+   * `gate`, otherwise `exec`. A Codex without an app server uses `exec`, except with `gate`.
    */
   readonly via?: 'exec' | 'app-server';
 }
@@ -50,8 +48,7 @@ const usageError = 2;
 
 /**
  * Uses the second backend if the program does not support the protocol of the first. The program has then done
- * nothing,
- * so the task is not executed twice.
+ * nothing, so the task is not executed twice.
  */
 function withFallback(first: Backend, second: Backend): Backend {
   const start = (request: BackendRequest, context: BackendContext = {}): BackendProcess => {

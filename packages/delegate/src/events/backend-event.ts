@@ -83,8 +83,7 @@ export function tokensOf({ inputTokens, outputTokens }: Usage): number {
 
 /**
  * Returns the cost since the earlier totals. Lower totals belong to a new conversation and are used unchanged.
- * Undefined
- * for a conversation with unknown earlier totals.
+ * Undefined for a conversation with unknown earlier totals.
  */
 export function usdSince(
   total: number | undefined,
@@ -99,8 +98,7 @@ export function usdSince(
 
 /**
  * Returns the usage since the earlier totals, like {@link usdSince}. For a conversation with unknown earlier totals,
- * the
- * full usage counts, marked as estimated.
+ * the full usage counts, marked as estimated.
  */
 export function usageSince(total: Usage, before: Totals | undefined, resumed: boolean): Usage {
   if (!resumed) return total;

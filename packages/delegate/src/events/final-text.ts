@@ -13,7 +13,7 @@ export function capped(text: string): string {
 
 /**
  * The part of a final text that was not streamed. `nothing`: the streamed text, or its last part, is the final text,
- * ignoring white space. `rest`: the final text continues it. `other`: it is a different text.
+ * ignoring whitespace. `rest`: the final text continues it. `other`: it is a different text.
  */
 export type Unsaid =
   | { readonly type: 'nothing' }

@@ -47,9 +47,8 @@ interface ActiveTask {
 
 /**
  * Presents a program as an agent of the loop. Each response of the program's model is a response of this agent, and
- * each
- * of its calls is a call of the loop, whose tools wait for the program to execute it. So the guarantees of the loop
- * (events, limits, cancellation, a valid conversation) also apply to the program.
+ * each of its calls is a call of the loop, whose tools wait for the program to execute it. So the guarantees of the
+ * loop (events, limits, cancellation, a valid conversation) also apply to the program.
  *
  * It performs one task at a time: a new one starts only after the previous one has ended.
  */
@@ -89,7 +88,7 @@ export class BackendAgent implements Agent {
     this.#options = options;
   }
 
-  /** The price at which the last response costs what the program reported. */
+  /** The price per token that makes the last response cost what the program reported. */
   get price(): Price | undefined {
     return this.#price;
   }
@@ -231,10 +230,8 @@ export class BackendAgent implements Agent {
 
   /**
    * Returns the last response after the program has ended. Its last output is a response only if the task succeeded
-   * or if
-   * the service reported why not. A final text that was not streamed is a separate response, unless the run has no
-   * turn
-   * left for it.
+   * or if the service reported why not. A final text that was not streamed is a separate response, unless the run has
+   * no turn left for it.
    */
   #last(live: ActiveTask, builder: ResponseBuilder, result: BackendResult): ModelResponse {
     const { status, error, stop } = result;

@@ -17,8 +17,7 @@ interface CallState {
 
 /**
  * The calls of one task. The program asks about calls and reports their outcomes; the loop decides about them and
- * waits
- * for the outcomes. These steps can occur in any order.
+ * waits for the outcomes. These steps can occur in any order.
  */
 export class Calls {
   readonly #known: Map<string, CallState> = new Map();

@@ -36,8 +36,7 @@ export interface DelegatedHarnessOptions
 /**
  * Creates a conversation with Claude Code or Codex. It has the same events, limits, store and outcomes as the local
  * loop, because it is the local loop with an agent that relays the program's output. The conversation continues after
- * a
- * restart, using the id in the log. The cost of an interrupted run is reported with the next one.
+ * a restart, using the id in the log. The cost of an interrupted run is reported with the next one.
  * @throws AgentError `invalid` for a gate with a backend that never asks.
  */
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
@@ -102,8 +101,7 @@ function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harnes
 
 /**
  * Returns the error for a fork: if two conversations continued the same one of the program, each would miss messages
- * of
- * the other.
+ * of the other.
  */
 function noFork(backend: Backend): AgentError {
   const message = `A conversation with ${backend.name} cannot be forked.`;

@@ -4,7 +4,7 @@ import type { Backend } from '../backend/backend.ts';
 import { proxyTools } from '../backend/proxy-tools.ts';
 import { BackendAgent } from './backend-agent.ts';
 
-/** Options of a loop over a program. */
+/** Options of {@link delegatedLoop}. */
 export interface DelegatedLoopOptions {
   readonly backend: Backend;
   /** The working directory of the program. */
@@ -19,8 +19,7 @@ export interface DelegatedLoopOptions {
 
 /**
  * A program as the parts of an executor, for one run after another: its agent, its tools and its prices. The
- * executor's
- * gate decides about calls if the backend asks about them.
+ * executor's gate decides about calls if the backend asks about them.
  */
 export interface DelegatedLoop {
   readonly agent: Agent;
@@ -54,8 +53,8 @@ export function delegatedLoop(options: DelegatedLoopOptions): DelegatedLoop {
 }
 
 /**
- * Returns the prices. The cost of a request is unknown in advance; afterwards, the program's report counts if it
- * exists.
+ * Returns the pricing of the executor. The cost of a request is unknown in advance; afterward, the cost that the
+ * program reports is used, if any.
  */
 function pricingOf(backendAgent: BackendAgent, backend: Backend, own: Pricing | undefined): Pricing {
   return (provider, model, inputTokens): Price | undefined =>

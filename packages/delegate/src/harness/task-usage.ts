@@ -74,7 +74,7 @@ export class TaskUsage {
 
 const nothingDue: ReportedUsage = { usage: noUsage, wasted: noUsage };
 
-/** Returns the price per token at which the tokens cost what the program reported. */
+/** Returns the price per token that makes the usage cost what the program reported. */
 export function priceOf({ usage, wasted, usd }: ReportedUsage): Price | undefined {
   if (usd === undefined) return undefined;
   const each = (usd * 1_000_000) / Math.max(1, tokensOf(usage) + tokensOf(wasted));

@@ -74,10 +74,8 @@ interface ActivePrompt {
 
 /**
  * A session agent for Claude Code that uses the Claude Agent SDK. Every call is passed to `canUseTool`, including
- * reads.
- * In the mode `plan`, nothing is written. A lost conversation is restarted once, and a transient failure of the
- * service
- * is retried once.
+ * reads. In `plan` mode, nothing is written. A lost conversation is restarted once, and a transient failure of the
+ * service is retried once.
  */
 export class ClaudeCodeAgent implements SessionAgent {
   readonly #config: ClaudeCodeAgentConfig;
@@ -97,8 +95,7 @@ export class ClaudeCodeAgent implements SessionAgent {
   /**
    * Executes a prompt. Failures of the service are in the response.
    * @throws AgentError `invalid` for a session with an active prompt, an agent that was shut down, or an SDK that is
-   * not
-   * installed.
+   * not installed.
    */
   async execute(
     prompt: string,

@@ -1,13 +1,13 @@
 import { textOf } from '../events/fields.ts';
 
-/** Additional instructions while a session is in the mode `plan`. */
+/** Additional instructions while a session is in `plan` mode. */
 export const planInstruction: string = [
   'You are planning. Explore the project and think the task through before you change anything.',
   'Change nothing: no file, no setting, no system. Writing tools are refused.',
   'When the plan is ready, call ExitPlanMode with it.',
 ].join('\n');
 
-/** The message for a call of a writing tool in the mode `plan`. */
+/** The message for a call of a writing tool in `plan` mode. */
 export const planRefusal =
   'This is not allowed while planning. Explore, then call ExitPlanMode with the plan.';
 

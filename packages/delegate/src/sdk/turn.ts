@@ -20,8 +20,7 @@ export interface TurnResult {
 
 /**
  * Reads the messages of the SDK until its result and awaits the callback for each. The SDK throws after every result
- * that
- * is an error, so an exception counts only if there was no result.
+ * that is an error, so an exception counts only if there was no result.
  */
 export async function readTurn(
   messages: AsyncIterable<unknown>,

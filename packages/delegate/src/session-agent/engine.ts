@@ -17,8 +17,7 @@ export interface EngineOptions extends Omit<DelegatedHarnessOptions, 'backend' |
 
 /**
  * Creates a conversation with any session agent: gate, events, limits and store work as with the local loop. Closing
- * the
- * engine ends its conversation, but not the agent, which the caller owns.
+ * the engine ends its conversation, but not the agent, which the caller owns.
  */
 export function buildEngine(agent: SessionAgent, options: EngineOptions = {}): Harness {
   const { workingDir = process.cwd(), mode, name = 'agent', ...rest } = options;

@@ -27,8 +27,7 @@ export type ToolVerdict =
 export interface ExecuteCallbacks {
   /**
    * Decides each call before it runs. The caller reads the result with `readVerdict` of `@cobbler/agent`: an
-   * exception, and
-   * everything except a clear allow, denies the call.
+   * exception, and everything except a clear allow, denies the call.
    */
   readonly canUseTool?: (
     toolName: string,

@@ -10,9 +10,8 @@ export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
 
 /**
  * Converts a harness to a session agent. A harness is one conversation, whatever session it is executed in; a
- * function
- * creates a conversation for each session. For an existing harness, `canUseTool` decides the calls for which its gate
- * asks the user; for one created by the function with the given gate, it decides every call.
+ * function creates a conversation for each session. For an existing harness, `canUseTool` decides the calls for which
+ * its gate asks the user; for one created by the function with the given gate, it decides every call.
  */
 export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
   return new HarnessAgent(typeof harness === 'function' ? harness : () => harness);

@@ -167,7 +167,7 @@ function beforeSending(error: unknown): unknown {
   return new AgentError({
     kind: 'invalid',
     code: name === 'AI_LoadAPIKeyError' ? 'no_key' : 'refused_by_sdk',
-    message: `The AI SDK rejects this request: ${message}`,
+    message: `The AI SDK rejected this request: ${message}`,
   });
 }
 
@@ -203,8 +203,7 @@ const ascii = new TextDecoder('latin1');
 
 /**
  * The response body as the SDK reads it. The stream always ends and never fails, because a failing stream discards
- * its
- * queued data, but the data received before a failure must be read.
+ * its queued data, but the data received before a failure must be read.
  */
 class FetchBody {
   readonly stream: ReadableStream<Uint8Array>;

@@ -3,8 +3,7 @@ import type { SinkCall } from '../values/sink-call.ts';
 
 /**
  * The sink calls of each chunk. The SDK has already read the bytes, so an empty chunk passes its sink calls through
- * the
- * body reader without serializing them.
+ * the body reader without serializing them.
  */
 const carried = new WeakMap<Uint8Array, readonly SinkCall[]>();
 

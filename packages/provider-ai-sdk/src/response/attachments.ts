@@ -20,10 +20,8 @@ export interface AttachmentBlock {
 
 /**
  * Collects the data that a provider attaches to blocks of a response and expects back. A text part has no field for
- * it,
- * so its data is stored in the reasoning before it, or in a separate part after it. Ids are useful only with
- * reasoning,
- * because the service then looks for the items that follow; without reasoning they are omitted.
+ * it, so its data is stored in the reasoning before it, or in a separate part after it. Ids are useful only with
+ * reasoning, because the service then looks for the items that follow; without reasoning they are omitted.
  */
 export class Attachments {
   #thought: AttachmentBlock | undefined;

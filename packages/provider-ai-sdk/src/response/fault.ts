@@ -93,6 +93,6 @@ function advise(status: number, kind: FaultKind | undefined, told: string | unde
   if (status === 404)
     return `The model's service does not know this model or address${said} Check the model's name and the base URL.`;
   if (kind === 'busy') return `The model's service is overloaded${said}`;
-  if (status === 429) return `The model's service limits requests${said}`;
+  if (status === 429) return `The rate limit of the model's service was reached${said}`;
   return `The model's service responded with status ${status}${said}`;
 }

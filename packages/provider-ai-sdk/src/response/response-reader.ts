@@ -25,8 +25,7 @@ const maxArguments = 1024 * 1024;
 
 /**
  * Converts the stream parts of one response to sink calls. An id identifies a part only between its start and its
- * end,
- * because services reuse ids.
+ * end, because services reuse ids.
  */
 export class ResponseReader {
   readonly #open = new Map<string, AttachmentBlock>();
@@ -270,7 +269,7 @@ function closingOutput(event: unknown): ClosingOutput | undefined {
   return { text: texts.join(''), calls };
 }
 
-/** Returns true if the texts are equal, ignoring white space. */
+/** Returns true if the texts are equal, ignoring whitespace. */
 function isSame(left: string, right: string): boolean {
   return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
 }
@@ -291,8 +290,7 @@ const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'
 
 /**
  * Returns true if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no
- * content.
- * A known type with content that does not match is an error.
+ * content. A known type with content that does not match is an error.
  */
 function canSkip(value: unknown): boolean {
   const event = fieldsOf(value);

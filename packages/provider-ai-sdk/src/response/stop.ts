@@ -18,8 +18,8 @@ const raw: ReadonlyMap<string | undefined, StopReason> = new Map<string | undefi
 
 /**
  * Returns why the model stopped, or undefined if something else ended the response. For a stream that was cut off,
- * the
- * SDK also reports a finish, with the reason `interrupted` or `error`, or with `other` and no reason of the service.
+ * the SDK also reports a finish, with the reason `interrupted` or `error`, or with `other` and no reason of the
+ * service.
  */
 export function stopOf(reason: LanguageModelV4FinishReason, hasCalls: boolean): StopReason | undefined {
   if (reason.unified === 'interrupted' || reason.unified === 'error') return undefined;
@@ -56,8 +56,7 @@ export function stopWord(event: unknown): string | undefined {
 
 /**
  * Returns the stop reason to use. The service's own reason takes precedence over the SDK's, except over a refusal:
- * the
- * SDK reports a failure after an unknown event, and a tool call whatever the service's reason.
+ * the SDK reports a failure after an unknown event, and tool calls whatever the service's reason is.
  */
 export function settledReason(
   concluded: LanguageModelV4FinishReason,

@@ -14,8 +14,9 @@ export function throughAiSdk(testing: ProviderTesting, { provider, lacks }: Betw
 }
 
 /**
- * Rewrites a request to the form that the mock of the Responses API reads. The API accepts messages with and without
- * their type, and instructions as initial system messages; the mock reads one form and the SDK writes the other.
+ * Rewrites a request into the form that the mock of the Responses API reads. The API accepts messages with and
+ * without their type, and instructions as initial system messages; the mock reads one form and the SDK writes the
+ * other.
  */
 function inOurWords(body: unknown): unknown {
   if (!isFields(body) || !Array.isArray(body['input'])) return body;

@@ -10,7 +10,7 @@ import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import { sealOf } from './signature.ts';
 
-/** Parses a request to the neutral form. The rules have already rejected requests that a provider must not send. */
+/** Parses a request into the neutral form. The rules have already rejected requests that a provider must not send. */
 export function read(value: unknown): ReadRequest {
   const body = value as MessageCreateParamsStreaming;
   if (body.stream !== true) throw new Error('The request does not set "stream".');

@@ -8,10 +8,9 @@ import { isSigned } from './signature.ts';
 /**
  * Checks a request for errors that the real service rejects, with its messages. Each rule names where its message was
  * seen: `gh` is a page on GitHub that quotes the response, `quoted` the tests of several public programs, `doc` a
- * page
- * under platform.claude.com/docs that documents the rejection, `sdk` the types of @anthropic-ai/sdk 1.11.0. Messages
- * marked `form` were not seen for this field and follow the general form of the others ("path: Field required",
- * "path: Extra inputs are not permitted", gh amrit110/oli#7).
+ * page under platform.claude.com/docs that documents the rejection, `sdk` the types of @anthropic-ai/sdk 1.11.0.
+ * Messages marked `form` were not seen for this field and follow the general form of the others ("path: Field
+ * required", "path: Extra inputs are not permitted", gh amrit110/oli#7).
  */
 export function refuse(body: unknown): WireError | undefined {
   const request = fieldsOf(body);
@@ -289,9 +288,9 @@ function toolUseIds(request: Fields): string | undefined {
 }
 
 /**
- * Every call has one result, at the beginning of the next message, and no other results exist.
- * gh anthropics/claude-code#3512, #13460; several results for one call: quoted;
- * text before results invalidates them: doc agents-and-tools/tool-use/handle-tool-calls.
+ * Checks that every call has one result, at the beginning of the next message, and that there are no other results.
+ * gh anthropics/claude-code#3512, #13460; several results for one call: quoted; text before results invalidates them:
+ * doc agents-and-tools/tool-use/handle-tool-calls.
  */
 function toolResults(request: Fields): string | undefined {
   const messages = messagesOf(request);

@@ -1,9 +1,8 @@
 /**
  * Signs thinking in the mock. The real service's signature is opaque and ties the text to itself. This one does the
- * same
- * in readable form: it contains the seal of the script and a checksum of the text and the seal, so that changed
- * blocks
- * are rejected. Unpaired surrogates, which the real service never sends, are replaced before the text is signed.
+ * same in readable form: it contains the seal of the script and a checksum of the text and the seal, so that changed
+ * blocks are rejected. Unpaired surrogates, which the real service never sends, are replaced before the text is
+ * signed.
  */
 export function sign(text: string, seal: string): string {
   // Lone surrogates are escaped by JSON, so that any seal can be encoded.

@@ -11,7 +11,7 @@ import type { ScriptAnswer, ScriptBlock, Step } from '@cobbler/agent/testing';
 import { fieldsOf } from '../fields.ts';
 import { sign } from './signature.ts';
 
-/** The service's stop reasons by Cobbler's; `unknown` stands for a reason of a future version. */
+/** The service's stop reason for each of Cobbler's; `unknown` stands for a reason of a future version. */
 const stopReasons: Readonly<Record<StopReason, string>> = {
   complete: 'end_turn',
   tool_use: 'tool_use',

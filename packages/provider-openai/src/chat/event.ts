@@ -39,10 +39,8 @@ function answerOf(out: ResponseSink): ChatStreamState {
 
 /**
  * Reads one chunk of a streamed completion. The finish reason ends the response, because it follows all content.
- * Usage
- * comes later, and some servers omit the final `[DONE]`. A stream without a finish reason was cut off, whatever its
- * last
- * chunk contains.
+ * Usage comes later, and some servers omit the final `[DONE]`. A stream without a finish reason was cut off, whatever
+ * its last chunk contains.
  */
 export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (payload === '[DONE]') return;
@@ -127,8 +125,7 @@ function callsIn(delta: Fields): readonly Fields[] {
 
 /**
  * Returns the stop reason. Many servers send `stop` where OpenAI sends `tool_calls`, so it depends on whether there
- * are
- * calls. Announced calls that never arrive are handled elsewhere.
+ * are calls. Announced calls that never arrive are handled elsewhere.
  */
 function stopOf(reason: string, answer: ChatStreamState): StopReason {
   if (reason === 'length') return 'max_tokens';
@@ -159,8 +156,7 @@ interface MessageText {
 
 /**
  * Reads the text of a delta or a message. Content is a string, or with some servers a list of parts. A part that
- * cannot
- * be read makes the response invalid, so that no content is lost silently.
+ * cannot be read makes the response invalid, so that no content is lost silently.
  */
 function readSaid(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers send reasoning in one of these fields, or in both with the same text.

@@ -34,8 +34,7 @@ function answerOf(out: ResponseSink): ResponsesStreamState {
 
 /**
  * Reads one server-sent event of the Responses API. Events without new content (`in_progress`, `content_part.added`)
- * and
- * unknown events are skipped.
+ * and unknown events are skipped.
  */
 export function responsesEvent(payload: unknown, out: ResponseSink): void {
   // Compatible servers end with the `[DONE]` of the older API; any other text is not part of this protocol.
@@ -236,9 +235,8 @@ function close(response: EventPayload, out: ResponseSink): void {
 
 /**
  * Returns true if an item can be sent back. Nothing is stored at the service, so it would not find an item without
- * its
- * content: "Item with id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models send
- * plain content.
+ * its content: "Item with id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models
+ * send plain content.
  */
 function canReturn(item: EventPayload): boolean {
   const { encrypted_content: encrypted, content } = item;

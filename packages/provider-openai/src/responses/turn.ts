@@ -60,8 +60,7 @@ function inputContent(part: UserPart): ResponseInputContent {
 
 /**
  * Converts the parts of a response. Items sealed by this provider are sent back unchanged, in their position. The
- * service
- * ties a reasoning item to the item after it, by id, and rejects either without the other for the rest of the
+ * service ties a reasoning item to the item after it, by id, and rejects either without the other for the rest of the
  * conversation ("... was provided without its required following item", "... without its required 'reasoning' item").
  * So:
  *

@@ -48,8 +48,7 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
 
 /**
  * Returns the body without its input. Fields are assigned one by one, because TypeScript checks their names only
- * then.
- * The instructions are sent as one string, stable parts first; defaults of the service are omitted.
+ * then. The instructions are sent as one string, stable parts first; defaults of the service are omitted.
  */
 function responsesBody(
   request: WireRequest,

@@ -6,7 +6,7 @@ export interface TurnPart {
   readonly parts: readonly ReadPart[];
 }
 
-/** Joins consecutive items of one role to one turn: tool results and the user's content. */
+/** Joins consecutive items of one role into one turn: tool results and the user's content. */
 export function turnsOf(pieces: readonly TurnPart[]): ReadRequest['turns'] {
   const turns: { readonly side: TurnPart['side']; readonly parts: ReadPart[] }[] = [];
   for (const { side, parts } of pieces) {

@@ -62,8 +62,7 @@ export function failureOf(fault: ScriptFault): WireFailure {
 
 /**
  * Returns a failure as an HTTP response. The message repeats a rejected key; OpenAI shows only its ends, other
- * servers
- * all of it.
+ * servers all of it.
  */
 export function errorOf(fault: ScriptFault, secret: string): WireError {
   const failure = failureOf(fault);

@@ -18,7 +18,7 @@ const minSimilarity = 0.5;
 
 /**
  * Finds the passage that a wrong `old_text` most likely means: the position that matches most of its lines, ignoring
- * white space, otherwise the line most similar to its first line.
+ * whitespace, otherwise the line most similar to its first line.
  */
 export function closestPassage(text: string, wanted: string): ClosestPassage | undefined {
   const lines = text.split(/\r?\n/).slice(0, maxFileLines);

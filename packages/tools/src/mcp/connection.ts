@@ -52,8 +52,7 @@ export interface McpCallOptions {
 
 /**
  * A connection to one server. If the server ends, it is restarted when needed: immediately the first time, then after
- * a
- * delay that grows until a call succeeds. An interrupted call is never repeated.
+ * a delay that grows until a call succeeds. An interrupted call is never repeated.
  */
 export class McpConnection {
   readonly callMs: number;
@@ -61,7 +60,7 @@ export class McpConnection {
   readonly #links = new Set<Promise<unknown>>();
   #link: Link | undefined;
   #opening: Promise<Link> | undefined;
-  /** Number of ends and failed starts since the last successful call. */
+  /** Number of times the server has ended or failed to start since the last successful call. */
   #failures = 0;
   #notBefore = 0;
   #wasOpen = false;
@@ -72,7 +71,7 @@ export class McpConnection {
     this.callMs = parts.config.callTimeout ?? defaultCallMs;
   }
 
-  /** The server's self-description, or an empty string until it is known. */
+  /** The server's name and version; an empty string until they are known. */
   get identity(): string {
     const { name, version } = this.#link?.client.getServerVersion() ?? {};
     return [name, version].filter((word) => typeof word === 'string').join(' ');

@@ -12,8 +12,7 @@ const leaveMs = 1_000;
 
 /**
  * Streamable HTTP transport whose requests always complete. The SDK's transport never settles a request if the stream
- * of
- * its response is cut off, and accepts responses of any size.
+ * of its response is cut off, and accepts responses of any size.
  */
 export class HttpTransport extends StreamableHTTPClientTransport implements McpTransport {
   readonly #waiting = new Set<RequestId>();
@@ -106,8 +105,7 @@ function requestIn(init: RequestInit | undefined): RequestId | undefined {
 
 /**
  * Returns the same response with a body that fails if a message is too long. Calls `over` at the end, with the
- * problem
- * if there is one.
+ * problem if there is one.
  */
 function bounded(response: Response, over: (problem: string | undefined) => void): Response {
   if (response.body === null) return response;

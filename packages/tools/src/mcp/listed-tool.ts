@@ -91,7 +91,7 @@ function formProblem(schema: JsonObject): string | undefined {
   if (!isObject(properties) || !Object.values(properties).every(isSchema))
     return 'its schema has properties that are not schemas';
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
-    return 'its schema has required properties that are not names';
+    return 'its schema requires properties whose names are not strings';
   const odd = Object.keys(properties).find((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name));
   if (odd !== undefined)
     return `providers do not accept its property ${JSON.stringify(capped(plainText(odd), 80))}`;

@@ -23,8 +23,7 @@ export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
   /**
    * Values for `${NAME}` references, and the source of the safe variables that servers receive. Default: the
-   * environment
-   * of this process.
+   * environment of this process.
    */
   readonly env?: Environment;
   /** Directory in which servers start. Default: the working directory. */
@@ -74,7 +73,7 @@ export async function connectMcp(options: McpOptions): Promise<Mcp> {
     throw new AgentError({
       kind: 'invalid',
       code: 'mcp_name',
-      message: `The name of an MCP server cannot be ${JSON.stringify(wrong)}: use 1 to 32 letters, digits and "-", with single "_" between them.`,
+      message: `The MCP server name ${JSON.stringify(wrong)} is invalid. Use 1 to 32 letters, digits and "-", with single "_" between them.`,
     });
   }
   const servers = Object.entries(options.servers)

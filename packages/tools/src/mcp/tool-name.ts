@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Limits that every provider accepts. */
+/** Maximum length that every provider accepts. */
 const maxLength = 64;
 
 /**

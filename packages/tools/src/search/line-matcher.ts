@@ -101,13 +101,11 @@ export class LineMatcher {
 
 /**
  * The program of the thread that matches the regular expression, as a string. Bundlers would have to locate a
- * separate
- * file, but a string works wherever the package does.
+ * separate file, but a string works wherever the package does.
  *
  * The thread receives `{ source, flags, context, maxMatches, maxLength }` once, and then texts one at a time. It
- * responds
- * to each with `{ count, lines: [number, isMatch, text][] }`: the number of all matching lines, and the first of them
- * with the surrounding lines. A long line is shortened around its match.
+ * responds to each with `{ count, lines: [number, isMatch, text][] }`: the number of all matching lines, and the
+ * first of them with the surrounding lines. A long line is shortened around its match.
  */
 const lineMatcherSource: string = `
 const { parentPort, workerData } = require('node:worker_threads');

@@ -9,9 +9,8 @@ const maxAlternatives = 200;
 
 /**
  * Compiles a glob pattern for paths with `/`: `*` and `?` within a name, `**` across directories, `[a-z]`, `{a,b}`,
- * and
- * `\` to escape a character. A pattern without `/` matches the name in any directory. The time of a match is at most
- * proportional to the product of the two lengths, for any pattern.
+ * and `\` to escape a character. A pattern without `/` matches the name in any directory. The time of a match is at
+ * most proportional to the product of the two lengths, for any pattern.
  */
 export function compileGlob(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern.replace(/^(\.?\/)+/, '')).map(compilePath);

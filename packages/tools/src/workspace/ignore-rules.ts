@@ -46,8 +46,7 @@ export class IgnoreRules {
 
   /**
    * Returns the rules inside a directory that is not ignored. If a deeper file re-includes a directory that a higher
-   * file
-   * ignores, the rules of the higher file are changed so that they do not ignore the directory's content.
+   * file ignores, the rules of the higher file are changed so that they do not ignore the directory's content.
    */
   inside(folder: string): IgnoreRules {
     let isChanged = false;

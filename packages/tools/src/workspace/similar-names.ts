@@ -45,8 +45,7 @@ async function similarNames(workspace: Workspace, path: string): Promise<string[
 
 /**
  * Returns the edit distance of the file names, plus a small amount for different directories; undefined if they are
- * not
- * similar.
+ * not similar.
  */
 function nameDistance(left: string, right: string): number | undefined {
   const [a, b] = [lastName(left), lastName(right)];

@@ -25,8 +25,8 @@ describe('what a tool is called', () => {
   });
 
   test('no server can take the name of a tool of another one', async () => {
-    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow('cannot be "a__b"');
-    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow('cannot be "a_"');
+    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow('name "a__b" is invalid');
+    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow('name "a_" is invalid');
   });
 });
 
@@ -39,7 +39,7 @@ describe('a list that no provider would take', () => {
       'no-schema': 'its schema does not describe an object',
       'a-list': 'its schema does not describe an object',
       'not-schemas': 'its schema has properties that are not schemas',
-      'bad-required': 'its schema has required properties that are not names',
+      'bad-required': 'its schema requires properties whose names are not strings',
       'odd-property': 'providers do not accept its property "a b"',
       elsewhere: 'its schema refers to another document',
       dynamic: 'its schema refers to another document',

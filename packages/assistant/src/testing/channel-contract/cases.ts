@@ -56,7 +56,7 @@ export async function expectFailure(call: Promise<unknown>, wanted: ExpectedErro
   return error;
 }
 
-/** Returns the readable characters of a text, without white space. */
+/** Returns the readable characters of a text, without whitespace. */
 export function lettersOf(text: string): string {
   return text.replace(/\s+/g, '');
 }

@@ -44,7 +44,7 @@ function visibleOf(pieces: readonly MessagePart[], subject: ChannelSubject): str
 
 const plainText = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
 
-/** A text without white space at which it could be split. */
+/** A text without whitespace at which it could be split. */
 const unbroken = '👩‍👩‍👧'.repeat(3000);
 
 export const pieceCases: readonly ChannelCase[] = [

@@ -144,7 +144,7 @@ function pathOf(url: string): { given: string | undefined; method: string } {
   return { given: match?.[1], method: match?.[2] ?? '' };
 }
 
-/** Returns a response of the Bot API. */
+/** Returns an HTTP response of the Bot API. */
 function answerOf(outcome: { readonly result: unknown } | Refused): Response {
   const json = { 'content-type': 'application/json' };
   if (!(outcome instanceof Refused))

@@ -163,7 +163,7 @@ function shown({ text, entities, buttons }: FakeMessage): string {
   return JSON.stringify([text, entities, buttons]);
 }
 
-/** White space, control characters, marks and invisible letters. A message of only these is empty. */
+/** Whitespace, control characters, marks and invisible letters. A message of only these is empty. */
 const unseen = /^[\s\p{C}\p{M}\u115f\u1160\u2800\u3164\uffa0]*$/u;
 
 function readText({ text: given, parse_mode: mode }: Payload): { text: string; entities: readonly Entity[] } {

@@ -7,8 +7,7 @@ import { refusal } from '../wire-error.ts';
 
 /**
  * Checks a request for errors that Chat Completions rejects, with OpenAI's messages. Each rule names where its
- * message
- * was recorded. The mock has no other rules and accepts everything else.
+ * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
@@ -49,8 +48,7 @@ const rules: readonly Rule[] = [
   },
   /**
    * github.com/camel-ai/camel/issues/2215 has the message with a maximum of 40, github.com/openclaw/openclaw/pull/875
-   * with
-   * the current 64.
+   * with the current 64.
    */
   (_, messages) => {
     for (const [at, message] of messages.entries()) {

@@ -168,8 +168,7 @@ const incomplete: Partial<Readonly<Record<ScriptAnswer['stop'], string>>> = {
 
 /**
  * Returns the usage. Details missing from the script are omitted, as compatible servers do, although the types
- * require
- * them.
+ * require them.
  */
 function usageOf({ usage }: ScriptAnswer): ResponseUsage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
@@ -211,9 +210,8 @@ function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boole
 
 /**
  * Returns the events of a failure inside a stream. An overload arrives in an event that nests its error, as recorded
- * in
- * github.com/Wei-Shaw/sub2api/issues/6631; rate limits and failures of the service end the response as failed; other
- * errors arrive as an `error` event as in the types.
+ * in github.com/Wei-Shaw/sub2api/issues/6631; rate limits and failures of the service end the response as failed;
+ * other errors arrive as an `error` event as in the types.
  */
 export function fail(fault: ScriptFault): readonly unknown[] {
   const { message, type, param, code } = toldInStream(fault);

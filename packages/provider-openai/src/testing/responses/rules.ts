@@ -8,8 +8,7 @@ import { decrypt } from './cipher.ts';
 
 /**
  * Checks a request for errors that the Responses API rejects, with its own messages. Each rule names where its
- * message
- * was recorded. The mock has no other rules and accepts everything else.
+ * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
   if (!isFields(body)) return refusal('We could not parse the JSON body of your request.');
