@@ -45,7 +45,7 @@ export type {
   ToolPreview,
 } from './interfaces/tool.ts';
 export { defineTool, toolOutput } from './interfaces/tool.ts';
-export type { ApprovalDecision } from './loop/approval-decision.ts';
+export type { ApprovalDecision } from './loop/approvals.ts';
 export { Executor } from './loop/executor.ts';
 export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './loop/options.ts';
 export type { Prompt } from './loop/prompt.ts';

@@ -8,7 +8,7 @@ import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish, Policy } from './action.ts';
-import type { ApprovalDecision } from './approval-decision.ts';
+import type { ApprovalDecision } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';

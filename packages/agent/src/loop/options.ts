@@ -8,7 +8,7 @@ import type { OutputOption, OutputPlan } from '../interfaces/output.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { NamedDecision } from './approval-decision.ts';
+import type { NamedDecision } from './approvals.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Options of an executor. Only the agent has no default. */

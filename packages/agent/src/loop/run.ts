@@ -5,8 +5,8 @@ import type { ExecutionMetrics } from '../interfaces/metrics.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
-import type { ApprovalDecision } from './approval-decision.ts';
-import { readDecision } from './approval-decision.ts';
+import type { ApprovalDecision } from './approvals.ts';
+import { readDecision } from './approvals.ts';
 import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
 

@@ -12,8 +12,8 @@ import type {
   PromptOptions,
 } from '../harness/harness.ts';
 import { refusedRun } from '../harness/pending-run.ts';
-import type { ApprovalDecision } from '../loop/approval-decision.ts';
-import { readDecisions } from '../loop/approval-decision.ts';
+import type { ApprovalDecision } from '../loop/approvals.ts';
+import { readDecisions } from '../loop/approvals.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import type { Run } from '../loop/run.ts';
 import { defined } from '../values/defined.ts';

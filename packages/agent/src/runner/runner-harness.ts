@@ -8,7 +8,7 @@ import type {
   PromptOptions,
 } from '../harness/harness.ts';
 import { PendingRun, refusedRun } from '../harness/pending-run.ts';
-import { readDecisions } from '../loop/approval-decision.ts';
+import { readDecisions } from '../loop/approvals.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import { outcomeOf } from '../loop/result.ts';

@@ -7,7 +7,7 @@ const ask = 'src/loop/request-model.ts';
 /** Mistakes in the loop: what comes next, how a run ends, and how it is told to. */
 export const loopMutants: readonly Mutant[] = [
   {
-    file: 'src/loop/approval-decision.ts',
+    file: 'src/loop/approvals.ts',
     find: "if (decision !== 'allow' && decision !== 'deny')",
     replace: "if (typeof decision !== 'string')",
     why: 'an answer that is no decision is recorded, and the log cannot be imported',

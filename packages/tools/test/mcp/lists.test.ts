@@ -25,8 +25,12 @@ describe('what a tool is called', () => {
   });
 
   test('no server can take the name of a tool of another one', async () => {
-    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow('name "a__b" is invalid');
-    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow('name "a_" is invalid');
+    await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow(
+      'name "a__b" is invalid',
+    );
+    await expect(stage('', {}, { servers: { a_: { command: 'x' } } })).rejects.toThrow(
+      'name "a_" is invalid',
+    );
   });
 });
 
