@@ -1,6 +1,6 @@
 /**
- * The contracts that implementations of a provider, store, runner, gate, harness or executor have to pass, and the
- * simulation that runs whole conversations with faults.
+ * The contracts that providers, stores, runners, gates, harnesses and executors must pass, and a simulation
+ * of whole conversations with faults.
  *
  * @module
  */

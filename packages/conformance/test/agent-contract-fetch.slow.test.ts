@@ -3,7 +3,7 @@ import { agentContract } from '../src/agent/agent-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { fetching } from './subjects.ts';
 
-/** What depends on the transport; the rest is proven over the other one. */
+/** The groups that depend on the transport. The other groups are tested over the other transport. */
 const groups = new Set([
   'cuts',
   'ends',
@@ -18,25 +18,26 @@ const groups = new Set([
   'fuzz',
 ]);
 
-/** What this platform's fetch does otherwise, and no transport over it can change. */
+/** Cases that this platform's fetch cannot pass, with the reasons. */
 const otherwise: Readonly<Record<string, string>> = {
-  'an answer behind interim heads is the same': 'It fails for an interim head that it did not ask for.',
-  'an interim head and nothing more is given up after the limit for the head [P2]':
-    'It fails for an interim head that it did not ask for.',
-  'a kept connection that breaks under the next request costs one request more [P5]':
-    'It does not say whether anything of a request was answered, so none is sent again.',
-  'the key does not appear when an encoding of that name is declared [P19]':
-    'It passes an encoding over that it does not know.',
-  'a proxy that wants a password is told at once, in words that help [P1]':
-    'It fails for an answer that speaks to a proxy without telling which it was.',
-  'a content type that a proxy adds again changes nothing': 'It joins both to one that nobody knows.',
-  'a password of a proxy in the address goes nowhere else [P19]':
-    'It takes no address with a password in it.',
-  'five thousand interim heads are passed over': 'It fails for an interim head that it did not ask for.',
-  'a service that never answers the handshake of TLS is given up after the limit for the head [P2]':
-    'It lets go of a connection that is still being made in its own time.',
-  'a run is cancelled in the middle of the handshake of TLS [P3]':
-    'It lets go of a connection that is still being made in its own time.',
+  'a response after interim responses is valid': 'fetch rejects an interim response that it did not request',
+  'the headers timeout applies to an interim response and nothing more [P2]':
+    'fetch rejects an interim response that it did not request',
+  'a kept-alive connection that breaks during the next request costs one request more [P5]':
+    'fetch does not report whether part of a response arrived, so no request is repeated',
+  'the key does not appear when it is declared as the content encoding [P19]':
+    'fetch ignores an unknown content encoding',
+  'a proxy that requires a password is reported immediately with a clear message [P1]':
+    'fetch rejects a response with status 407 without reporting the status',
+  'a content type that a proxy repeats changes nothing':
+    'fetch joins both values into an unknown content type',
+  'a proxy password in the address is sent nowhere else [P19]':
+    'fetch accepts no address with a password in it',
+  'five thousand interim responses are ignored': 'fetch rejects an interim response that it did not request',
+  'the headers timeout ends a request whose TLS handshake hangs [P2]':
+    'fetch decides itself when it closes a connection that is not established yet',
+  'a run can be cancelled during a TLS handshake [P3]':
+    'fetch decides itself when it closes a connection that is not established yet',
 };
 
 describe('the contract over fetch', () => {

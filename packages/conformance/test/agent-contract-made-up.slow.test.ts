@@ -15,7 +15,7 @@ describe('a provider for a made-up service', () => {
     expect(lines('wire.ts')).toBeLessThan(90);
   });
 
-  it('takes less than 150 lines together with its inverse', () => {
+  it('takes less than 150 lines together with its mock wire', () => {
     expect(lines('wire.ts') + lines('testing.ts')).toBeLessThan(150);
   });
 });

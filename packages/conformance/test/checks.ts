@@ -10,16 +10,16 @@ import { local } from './local-harness-subject.ts';
 import { sqliteStand } from './runner-environments.ts';
 import { fetching, scripted } from './subjects.ts';
 
-/** A contract that a mutant has to break. */
+/** A contract that a mutant must break. */
 export interface Check {
   readonly name: string;
   cases(): readonly ContractCase[];
 }
 
-/** As for the mutants of providers: several are tried at a time. */
+/** Factor for time limits, because several mutants are tested in parallel. */
 const slack = 8;
 
-/** What notices mistakes in the core, the likeliest first. */
+/** The contracts that detect bugs in the core, the most likely first. */
 export const checks: readonly Check[] = [
   { name: 'contract', cases: () => agentContract({ ...scripted, slack }, { seeds: { count: 40 } }) },
   { name: 'executor', cases: () => executorContract({ name: 'memory', store: () => memoryStore() }) },
@@ -30,7 +30,8 @@ export const checks: readonly Check[] = [
     name: 'fetch',
     cases: () =>
       agentContract({ ...fetching, slack }).filter(
-        ({ group, name }) => group === 'redirects' || (group === 'secrets' && !name.includes('an encoding')),
+        ({ group, name }) =>
+          group === 'redirects' || (group === 'secrets' && !name.includes('the content encoding')),
       ),
   },
 ];

@@ -22,7 +22,7 @@ function subject(
   };
 }
 
-/** What a wire may tell, as plain functions. */
+/** Returns the functions of a sink, bound to it. */
 function bound(out: ResponseSink): ResponseSink {
   return {
     begin: (...told) => out.begin(...told),
@@ -54,14 +54,14 @@ describe('a contract without a test runner', () => {
     run: () => Promise.reject(new Error('it did not')),
   };
 
-  it('prints a line per group and counts what was off apart', async () => {
+  it('prints a line per group and counts cases that are off separately', async () => {
     const lines: string[] = [];
     const totals = await runContract(
-      [fine, { ...fine, off: 'It has no hands.' }, { ...bad, group: 'one', off: 'It has no hands.' }, bad],
+      [fine, { ...fine, off: 'It has no tools.' }, { ...bad, group: 'one', off: 'It has no tools.' }, bad],
       (line) => lines.push(line),
     );
     expect(lines).toEqual([
-      'one      1/1  off 2 (It has no hands.)',
+      'one      1/1  off 2 (It has no tools.)',
       'two      0/1',
       '  failed: does not: it did not',
     ]);
@@ -79,13 +79,13 @@ describe('a contract without a test runner', () => {
 });
 
 describe('the agent contract', () => {
-  it('has at least 200 cases, each with a name of its own within its group', () => {
+  it('has at least 200 cases, each with a unique name within its group', () => {
     const names = agentContract(subject()).map(({ group, name }) => `${group}: ${name}`);
     expect(names.length).toBeGreaterThan(200);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('switches a case off by a declared lack alone, with its reason', () => {
+  it('switches a case off only if a feature is unsupported, with the reason', () => {
     const lacks = { sampling: 'It has no temperature.' };
     const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
       (member) => member.off !== undefined,
@@ -95,25 +95,21 @@ describe('the agent contract', () => {
     expect(agentContract(subject()).filter((member) => member.off !== undefined)).toEqual([]);
   });
 
-  it('says of a case that fails what was found and where to look', async () => {
+  it('reports what a failed case found and where to look', async () => {
     const mute = agentContract(subject({ event: (_payload, out) => out.end() }));
     const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
-    expect(failures[0]?.message).toMatch(
-      /: expected "The answer is forty-two\.".*Look at `event` of the wire/,
-    );
+    expect(failures[0]?.message).toMatch(/: expected "The answer is forty-two\.".*Check `event` of the wire/);
   });
 
-  it('takes the case of bytes that are no text for off where a check sum refuses them', () => {
-    const lacks = { 'checked-text': 'Each frame has a check sum.' };
+  it('switches the case of invalid UTF-8 off if checksums reject such bytes', () => {
+    const lacks = { 'checked-text': 'Each frame has a checksum.' };
     const off = agentContract(subject({}, { ...scriptTesting, lacks })).filter(
       (one) => one.off !== undefined,
     );
-    expect(off.map(({ name }) => name)).toEqual([
-      'bytes that are no text are replaced, and nothing else is lost',
-    ]);
+    expect(off.map(({ name }) => name)).toEqual(['invalid UTF-8 is replaced, and nothing else is lost']);
   });
 
-  it('asks a wire without names of models, or counts of what a cache was written, for neither', async () => {
+  it('skips checks of model names and cache-write counts if they are unsupported', async () => {
     const plain = scriptWire({ baseURL: 'http://127.0.0.1', apiKey: 'k' });
     const mute = (out: ResponseSink): ResponseSink => ({
       ...bound(out),
@@ -127,12 +123,14 @@ describe('the agent contract', () => {
       const asked = cases.filter(({ group }) => groups.includes(group));
       return (await runContract(asked)).failures.map(({ name }) => name);
     };
-    expect(await failing({})).toContain('the model that answered is named, though another one was asked');
-    const reason = 'The service does not tell.';
+    expect(await failing({})).toContain(
+      'the response contains the model that responded, even if another one was requested',
+    );
+    const reason = 'The service does not report it.';
     expect(await failing({ 'model-name': reason, 'cache-write-usage': reason })).toEqual([]);
   });
 
-  it('fails a wire that lacks more than five things', async () => {
+  it('fails a wire with more than five unsupported features', async () => {
     const names: UnsupportedFeature[] = [
       'seal',
       'model-name',
@@ -141,21 +139,21 @@ describe('the agent contract', () => {
       'pause',
       'interleaving',
     ];
-    const lacks = Object.fromEntries(names.map((name) => [name, 'It was never built.']));
+    const lacks = Object.fromEntries(names.map((name) => [name, 'It was never implemented.']));
     const cases = agentContract(subject({}, { ...scriptTesting, lacks }));
     expect((await runContract(only(cases, 'lacks'))).failures[0]?.message).toContain(
-      'at most 5 lacks, found 6',
+      'at most 5 entries in `lacks`, found 6',
     );
     const patient = agentContract(subject({}, { ...scriptTesting, lacks }), { maxLacks: 6 });
     expect((await runContract(only(patient, 'lacks'))).failures).toEqual([]);
   });
 
-  it('fails a wire that declares a lack without a reason', async () => {
+  it('fails a wire with an unsupported feature without a reason', async () => {
     const cases = agentContract(subject({}, { ...scriptTesting, lacks: { pause: 'no' } }));
     expect((await runContract(only(cases, 'lacks'))).failures).toHaveLength(1);
   });
 
-  it('names the seed at which a law does not hold, and that seed alone fails again', async () => {
+  it('names the seed for which a law fails, and that seed alone fails again', async () => {
     const changed = subject({
       turn: ({ side }) => [{ side, parts: [{ type: 'text', text: 'always the same' }] }],
     });
@@ -168,7 +166,7 @@ describe('the agent contract', () => {
     expect(again.failures[0]?.message).toBe(failures[0]?.message);
   });
 
-  it('fails a wire whose requests the service refuses, with the words of the service', async () => {
+  it('fails a wire whose requests the service rejects, with the message of the service', async () => {
     const changed = subject({
       turn: ({ parts }) => [{ side: 'assistant', parts: JSON.parse(JSON.stringify(parts)) }],
     });

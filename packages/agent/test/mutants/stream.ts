@@ -95,7 +95,7 @@ export const streamMutants: readonly Mutant[] = [
     replace: '',
     why: 'every request leaves a listener on the signal',
     breaks: ['P18'],
-    by: 'contract: cancel: a signal that outlives many runs',
+    by: 'contract: cancel: runs leave no listener on a shared signal',
   },
   {
     file: exchange,

@@ -39,18 +39,18 @@ import { wholeCases } from './responses/wholes.ts';
 import { advised } from './setup/advice.ts';
 import type { CaseDefinition, ContractSubject } from './setup/subject.ts';
 
-/** How `agentContract` is run. */
+/** Options of {@link agentContract}. */
 export interface AgentContractOptions {
-  /** How many things a wire may be unable to say before it fails the contract. Default 5. */
+  /** Maximum number of unsupported features. More fail the contract. Default 5. */
   readonly maxLacks?: number;
-  /** Which random answers and histories are tried. Default: 100 of each. */
+  /** Seeds of the random responses and histories. Default: 100 of each. */
   readonly seeds?: Seeds;
 }
 
 /**
- * What every agent has to do, as a list of cases that any test runner can run: see {@link runContract} for
- * one that needs none. No case knows the provider; one is off only where the provider's inverse declares a
- * lack or the network cannot express it, and says so. Cases need Node.
+ * Returns the cases that every agent must pass, for any test runner. {@link runContract} runs them without
+ * one. No case depends on a specific provider. A case is off, with a reason, if the provider declares a
+ * feature as unsupported or the network cannot express the case. The cases need Node.
  */
 export function agentContract(subject: ContractSubject, options: AgentContractOptions = {}): ContractCase[] {
   const { maxLacks = 5, seeds = {} } = options;
@@ -108,18 +108,21 @@ function bound(definition: CaseDefinition, subject: ContractSubject): ContractCa
   };
 }
 
-/** A contract that is mostly switched off proves nothing. */
+/** Fails if too many features are unsupported: a contract that is mostly off proves little. */
 function lackCase({ testing }: ContractSubject, maxLacks: number): ContractCase {
   return {
     group: 'lacks',
-    name: `at most ${maxLacks} lacks, each with its reason`,
+    name: `at most ${maxLacks} unsupported features, each with a reason`,
     async run() {
       const lacks = Object.entries(testing.lacks).filter(([, reason]) => reason !== undefined);
       const names = lacks.map(([name]) => name).join(', ');
-      expect(lacks.length <= maxLacks, `at most ${maxLacks} lacks, found ${lacks.length}: ${names}`);
+      expect(
+        lacks.length <= maxLacks,
+        `at most ${maxLacks} entries in \`lacks\`, found ${lacks.length}: ${names}`,
+      );
       expect(
         lacks.every(([, reason]) => reason.trim().length >= 10),
-        `a reason for each lack of ${names}`,
+        `a reason of at least 10 characters for each entry in \`lacks\`: ${names}`,
       );
     },
   };

@@ -1,6 +1,9 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 
-/** The groups in which sending, framing, time-outs, retries and aborting are tried: `createAgent` does these for every wire. */
+/**
+ * The groups that test sending, framing, time-outs, retries and aborting: `createAgent` does these for every
+ * wire.
+ */
 const kitGroups: ReadonlySet<string> = new Set([
   'arguments',
   'bodies',
@@ -24,8 +27,8 @@ const kitGroups: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the cases of {@link agentContract} in which the wire decides, without those of the provider kit. A quick
- * run needs only these where another test runs the whole contract over any wire of the kit.
+ * Returns the cases of {@link agentContract} that depend on the wire, without those that depend only on
+ * `createAgent`. A quick run needs only these if another test runs the whole contract over some wire.
  */
 export function wireCases(cases: readonly ContractCase[]): ContractCase[] {
   return cases.filter(({ group }) => !kitGroups.has(group));

@@ -19,33 +19,33 @@ import type { ContractSubject } from '../agent/setup/subject.ts';
 
 const key = 'sk-drill';
 
-/** Real time after which a run or a connection counts as one that never comes back, in milliseconds. */
+/** Real time after which a run or a connection counts as hanging, in milliseconds. */
 const hangMs = 10_000;
 
-/** What a drill found out, times in milliseconds. */
+/** The measurements of a drill, in milliseconds. */
 export interface CancelFigures {
-  /** From the cancel to the end of the run, one for each run. */
+  /** Time from the cancel to the end of the run, for each run. */
   readonly back: readonly number[];
-  /** From the cancel until the service saw its connection go, one for each that was open. */
+  /** Time from the cancel until the service saw the connection close, for each open connection. */
   readonly closed: readonly number[];
-  /** Runs that had answered before their cancel came. */
+  /** Number of runs that completed before their cancel. */
   readonly answered: number;
-  /** Timers that were still set when a run had ended. */
+  /** Number of timers that were still set after the end of a run. */
   readonly timers: number;
 }
 
-/** How often a drill cancels, and which moments it picks. */
+/** Options of a drill. */
 export interface CancelDrillOptions {
-  /** How many runs are cancelled. */
+  /** Number of runs to cancel. */
   readonly count: number;
-  /** Default 1. */
+  /** Seed of the random moments. Default 1. */
   readonly seed?: number;
 }
 
 /**
- * Cancels runs at random moments, by the real clock and on loopback: before the answer, in all of its places,
- * in pauses, in floods, while an error is read. Needs Node.
- * @throws ContractFailure for a run that ends otherwise than by its cancel or with its answer.
+ * Cancels runs at random moments, with the real clock and on loopback: before the response, at all positions
+ * in it, during retry delays, during endless streams and while an error is read. Needs Node.
+ * @throws ContractFailure for a run that ends neither with its cancel nor with its response.
  */
 export async function drillCancels(
   subject: ContractSubject,
@@ -84,11 +84,11 @@ export async function drillCancels(
 
 interface Scene {
   readonly play: () => MockReply;
-  /** Nothing but the client's leaving ends it. */
+  /** Only the client closes it. */
   readonly staysOpen: boolean;
 }
 
-/** What a service may be doing when a run is cancelled. */
+/** The activity of the service when a run is cancelled. */
 function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
   const fitting = wholePlaces.filter((place) =>
     needsOf(place).every((need) => testing.lacks[need] === undefined),
@@ -127,7 +127,7 @@ function flood(noise: string, contentType: string): MockReply {
   return { type: 'raw', status: 200, headers: { 'content-type': contentType }, body: body() };
 }
 
-/** An answer of which a frame comes every other millisecond and the last one never. */
+/** A response that sends a frame every other millisecond and never ends. */
 function drip(frames: readonly string[]): LiveStream {
   const stream = new LiveStream();
   let next = 0;
@@ -167,7 +167,7 @@ async function cancelOnce(
   const error = await inTime(ended, 'a cancelled run');
   const backMs = systemRuntime.monotonic() - began;
   const isAborted = AgentError.is(error) && error.kind === 'aborted';
-  expect(isAborted || error === undefined, `a cancel or an answer, found ${String(error)}`);
+  expect(isAborted || error === undefined, `a cancel or a response, found ${String(error)}`);
   const exchange = server.exchanges[before];
   if (!isAborted || !staysOpen || exchange === undefined) {
     return { backMs, closedMs: undefined, isAnswered: error === undefined };
@@ -176,7 +176,7 @@ async function cancelOnce(
   return { backMs, closedMs: systemRuntime.monotonic() - began, isAnswered: false };
 }
 
-/** The real runtime, and how many of its timers are set. */
+/** Wraps the real runtime and counts the timers that are set. */
 function countedRuntime(): { readonly runtime: Runtime; readonly timers: () => number } {
   let set = 0;
   const runtime: Runtime = {
@@ -209,7 +209,7 @@ async function inTime<Value>(pending: Promise<Value>, what: string): Promise<Val
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = systemRuntime.timer(hangMs, () =>
-      reject(new ContractFailure(`expected ${what} to be over within ${hangMs} ms`)),
+      reject(new ContractFailure(`expected ${what} to end within ${hangMs} ms`)),
     );
   });
   try {

@@ -8,22 +8,22 @@ import type { MockedSubject } from './mocked-subject.ts';
 import { overFetch } from './over-fetch.ts';
 import { overNode } from './over-node.ts';
 
-/** One of the two ways in which a contract runs. */
+/** One of the two ways to run a contract. */
 export interface ContractWay {
   readonly name: 'fetch' | 'node';
-  /** For a report, with the mock that answers. */
+  /** Name for reports, with the kind of mock. */
   readonly title: string;
   /** Returns the subject with the network of this way. */
   over(subject: MockedSubject): ContractSubject;
 }
 
-/** The ways in which a contract runs: the cases and the handlers are the same. */
+/** The two ways to run a contract, with the same cases and handlers. */
 export const contractWays: readonly ContractWay[] = [
   { name: 'fetch', title: 'over fetch (msw setupServer)', over: overFetch },
   { name: 'node', title: "over Node's transport (loopback)", over: overNode },
 ];
 
-/** Returns the contract of a subject over one way. */
+/** Returns the cases of a contract for one way. */
 export function wayCases(
   subject: MockedSubject,
   way: ContractWay,
@@ -33,8 +33,8 @@ export function wayCases(
 }
 
 /**
- * Returns the cases of a quick run: over fetch all in which the wire decides, over Node's transport one for each of
- * their groups.
+ * Returns the cases of a quick run: over fetch all cases that depend on the wire, over Node's transport one
+ * case of each of their groups.
  */
 export function quickWayCases(cases: readonly ContractCase[], way: ContractWay): readonly ContractCase[] {
   const decided = wireCases(cases);
@@ -44,21 +44,21 @@ export function quickWayCases(cases: readonly ContractCase[], way: ContractWay):
   );
 }
 
-/** What two ways need of a test runner: the functions of vitest fit. */
+/** The functions of a test runner that {@link describeWays} needs; those of vitest fit. */
 export interface WayRunner extends TestRunner {
   readonly afterAll: (run: () => void) => unknown;
 }
 
-/** How {@link describeWays} runs a contract. */
+/** Options of {@link describeWays}. */
 export interface DescribeWaysOptions extends AgentContractOptions {
-  /** Returns the cases of a way that run. Default: all. */
+  /** Returns the cases to run for a way. Default: all. */
   readonly select?: (cases: readonly ContractCase[], way: ContractWay) => readonly ContractCase[];
-  /** Takes the line with the counts. */
+  /** Prints the line with the counts. */
   readonly print: (line: string) => void;
 }
 
 /**
- * Makes tests of a contract over both ways. After the last, prints how many cases passed, such as
+ * Defines the tests of a contract for both ways. After the last test, prints how many cases passed, such as
  * `claude: 517 cases passed over fetch, 588 over Node's transport`.
  */
 export function describeWays(

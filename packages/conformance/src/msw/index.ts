@@ -1,6 +1,6 @@
 /**
- * Runs the contract of a provider over its mock service as msw handlers, in two ways: msw intercepts the web's fetch, or
- * a port of this machine answers Node's transport.
+ * Runs the contract of a provider against its mock service as msw handlers, in two ways: msw intercepts the
+ * global fetch, or a local server responds to Node's transport.
  *
  * @module
  */

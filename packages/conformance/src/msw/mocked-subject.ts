@@ -5,13 +5,13 @@ import { HttpResponse } from 'msw';
 import type { AgentContractOptions } from '../agent/agent-contract.ts';
 import type { ContractSubject } from '../agent/setup/subject.ts';
 
-/** A provider under contract whose mock service is msw handlers. */
+/** A provider to test whose mock service is msw handlers. */
 export interface MockedSubject extends ContractSubject {
   /**
    * Returns the mock service as msw handlers, such as ``[http.post(`${baseURL}/v1/messages`, service)]``.
    *
    * @param baseURL the address of the service; may contain msw's wildcard `*`.
-   * @param service answers a request by the provider's mock wire.
+   * @param service responds to a request with the provider's mock wire.
    */
   handlers(baseURL: string, service: HttpResponseResolver): readonly RequestHandler[];
   /** Returns the cases. Default: `agentContract`. */
@@ -19,7 +19,8 @@ export interface MockedSubject extends ContractSubject {
 }
 
 /**
- * Returns a handler, such as that of a `wireServer`, as a resolver of msw. A handler that rejects becomes a network error.
+ * Converts a handler, such as that of a `wireServer`, to an msw resolver. A handler that rejects becomes a
+ * network error.
  */
 export function mockResolver(handler: Handler): HttpResponseResolver {
   return async ({ request }) => {
@@ -31,13 +32,13 @@ export function mockResolver(handler: Handler): HttpResponseResolver {
   };
 }
 
-/** Bytes of a body in one turn of the event loop. */
+/** Maximum number of body bytes sent in one turn of the event loop. */
 const maxBurst = 256 * 1024;
 
 /**
- * Gives a body the properties that a server provides and msw does not: chunks, because a client cannot tell any other
- * end from a broken connection; a head that does not wait for the first byte; and turns of the event loop in between,
- * because msw reads a body of any length without a pause.
+ * Gives a body three properties that a server provides and msw does not. It is chunked, because a client
+ * could not distinguish any other end from a broken connection. Its headers do not wait for the first byte.
+ * It yields to the event loop, because msw reads a body of any length without yielding.
  */
 function streamed({ body, status, statusText, headers }: Response): Response {
   if (body === null) return new Response(null, { status, statusText, headers });

@@ -5,7 +5,10 @@ import type { ContractSubject } from '../agent/setup/subject.ts';
 import type { MockedSubject } from './mocked-subject.ts';
 import { mockResolver } from './mocked-subject.ts';
 
-/** Returns the subject over Node's transport and a port of 127.0.0.1 that answers with the handlers of the subject. */
+/**
+ * Returns the subject over Node's transport, with a server on 127.0.0.1 that responds with the handlers of the
+ * subject.
+ */
 export function overNode(subject: MockedSubject): ContractSubject {
   const serve: NonNullable<ContractSubject['network']>['serve'] = (handler) => {
     const handlers = [...subject.handlers('*', mockResolver(handler))];

@@ -10,15 +10,15 @@ const foreign: Seal = { provider: 'somebody-else', data: 'FOREIGN' };
 
 type ReadTurn = ReadRequest['turns'][number];
 
-/** A valid history, and the turns that any wire has to make of it. */
+/** A valid history, and the turns that any wire must make of it. */
 export interface RandomHistory {
   readonly messages: readonly Message[];
   readonly turns: readonly ReadTurn[];
 }
 
 /**
- * Any valid history that was not made by the provider itself: files, thoughts, calls with ids that repeat
- * or are not plain, results out of order.
+ * Returns a random valid history that another provider could have made: files, reasoning, calls with
+ * duplicate or unusual ids, results out of order.
  */
 export function randomHistory(
   random: SeededRandom,
@@ -42,7 +42,7 @@ export function randomHistory(
   return { messages, turns };
 }
 
-/** Types of files, how often they come, and their names. */
+/** Types of files, their frequencies and names. */
 const files: readonly (readonly [mediaType: string, chance: number, name?: string])[] = [
   ['image/png', 0.1],
   ['application/pdf', 0.05, 'some.pdf'],
@@ -86,11 +86,11 @@ function randomAssistant(random: SeededRandom, turn: number): Made {
   const text = randomText(random);
   content.push({ type: 'text', text });
   parts.push({ type: 'text', text: text.toWellFormed() });
-  // Ids that come again in later turns, repeat within one, or are of characters that services refuse.
+  // Ids that repeat in later turns or within one, or contain characters that services reject.
   const ids = [`call_${turn}`, 'call_same', 'toolu_01.x|y', ''];
   for (let count = random.between(0, 3); count > 0; count -= 1) {
     const args = randomArguments(random);
-    const problem = random.chance(0.1) ? 'The arguments are no good.' : undefined;
+    const problem = random.chance(0.1) ? 'The arguments are invalid.' : undefined;
     const [id, toolName] = [random.pick(ids), random.pick(['look_up', 'put'])];
     content.push({
       type: 'tool_call',
@@ -104,7 +104,7 @@ function randomAssistant(random: SeededRandom, turn: number): Made {
   return { message: { role: 'assistant', content }, parts };
 }
 
-/** Thoughts that nobody sealed or somebody else did: neither goes back. */
+/** Reasoning without a seal or with a seal of another provider: neither is sent back. */
 function randomThought(random: SeededRandom): AssistantPart {
   const thought = { type: 'reasoning', text: randomText(random, 2) } as const;
   return random.chance(0.5) ? thought : { ...thought, seal: foreign };
@@ -128,7 +128,10 @@ function readResult({ toolCallId, content, isError = false }: ToolResultMessage)
   return { type: 'result', id: toolCallId, text, isError };
 }
 
-/** Any order of the results, except that those of one id keep theirs: nothing else tells them apart. */
+/**
+ * Orders the results at random. Results with the same id keep their order, because nothing else distinguishes
+ * them.
+ */
 function shuffledByCall(random: SeededRandom, results: readonly ToolResultMessage[]): ToolResultMessage[] {
   const ids = [...new Set(results.map(({ toolCallId }) => toolCallId))];
   const order = ids.map((id) => ({ id, at: random.next() })).sort((left, right) => left.at - right.at);

@@ -11,10 +11,10 @@ import type {
 import { blockSteps, replies, textOfBlock } from '@cobbler/agent/testing';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 
-/** What a wire cannot say. */
+/** The features that a wire does not support. */
 export type Unsupported = Partial<Readonly<Record<UnsupportedFeature, string>>>;
 
-/** Any answer that the wire can tell, told in any way that it allows. */
+/** Returns a reply with a random response that the wire supports, sent in a random way that it allows. */
 export function randomReply(random: SeededRandom, lacks: Unsupported): ResponseReply {
   const answer = randomResponse(random, lacks);
   const told = answer.blocks.map((block, at) =>
@@ -28,7 +28,10 @@ export function randomReply(random: SeededRandom, lacks: Unsupported): ResponseR
   });
 }
 
-/** An answer of any blocks. Wires that cannot interleave get reasoning, then text, then calls, one of each of the first two. */
+/**
+ * Returns a response of random blocks. Without interleaving, it contains at most one reasoning block, then at
+ * most one text, then calls.
+ */
 export function randomResponse(random: SeededRandom, lacks: Unsupported): ScriptAnswer {
   const blocks = lacks.interleaving === undefined ? freeBlocks(random, lacks) : orderedBlocks(random, lacks);
   const calls = blocks.some(({ type }) => type === 'call');
@@ -96,7 +99,10 @@ function randomUsage(random: SeededRandom): Usage {
   };
 }
 
-/** Deltas of any length, cut inside characters too, as servers that count code units cut them. */
+/**
+ * Splits a text into deltas of random length. A cut may be inside a character, as from servers that count
+ * code units.
+ */
 function randomPieces(random: SeededRandom, text: string): string[] {
   const found: string[] = [];
   let rest = text;
@@ -108,7 +114,7 @@ function randomPieces(random: SeededRandom, text: string): string[] {
   return found;
 }
 
-/** Blocks open in order and go on in any. */
+/** Opens the blocks in order and interleaves their deltas. */
 function woven(random: SeededRandom, told: readonly (readonly Step[])[]): Step[] {
   const queues = told.map((steps) => [...steps]);
   const steps: Step[] = [];

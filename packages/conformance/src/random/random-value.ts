@@ -1,6 +1,6 @@
 import type { SeededRandom } from '@cobbler/agent/testing';
 
-/** Snippets that have broken somebody's parser: framing in text, escapes, wide and combining characters. */
+/** Snippets that have broken parsers before: framing in text, escapes, wide and combining characters. */
 const snippets: readonly string[] = [
   'plain words ',
   'a longer run of quite ordinary text, as most of it is. ',
@@ -24,14 +24,17 @@ const snippets: readonly string[] = [
   '\udd14',
 ];
 
-/** A text of odd and ordinary snippets; never blank, since blank texts have rules of their own. */
+/**
+ * Returns a text of unusual and ordinary snippets. It is never blank, since blank texts are handled
+ * differently.
+ */
 export function randomText(random: SeededRandom, most: number = 6): string {
   let text = random.pick(['T', 'é', 'ж', '漢']);
   for (let count = random.between(0, most); count > 0; count -= 1) text += random.pick(snippets);
   return text;
 }
 
-/** Any JSON value down to this depth. */
+/** Returns a random JSON value down to this depth. */
 export function randomValue(random: SeededRandom, depth: number): unknown {
   const kind = random.between(0, depth > 0 ? 7 : 5);
   if (kind <= 1) return randomText(random, 3);
@@ -43,7 +46,7 @@ export function randomValue(random: SeededRandom, depth: number): unknown {
   return randomArguments(random, depth - 1);
 }
 
-/** Arguments as a model may make them: any names but the one that reaches for the prototype. */
+/** Returns random arguments, with any names except `__proto__`. */
 export function randomArguments(random: SeededRandom, depth: number = 3): Record<string, unknown> {
   const names = ['value', 'path', 'schlüssel', '漢', 'a "b"', 'constructor', 'length', 'x.y', ''];
   const entries = Array.from({ length: random.between(0, 4) }, (): [string, unknown] => [
@@ -53,7 +56,7 @@ export function randomArguments(random: SeededRandom, depth: number = 3): Record
   return Object.fromEntries(entries);
 }
 
-/** Base64 of some length, as services sign with. */
+/** Returns base64 of random length, like a signature. */
 export function randomSeal(random: SeededRandom): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return `${Array.from({ length: random.between(8, 80) }, () => random.pick([...letters])).join('')}==`;

@@ -1,6 +1,6 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 
-/** What a contract needs of a test runner: vitest's and node:test's own functions fit. */
+/** The functions of a test runner that a contract needs; those of vitest and node:test fit. */
 export interface TestRunner {
   readonly describe: (name: string, define: () => void) => unknown;
   readonly it: (
@@ -10,8 +10,8 @@ export interface TestRunner {
 }
 
 /**
- * Makes tests of a contract, a group of them for each group of cases. A case that is off becomes a test that is
- * skipped with its reason.
+ * Defines the tests of a contract, with one `describe` for each group of cases. A case that is off becomes a
+ * skipped test with its reason.
  *
  * ```ts
  * import { describe, it } from 'vitest';

@@ -1,16 +1,20 @@
 import type { ContractProblem } from './run-contract.ts';
 
-/** A function that a template leaves to its author throws this: the file, the function, and what it has to do. */
+/**
+ * Matches the error that an unwritten function of the template throws: the file, the function and its task.
+ */
 const unwritten = /\bsrc\/[\w./-]+\.ts, (\w+): [^\n]*?(?=\.(?:[\s"]|$)|$)/;
 
-/** The order in which the parts of a provider are best written: a request first, then a response, then failures. */
+/**
+ * The recommended order of writing the parts of a provider: requests first, then responses, then failures.
+ */
 const order = ['turn', 'envelope', 'read', 'begin', 'open', 'delta', 'end', 'event', 'error', 'fault'];
 
 const maxSteps = 3;
 
 /**
- * Returns at most five lines that name what an author writes first, or none when every failure is of code that is
- * written.
+ * Returns at most five lines with the parts to write first, or no lines if no failure comes from unwritten
+ * code.
  */
 export function firstSteps(failures: readonly ContractProblem[]): string[] {
   const steps = new Map<string, number>();
@@ -21,8 +25,8 @@ export function firstSteps(failures: readonly ContractProblem[]): string[] {
   if (steps.size === 0) return [];
   const first = [...steps].sort(([, left], [, right]) => left - right).slice(0, maxSteps);
   return [
-    'The contract is not run: parts of the package are not written yet. Write first:',
+    'The contract was not run: parts of the package are not written yet. Write first:',
     ...first.map(([step], at) => `  ${at + 1}. ${step}`),
-    'Then run the contract again: it names the next part.',
+    'Then run the contract again. It names the next part.',
   ];
 }

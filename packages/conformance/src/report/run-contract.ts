@@ -1,13 +1,13 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 
-/** One case that did not hold. */
+/** A failed case. */
 export interface ContractProblem {
   readonly group: string;
   readonly name: string;
   readonly message: string;
 }
 
-/** How a contract went. */
+/** The totals of a contract run. */
 export interface ContractTotals {
   readonly total: number;
   readonly passed: number;
@@ -17,9 +17,9 @@ export interface ContractTotals {
 
 /**
  * Runs the cases of a contract one after another, without a test runner, and prints a line for each group:
- * `group  passed/total  off(reason)`. Cases that are off count towards neither number.
+ * `group passed/total off(reason)`. Cases that are off count in neither number.
  *
- * @param print takes one line; nothing is printed without it.
+ * @param print receives one line. By default nothing is printed.
  */
 export async function runContract(
   cases: readonly ContractCase[],
@@ -55,7 +55,7 @@ async function runAll(cases: readonly ContractCase[]): Promise<ContractProblem[]
   return problems;
 }
 
-/** How many cases are off, by reason. */
+/** Describes how many cases are off, by reason. */
 function describeOff(cases: readonly ContractCase[]): string {
   const reasons = Map.groupBy(
     cases.filter(({ off }) => off !== undefined),

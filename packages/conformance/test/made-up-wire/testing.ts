@@ -16,14 +16,14 @@ function found([kind, first = '', second = '', third]: readonly string[]): Found
   return { type: 'result', id: first, parts: [{ type: 'text', text: second }], isError: third === 'botched' };
 }
 
-/** The inverse of the Lantern wire. */
+/** The mock wire of the Lantern service. */
 export const lanternTesting: ProviderTesting = mockWire<Body>({
   provider: 'lantern',
   framing: 'ndjson',
   lacks: {
-    'native-output': 'There is no way to ask for a shape of the answer.',
-    pause: 'A host never asks to be continued.',
-    'context-full-stop': 'A talk that is too long is refused, never broken off.',
+    'native-output': 'The service has no output schemas.',
+    pause: 'The service never pauses a response.',
+    'context-full-stop': 'A conversation that is too long is rejected before the response starts.',
   },
   begin: ({ model }) => [['hail', model]],
   open: (at, block) => [

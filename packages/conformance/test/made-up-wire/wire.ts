@@ -6,7 +6,7 @@ import type { AgentLink } from '../../src/agent/setup/subject.ts';
 const able = { files: ['image/*'], reasoning: true, parallelCalls: true, sampling: true, cacheUsage: true };
 const capabilities: Capabilities = { ...able, output: 'none' };
 
-/** An agent of the Lantern service, as its one-page description has it. */
+/** Returns an agent of the Lantern service, as described in README.md. */
 export function createLantern({ baseURL, apiKey, model = 'wick-3', ...options }: AgentLink): Agent {
   return createAgent(lantern(baseURL, apiKey), { ...options, model, capabilities });
 }
@@ -48,7 +48,7 @@ function pieceOf(part: Turn['parts'][number]): Json {
   return ['brought', part.callId, texts.join(''), part.isError ? 'botched' : 'well'];
 }
 
-/** How a host says goodbye. */
+/** Stop reasons of the service. */
 export const byes: ReadonlyMap<string, StopReason> = new Map([
   ['ok', 'complete'],
   ['deeds', 'tool_use'],
@@ -56,7 +56,7 @@ export const byes: ReadonlyMap<string, StopReason> = new Map([
   ['no', 'refusal'],
 ]);
 
-/** What a host cannot help, and what a guest can. */
+/** Error kinds of the service. */
 export const oopses: ReadonlyMap<string, FaultKind> = new Map([
   ['crowded', 'busy'],
   ['hasty', 'rate_limit'],

@@ -10,11 +10,10 @@ export interface Between {
   readonly impossible: Readonly<Record<string, string>>;
 }
 
-const arguments16MiB =
-  'arguments: arguments that go on for 16 MiB hold no more memory than the limit allows [P11]';
+const arguments16MiB = 'arguments: arguments of 16 MiB use no more memory than the limit allows [P11]';
 const gathers = 'the SDK keeps the whole text of the arguments itself, in addition to the chunks it emits';
 
-const callGoesOn = 'blocks: a call that goes on after it was closed is never run [P9]';
+const callGoesOn = 'blocks: a call that continues after it was closed never runs [P9]';
 const dropsRest = 'the SDK silently drops data for a closed call';
 
 /** `@ai-sdk/anthropic`, the Messages API. */
@@ -24,7 +23,7 @@ export const betweenAnthropic: Between = {
   impossible: {
     [arguments16MiB]: gathers,
     [callGoesOn]: dropsRest,
-    'frames: twenty thousand pings in front of an answer are passed over':
+    'frames: 20,000 pings before a response are ignored':
       'the SDK drops the response when its first event is of an unknown kind',
   },
 };
@@ -44,7 +43,7 @@ export const betweenChat: Between = {
   },
   impossible: {
     [arguments16MiB]: gathers,
-    'arguments: a tool name of any length or characters makes no history that a service refuses [P9]':
+    'arguments: a tool name of any length or characters leaves a history that services accept [P9]':
       'the SDK silently drops calls without a tool name',
   },
 };

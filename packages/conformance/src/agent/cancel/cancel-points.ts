@@ -24,13 +24,13 @@ import { group, socketGroup } from '../setup/subject.ts';
 const the = group('cancel');
 const onWire = socketGroup('cancel');
 
-/** Promise 3: real time until control is back, and until the connection is closed. */
+/** P3: real-time limits for the run to end and for the connection to close. */
 const backMs = 250;
 const closedMs = 1000;
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Everything that a cancel has to leave as it was. */
+/** Checks the result and the cleanup after a cancel. */
 async function expectGivenBack(
   stage: WireFixture,
   asked: Promise<Outcome>,
@@ -41,14 +41,14 @@ async function expectGivenBack(
   const count = events.length;
   const last = stage.server.exchanges.at(-1);
   if (last !== undefined) await promptly(last.left, closedMs, 'the connection of a cancelled run');
-  expectEqual(stage.runtime.timers, 0, 'the timers left behind');
-  expectEqual(events.length, count, 'the events once it is over');
+  expectEqual(stage.runtime.timers, 0, 'the number of timers left');
+  expectEqual(events.length, count, 'the number of events after the run has ended');
 }
 
-/** A stream that stands still at this place when the run is cancelled. */
+/** A case in which the stream stalls at this position when the run is cancelled. */
 function cancelledAt(place: ResponsePosition): CaseDefinition {
   return the(
-    `a run is cancelled ${place.what}, and the next one works [P3]`,
+    `a run can be cancelled ${place.what}, and the next one works [P3]`,
     async (subject) => {
       await onStage(subject, [toldTo(place, { ending: 'stall' }), replies(place.answer)], async (stage) => {
         const controller = new AbortController();
@@ -65,9 +65,9 @@ function cancelledAt(place: ResponsePosition): CaseDefinition {
   );
 }
 
-/** A reason to abort, and what the run then ends with. */
+/** An abort reason and the error with which the run ends. */
 function reason(what: string, value: unknown, check: (error: AgentError) => void): CaseDefinition {
-  return the(`a run that is aborted with ${what} ends with it`, async (subject) => {
+  return the(`a run aborted with ${what} ends with the matching error`, async (subject) => {
     for (const play of [
       { type: 'silent' },
       toldTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' }),
@@ -92,7 +92,7 @@ const deadline = new AgentError({
 
 export const cancelPointCases: readonly CaseDefinition[] = [
   ...places.map(cancelledAt),
-  the('a run is cancelled between the payloads of its end [P3]', async (subject) => {
+  the('a run can be cancelled between its last payloads [P3]', async (subject) => {
     const parts = endsInPart(spoken, subject.testing).slice(1);
     for (const part of parts) {
       await onStage(subject, [{ ...part, ending: 'stall' }], async (stage) => {
@@ -107,7 +107,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     }
   }),
   the(
-    'a run cancelled in the same moment as its answer arrives is one or the other [P3, P4]',
+    'a run cancelled as its response arrives either completes or is cancelled [P3, P4]',
     async (subject) => {
       await onStage(subject, [fine, fine, fine, fine, fine, fine], async (stage) => {
         for (let turns = 0; turns < 6; turns += 1) {
@@ -119,13 +119,13 @@ export const cancelPointCases: readonly CaseDefinition[] = [
           const { response, error } = await promptly(asked, backMs, 'the run');
           expect(
             (response?.content ?? error?.kind) === (response ? 'Fine.' : 'aborted'),
-            'a whole answer or a cancel',
+            'a complete response or a cancel',
           );
         }
       });
     },
   ),
-  the('a run is cancelled in its second attempt [P3]', async (subject) => {
+  the('a run can be cancelled in its second attempt [P3]', async (subject) => {
     await onStage(subject, [answersStatus(500), { type: 'silent' }], async (stage) => {
       const controller = new AbortController();
       const events: AgentEvent[] = [];
@@ -135,7 +135,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await expectGivenBack(stage, asked, events);
     });
   }),
-  the('a run is cancelled from the event of its own retry [P3]', async (subject) => {
+  the('a run can be cancelled from the event of its own retry [P3]', async (subject) => {
     await onStage(subject, [answersStatus(500), fine], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'retry' && controller.abort();
@@ -148,8 +148,8 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
     });
   }),
-  the('nothing is emitted behind the event that cancelled the run [P3]', async (subject) => {
-    // Nothing closes these blocks but the end, which then tells of all of them at once.
+  the('nothing is emitted after the event that cancelled the run [P3]', async (subject) => {
+    // Only the end closes these blocks, so the end emits all of them.
     const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
     const steps = responseSteps(answer).filter(({ type }) => type !== 'close');
     for (const type of ['text', 'tool_call'] as const) {
@@ -163,11 +163,15 @@ export const cancelPointCases: readonly CaseDefinition[] = [
         );
         expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
         expectEqual(outcome.events.at(-1)?.type, type, 'the last event');
-        expectEqual(outcome.events.filter((event) => event.type === type).length, 1, 'events of that kind');
+        expectEqual(
+          outcome.events.filter((event) => event.type === type).length,
+          1,
+          'the events of that type',
+        );
       });
     }
   }),
-  onWire('a run is cancelled while a large request is stuck on its way [P3]', async (subject) => {
+  onWire('a run can be cancelled while a large request is being sent [P3]', async (subject) => {
     await onSocket(subject, [{ bytes: [], deaf: true }], async ({ stage, socket }) => {
       const controller = new AbortController();
       const agent = stage.agent({ baseURL: socket.url });
@@ -178,10 +182,10 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
       expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
-      expectEqual(stage.runtime.timers, 0, 'the timers left behind');
+      expectEqual(stage.runtime.timers, 0, 'the number of timers left');
     });
   }),
-  onWire('a run is cancelled in the middle of a head [P3]', async (subject) => {
+  onWire('a run can be cancelled in the middle of the response headers [P3]', async (subject) => {
     const { head } = rawParts(spoken, subject.testing);
     await onSocket(subject, [{ bytes: [head.slice(0, 30)] }], async ({ stage, socket, ask }) => {
       const controller = new AbortController();
@@ -193,11 +197,12 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await promptly(request.left, closedMs, 'the connection');
     });
   }),
-  the('a run is cancelled under a flood that never ends [P3]', async (subject) => {
+  the('a run can be cancelled during an endless stream [P3]', async (subject) => {
     const { testing } = subject;
     const flood = testing.noise().map(testing.frame).join('').repeat(5);
     function* body(): Iterable<string> {
-      // Begun: a client may reject a response whose first event is of an unknown kind, and then send the request again.
+      // Starts a normal response first: a client may reject one whose first event is unknown, and then repeat
+      // the request.
       yield testing.begin(spoken).map(testing.frame).join('');
       for (;;) yield flood;
     }
@@ -211,7 +216,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await expectGivenBack(stage, asked, []);
     });
   }),
-  the('a run cancelled twice, and once more when it is over, is cancelled once', async (subject) => {
+  the('cancelling a run again, or after its end, has no effect', async (subject) => {
     await onStage(subject, [{ type: 'silent' }], async (stage) => {
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
@@ -223,7 +228,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await stage.settled();
     });
   }),
-  the('a signal that outlives many runs keeps no listener of theirs [P18]', async (subject) => {
+  the('runs leave no listener on a shared signal [P18]', async (subject) => {
     const { EventEmitter } = await import('node:events');
     const cut = toldTo(places[2] ?? { what: '', answer: spoken, steps: [] });
     await onStage(
@@ -232,11 +237,15 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       async (stage) => {
         const { signal } = new AbortController();
         for (let runs = 0; runs < 12; runs += 1) await stage.ask({}, { signal });
-        expectEqual(EventEmitter.getEventListeners(signal, 'abort').length, 0, 'the listeners left behind');
+        expectEqual(
+          EventEmitter.getEventListeners(signal, 'abort').length,
+          0,
+          'the number of listeners left',
+        );
       },
     );
   }),
-  the('twelve runs under one signal are all cancelled at once [P3]', async (subject) => {
+  the('one signal cancels twelve runs at the same time [P3]', async (subject) => {
     await onStage(
       subject,
       () => ({ type: 'silent' }),
@@ -249,14 +258,14 @@ export const cancelPointCases: readonly CaseDefinition[] = [
         expectEqual(
           outcomes.map((outcome) => failed(outcome).kind),
           Array(12).fill('aborted'),
-          'the kinds',
+          'the kinds of the errors',
         );
         for (const { left } of stage.server.exchanges) await promptly(left, closedMs, 'a connection');
-        expectEqual(stage.runtime.timers, 0, 'the timers left behind');
+        expectEqual(stage.runtime.timers, 0, 'the number of timers left');
       },
     );
   }),
-  the('a cancel does not take the next request down with the connection', async (subject) => {
+  the('a cancel does not affect the next request on the connection', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [fine, { type: 'live', stream }, fine], async (stage) => {
       answered(await stage.ask());
@@ -267,19 +276,23 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await stage.settled();
       controller.abort();
       const next = stage.ask();
-      expectEqual(failed(await promptly(asked, backMs, 'the cancelled run')).kind, 'aborted', 'the kind');
+      expectEqual(
+        failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+        'aborted',
+        'the kind of the error',
+      );
       expectEqual(answered(await next).attempts, 1, 'the attempts of the next run');
     });
   }),
-  reason('the time-out of a run', deadline, ({ kind, code, message }) =>
+  reason('the timeout of a run', deadline, ({ kind, code, message }) =>
     expectEqual([kind, code, message], ['timeout', 'run', deadline.message], 'kind, code and message'),
   ),
-  reason('the time-out of a signal', new DOMException('over', 'TimeoutError'), ({ kind }) =>
+  reason('the timeout of a signal', new DOMException('over', 'TimeoutError'), ({ kind }) =>
     expectEqual(kind, 'timeout', 'the kind of the error'),
   ),
-  reason('a word', 'enough', ({ kind, message }) => {
+  reason('a string', 'enough', ({ kind, message }) => {
     expectEqual(kind, 'aborted', 'the kind of the error');
-    expect(message.length > 5, 'an error that says something');
+    expect(message.length > 5, 'an error with a message');
   }),
-  reason('nothing', null, ({ kind }) => expectEqual(kind, 'aborted', 'the kind of the error')),
+  reason('null', null, ({ kind }) => expectEqual(kind, 'aborted', 'the kind of the error')),
 ];

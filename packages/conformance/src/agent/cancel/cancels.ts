@@ -19,14 +19,16 @@ import { group } from '../setup/subject.ts';
 
 const the = group('cancel');
 
-/** Promise 3: real time until control is back, and until the connection is closed. */
+/** P3: real-time limits for the run to end and for the connection to close. */
 const backMs = 250;
 const closedMs = 1000;
 
 const answer: ScriptAnswer = scriptResponse(['Some words of an answer.']);
 const begun: MockReply = replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'stall' });
 
-/** Aborts while something is under way: the run rejects in time and the service sees the connection close. */
+/**
+ * Aborts a request in progress. The run must reject in time, and the service must see the connection close.
+ */
 async function cancelled(
   stage: WireFixture,
   controller: AbortController,
@@ -40,7 +42,7 @@ async function cancelled(
 }
 
 export const cancelCases: readonly CaseDefinition[] = [
-  the('a run cancelled before it begins sends nothing [P3]', async (subject) => {
+  the('a run cancelled before it starts sends nothing [P3]', async (subject) => {
     await onStage(subject, [replies(answer)], async (stage) => {
       const outcome = await promptly(
         stage.ask({}, { signal: AbortSignal.abort() }),
@@ -52,7 +54,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
     });
   }),
-  the('a run is cancelled while it waits for the head [P3]', async (subject) => {
+  the('a run can be cancelled while it waits for the response headers [P3]', async (subject) => {
     await onStage(subject, [{ type: 'silent' }], async (stage) => {
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
@@ -60,7 +62,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('a run is cancelled in the middle of a stream [P3]', async (subject) => {
+  the('a run can be cancelled in the middle of a stream [P3]', async (subject) => {
     await onStage(subject, [begun], async (stage) => {
       const controller = new AbortController();
       const heard = Promise.withResolvers<void>();
@@ -70,7 +72,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('a run is cancelled from inside its own events [P3]', async (subject) => {
+  the('a run can be cancelled from its own event callback [P3]', async (subject) => {
     await onStage(subject, [replies(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
@@ -83,7 +85,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectEqual(outcome.events.length, 1, 'the events until the cancel');
     });
   }),
-  the('a run is cancelled while it pauses before a retry [P3]', async (subject) => {
+  the('a run can be cancelled during a retry delay [P3]', async (subject) => {
     await onStage(
       subject,
       [failsWith({ kind: 'busy', message: 'Busy.' }), replies(answer)],
@@ -106,7 +108,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a run is cancelled while it reads an error [P3]', async (subject) => {
+  the('a run can be cancelled while it reads an error body [P3]', async (subject) => {
     const stuck: MockReply = {
       type: 'raw',
       status: 500,
@@ -122,7 +124,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       await cancelled(stage, controller, asked);
     });
   }),
-  the('nothing is emitted once a run has been cancelled [P3]', async (subject) => {
+  the('nothing is emitted after a cancel [P3]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const { testing } = subject;
@@ -153,7 +155,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('a cancel after the answer changes nothing', async (subject) => {
+  the('a cancel after the response changes nothing', async (subject) => {
     await onStage(subject, [replies(answer), replies(answer)], async (stage) => {
       const controller = new AbortController();
       const outcome = await stage.ask({}, { signal: controller.signal });
@@ -162,7 +164,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('a cancel of one run leaves the other alone [S0.31]', async (subject) => {
+  the('cancelling one run does not affect another [S0.31]', async (subject) => {
     const streams = [new LiveStream(), new LiveStream()] as const;
     const script = [
       { type: 'live', stream: streams[0] },
@@ -180,14 +182,14 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectEqual(
         failed(await promptly(first, backMs, 'the cancelled run')).kind,
         'aborted',
-        'the first run',
+        'the kind of the cancelled error',
       );
       streams[1].send(stepFrames(responseSteps(answer), replies(answer), testing));
       streams[1].end();
       expectAnswer(answered(await second), answer, testing);
     });
   }),
-  the('the same conversation can be asked again after a cancel', async (subject) => {
+  the('the same conversation can be sent again after a cancel', async (subject) => {
     await onStage(subject, [begun, replies(answer)], async (stage) => {
       const controller = new AbortController();
       const asked = stage.ask({}, { signal: controller.signal });
@@ -197,7 +199,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('what a cancelled run has used up is told [P14]', async (subject) => {
+  the('the error of a cancelled run contains its token usage [P14]', async (subject) => {
     await onStage(subject, [answersStatus(500), begun], async (stage) => {
       const controller = new AbortController();
       const heard = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ const fine = replies(scriptResponse(['Fine.']));
 
 const day = 86_400_000;
 
-/** The runtime of a stage whose clocks somebody meddles with. */
+/** Returns a runtime whose clocks the case can change. */
 function clockSet(stage: WireFixture): {
   readonly runtime: Runtime;
   set(ms: number): void;
@@ -44,11 +44,11 @@ function clockSet(stage: WireFixture): {
       digest,
       fetch,
     },
-    /** Somebody sets the wall clock. */
+    /** Changes the wall clock. */
     set(ms) {
       offset += ms;
     },
-    /** The machine sleeps: both clocks go on, timers do not. */
+    /** Simulates a sleeping computer: both clocks advance, timers do not. */
     sleep(ms) {
       slept += ms;
     },
@@ -56,7 +56,7 @@ function clockSet(stage: WireFixture): {
 }
 
 export const clockCases: readonly CaseDefinition[] = [
-  clocks('a machine that slept through a pause does not go on days later [P2]', async (subject) => {
+  clocks('a request times out after the computer slept through a retry delay [P2]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
     await onStage(subject, [busy, { type: 'silent' }], async (stage) => {
       const { runtime, sleep } = clockSet(stage);
@@ -75,7 +75,7 @@ export const clockCases: readonly CaseDefinition[] = [
     });
   }),
   clocks(
-    'a machine that slept in the middle of an answer gives it up when it wakes [P2]',
+    'a request times out after the computer slept in the middle of the response [P2]',
     async (subject) => {
       const stream = new LiveStream();
       await onStage(subject, [{ type: 'live', stream }], async (stage) => {
@@ -87,7 +87,7 @@ export const clockCases: readonly CaseDefinition[] = [
         );
         await stage.settled();
         sleep(3 * day);
-        // The first timer that is due after waking.
+        // The first timer due after the sleep.
         await stage.runtime.advance(limits.stallMs);
         expectEqual(
           failed(await promptly(asked, 1000, 'the request')).kind,
@@ -98,7 +98,7 @@ export const clockCases: readonly CaseDefinition[] = [
       });
     },
   ),
-  clocks('a wall clock that is set changes no limit', async (subject) => {
+  clocks('a change of the wall clock affects no timeout', async (subject) => {
     for (const jump of [-day, day]) {
       await onStage(
         subject,
@@ -111,12 +111,15 @@ export const clockCases: readonly CaseDefinition[] = [
           set(jump);
           const lived = await livedUnder(stage, asked, 1000, () => {});
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-          expect(Math.abs(lived - limits.stallMs) <= 2000, `to live ${limits.stallMs} ms, found ${lived}`);
+          expect(
+            Math.abs(lived - limits.stallMs) <= 2000,
+            `the request to take ${limits.stallMs} ms, found ${lived}`,
+          );
         },
       );
     }
   }),
-  clocks('a wall clock that is set during a pause changes no pause', async (subject) => {
+  clocks('a change of the wall clock does not affect a retry delay in progress', async (subject) => {
     for (const jump of [-day, day]) {
       const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
       await onStage(subject, [busy, fine], async (stage) => {
@@ -127,29 +130,32 @@ export const clockCases: readonly CaseDefinition[] = [
           { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
         );
         answered(outcome);
-        expectEqual(stage.runtime.monotonic() - began, 5000, 'the pause');
+        expectEqual(stage.runtime.monotonic() - began, 5000, 'the delay');
       });
     }
   }),
-  clocks('a date is measured by the wall clock as it is when the answer comes [P7]', async (subject) => {
-    let at = 0;
-    await onStage(
-      subject,
-      (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
-      async (stage) => {
-        const { runtime, set } = clockSet(stage);
-        set(3 * day);
-        at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
-        const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
-        const retry = outcome.events.find((event) => event.type === 'retry');
-        expect(
-          retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
-          `7 s, found ${retry?.delayMs} ms`,
-        );
-      },
-    );
-  }),
-  clocks('a machine that slept through every limit ends the request when it wakes [P2]', async (subject) => {
+  clocks(
+    'a retry-after date is compared with the wall clock when the response arrives [P7]',
+    async (subject) => {
+      let at = 0;
+      await onStage(
+        subject,
+        (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
+        async (stage) => {
+          const { runtime, set } = clockSet(stage);
+          set(3 * day);
+          at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
+          const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
+          const retry = outcome.events.find((event) => event.type === 'retry');
+          expect(
+            retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
+            `a delay of 7 s, found ${retry?.delayMs} ms`,
+          );
+        },
+      );
+    },
+  ),
+  clocks('a request times out after the computer slept past every timeout [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();

@@ -21,15 +21,18 @@ import { group, socketGroup } from '../setup/subject.ts';
 const the = group('waits');
 const onWire = socketGroup('waits');
 
-/** Limits far apart, so that it shows which one was kept. */
+/** Timeouts far apart, so that the duration shows which one ended the request. */
 export const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
 
-/** An agent that keeps them and does not try again. */
+/** The options of an agent with these timeouts and without retries. */
 export const hurried: Pick<AgentLink, 'timeouts' | 'retry'> = { timeouts: limits, retry: { retries: 0 } };
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Moves the clock until the request is over, saying something before each step; gives how long it lived. */
+/**
+ * Advances the clock until the request ends and sends something before each step. Returns the duration in
+ * milliseconds.
+ */
 export async function livedUnder(
   stage: WireFixture,
   asked: Promise<Outcome>,
@@ -54,14 +57,14 @@ interface Dripping {
   readonly what: string;
   readonly answer: ScriptAnswer;
   readonly steps: readonly Step[];
-  /** What is said again and again. */
+  /** The data that is sent repeatedly. */
   drip(subject: ContractSubject, count: number): string;
-  /** The limit that ends it. */
+  /** The timeout that ends the request. */
   readonly limit: number;
   readonly stepMs: number;
 }
 
-/** What keeps a connection alive and brings nobody further. */
+/** A case whose data keeps the connection alive but makes no progress. */
 function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
   const { what, answer, steps, limit, stepMs } = dripping;
   return the(
@@ -83,7 +86,7 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
           expect(
             lived > limit - stepMs && lived <= limit + stepMs,
-            `to live about ${limit} ms, found ${lived}`,
+            `the request to take about ${limit} ms, found ${lived}`,
           );
           await promptly(exchange.left, 1000, 'the connection');
         },
@@ -99,7 +102,7 @@ function pings({ testing }: ContractSubject): string {
   return testing.noise().map(testing.frame).join('');
 }
 
-/** Silence after this play begins; the request must end between these two moments, in milliseconds. */
+/** A case whose response stalls. The request must end between these two times, in milliseconds. */
 function silent(
   what: string,
   play: (subject: ContractSubject) => MockReply,
@@ -116,7 +119,7 @@ function silent(
         const lived = await livedUnder(stage, asked, 30_000, () => {});
         expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
         expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
-        expect(lived > least && lived <= most, `to live ${least} to ${most} ms, found ${lived}`);
+        expect(lived > least && lived <= most, `the request to take ${least} to ${most} ms, found ${lived}`);
       },
       {},
       15_000,
@@ -124,9 +127,9 @@ function silent(
   });
 }
 
-/** Stuck bytes of HTTP, given up at the limit for the head. */
+/** A case whose HTTP bytes stop before the response starts. The headers timeout ends the request. */
 function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer): CaseDefinition {
-  return onWire(`${what} is given up after the limit for the head [P2]`, (subject) =>
+  return onWire(`the headers timeout applies to ${what} [P2]`, (subject) =>
     onSocket(
       subject,
       [bytes(subject)],
@@ -136,7 +139,10 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
         await stage.settled();
         const lived = await livedUnder(stage, asked, 500, () => {});
         expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-        expect(lived <= limits.headersMs + 1000, `to live ${limits.headersMs} ms, found ${lived}`);
+        expect(
+          lived <= limits.headersMs + 1000,
+          `the request to take ${limits.headersMs} ms, found ${lived}`,
+        );
         await promptly(request.left, 1000, 'the connection');
       },
       hurried,
@@ -146,7 +152,7 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
 
 export const patienceCases: readonly CaseDefinition[] = [
   ends({
-    what: 'comments and empty lines prove life but not progress',
+    what: 'comments and empty lines prevent the stall timeout but not the progress timeout',
     answer: spoken,
     steps: until(spoken, 0, 'delta'),
     drip: ({ testing }) => (testing.contentType.startsWith('text/event-stream') ? ': still here\n\n' : '\n'),
@@ -154,7 +160,7 @@ export const patienceCases: readonly CaseDefinition[] = [
     stepMs: 2000,
   }),
   ends({
-    what: 'a frame that comes byte by byte and never ends proves life but not progress',
+    what: 'an endless frame that arrives byte by byte prevents the stall timeout but not the progress timeout',
     answer: spoken,
     steps: until(spoken, 0, 'delta'),
     drip: ({ testing }, count) =>
@@ -163,7 +169,7 @@ export const patienceCases: readonly CaseDefinition[] = [
     stepMs: 2000,
   }),
   ends({
-    what: 'pings before the first word prove life but not progress',
+    what: 'pings before the first content prevent the stall timeout but not the progress timeout',
     answer: spoken,
     steps: [],
     drip: pings,
@@ -171,7 +177,7 @@ export const patienceCases: readonly CaseDefinition[] = [
     stepMs: 2000,
   }),
   ends({
-    what: 'pings in the middle of arguments prove life but not progress',
+    what: 'pings in the middle of arguments prevent the stall timeout but not the progress timeout',
     answer: spoken,
     steps: until(spoken, 1, 'delta'),
     drip: pings,
@@ -180,7 +186,7 @@ export const patienceCases: readonly CaseDefinition[] = [
   }),
   ends(
     {
-      what: 'pings while the model reasons are life enough, up to the limit of the whole call',
+      what: 'pings during reasoning count as progress, up to the total timeout',
       answer: thoughtful,
       steps: until(thoughtful, 0, 'delta'),
       drip: pings,
@@ -189,35 +195,44 @@ export const patienceCases: readonly CaseDefinition[] = [
     },
     'reasoning',
   ),
-  silent('a service that never answers is given up by itself', () => ({ type: 'silent' }), [30_000, 630_000]),
   silent(
-    'a stream that stalls is given up by itself after two minutes',
+    'a request to a service that never responds ends by default',
+    () => ({ type: 'silent' }),
+    [30_000, 630_000],
+  ),
+  silent(
+    'by default a stream that stalls ends after two minutes',
     () => replies(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' }),
     [90_000, 150_000],
   ),
-  stuck('a head that stops in its middle', ({ testing }) => ({ bytes: [rawParts(spoken, testing).head] })),
-  stuck('an interim head and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
+  stuck('a status line and headers that stop in the middle', ({ testing }) => ({
+    bytes: [rawParts(spoken, testing).head],
+  })),
+  stuck('an interim response and nothing more', () => ({ bytes: ['HTTP/1.1 100 Continue\r\n\r\n'] })),
   stuck('a service that reads nothing', () => ({ bytes: [], deaf: true })),
-  the('a stream that stalls in its end is whole or timed out, never half [P1]', async (subject) => {
-    for (const part of endsInPart(spoken, subject.testing)) {
-      await onStage(
-        subject,
-        [{ ...part, ending: 'stall' }],
-        async (stage) => {
-          const asked = stage.ask();
-          await stage.server.arrival(0);
-          await stage.settled();
-          await livedUnder(stage, asked, 5000, () => {});
-          const { response, error } = await asked;
-          if (response !== undefined)
-            expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
-          else expectEqual(error?.kind, 'timeout', 'the kind of the error');
-        },
-        hurried,
-      );
-    }
-  }),
-  the('an error whose body drips is reported without it [P2]', async (subject) => {
+  the(
+    'a stream that stalls in its last payloads gives a complete response or a timeout, never a part [P1]',
+    async (subject) => {
+      for (const part of endsInPart(spoken, subject.testing)) {
+        await onStage(
+          subject,
+          [{ ...part, ending: 'stall' }],
+          async (stage) => {
+            const asked = stage.ask();
+            await stage.server.arrival(0);
+            await stage.settled();
+            await livedUnder(stage, asked, 5000, () => {});
+            const { response, error } = await asked;
+            if (response !== undefined)
+              expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
+            else expectEqual(error?.kind, 'timeout', 'the kind of the error');
+          },
+          hurried,
+        );
+      }
+    },
+  ),
+  the('an error response with an endless slow body keeps kind and status [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(
       subject,
@@ -233,14 +248,14 @@ export const patienceCases: readonly CaseDefinition[] = [
           ['agent', 503],
           'kind and status',
         );
-        expect(lived <= limits.totalMs, `to be over at the limit of the call, found ${lived}`);
+        expect(lived <= limits.totalMs, `the request to end by the total timeout, found ${lived}`);
         await promptly(exchange.left, 1000, 'the connection');
       },
       hurried,
       15_000,
     );
   }),
-  the('a request that ran out of time is not made again [P5]', async (subject) => {
+  the('a request that timed out is not retried [P5]', async (subject) => {
     await onStage(
       subject,
       [{ type: 'silent' }, fine],
@@ -258,7 +273,7 @@ export const patienceCases: readonly CaseDefinition[] = [
       { timeouts: limits },
     );
   }),
-  the('what comes for ever behind the end keeps nobody waiting [P2]', async (subject) => {
+  the('endless data after the end of a response does not delay it [P2]', async (subject) => {
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
       const asked = stage.ask();
@@ -268,7 +283,7 @@ export const patienceCases: readonly CaseDefinition[] = [
       await stage.settled();
       const lived = await livedUnder(stage, asked, 400, () => stream.send(frames.join('')));
       expectEqual(answered(await asked).content, 'Fine.', 'the text');
-      expect(lived <= 2000, `an answer within two seconds of its end, found ${lived} ms`);
+      expect(lived <= 2000, `a response within two seconds after its end, found ${lived} ms`);
       await promptly(exchange.left, 1000, 'the connection');
     });
   }),

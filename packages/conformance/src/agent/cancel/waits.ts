@@ -27,16 +27,16 @@ const spoken: ScriptAnswer = scriptResponse([
   callBlock('call_1', 'put', { value: 'some length' }),
 ]);
 
-/** Limits far apart, so that it shows which one was kept. */
+/** Timeouts far apart, so that the duration shows which one ended the request. */
 const limits: Timeouts = { headersMs: 10_000, stallMs: 20_000, progressMs: 40_000, totalMs: 90_000 };
 
-/** Steps of `spoken` up to the first one of this block and type. */
+/** Returns the steps of `spoken` up to the first one of this block and type. */
 function until(at: number, type: Step['type']): Step[] {
   const steps = responseSteps(spoken);
   return steps.slice(0, steps.findIndex((step) => step.type === type && 'at' in step && step.at === at) + 1);
 }
 
-/** Silence after these plays begin; the request must end at `limit`, not before, and leave the connection. */
+/** A case whose response stalls. The request must end at `limit`, not before, and close the connection. */
 function endsAt(
   what: string,
   limit: number,
@@ -55,7 +55,7 @@ function endsAt(
           await stage.settled();
           await stage.runtime.advance(limit - 100);
           await stage.settled();
-          expect(!(await isOver(asked)), `the request to live for ${limit - 100} ms`);
+          expect(!(await isOver(asked)), `the request to continue for ${limit - 100} ms`);
           await stage.runtime.advance(200);
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
           await promptly(exchange.left, 1000, 'the connection');
@@ -71,7 +71,7 @@ async function isOver(asked: Promise<Outcome>): Promise<boolean> {
   return Promise.race([asked.then(() => true), soon(0).then(() => false)]);
 }
 
-/** An answer told by hand under the limits above. */
+/** Sends a response step by step with the timeouts above. */
 async function onLive(
   subject: ContractSubject,
   answer: ScriptAnswer,
@@ -108,13 +108,16 @@ interface LiveRequest {
   readonly stage: WireFixture;
   readonly stream: LiveStream;
   readonly asked: Promise<Outcome>;
-  /** Tells steps and waits until something has been emitted. */
+  /** Sends steps and waits until something is emitted. */
   say(...steps: Step[]): Promise<void>;
-  /** Sends noise and gives it a moment to arrive. */
+  /** Sends noise and lets it arrive. */
   ping(): Promise<void>;
 }
 
-/** Moves the clock in steps with noise before each, until the request is over; returns how long it lived. */
+/**
+ * Advances the clock in steps, with noise before each, until the request ends. Returns the duration in
+ * milliseconds.
+ */
 async function pingUntilOver({ stage, asked, ping }: LiveRequest, most: number): Promise<number> {
   const begin = stage.runtime.monotonic();
   while (stage.runtime.monotonic() - begin < most && !(await isOver(asked))) {
@@ -126,34 +129,34 @@ async function pingUntilOver({ stage, asked, ping }: LiveRequest, most: number):
 
 export const waitCases: readonly CaseDefinition[] = [
   endsAt(
-    'a service that never answers is given up after the limit for the head [P2]',
+    'the headers timeout ends a request to a service that never responds [P2]',
     limits.headersMs,
     () => ({ type: 'silent' }),
   ),
   ...places.map((place) =>
     endsAt(
-      `a stream that stalls ${place.what} is given up [P2]`,
+      `the stall timeout ends a stream that stalls ${place.what} [P2]`,
       limits.stallMs,
       () => toldTo(place, { ending: 'stall' }),
       ...needsOf(place),
     ),
   ),
-  endsAt('a head without a body is given up [P2]', limits.stallMs, () => ({
+  endsAt('the stall timeout ends a response without a body [P2]', limits.stallMs, () => ({
     type: 'live',
     stream: new LiveStream(),
   })),
-  the('pings prove life but not progress [P2]', (subject) =>
+  the('pings prevent the stall timeout but not the progress timeout [P2]', (subject) =>
     onLive(subject, spoken, async (live) => {
       await live.say(...until(0, 'delta'));
       const lived = await pingUntilOver(live, 80_000);
       expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
       expect(
         lived >= limits.progressMs && lived <= limits.progressMs + 8000,
-        `to live ${limits.progressMs} ms, found ${lived}`,
+        `the request to take ${limits.progressMs} ms, found ${lived}`,
       );
     }),
   ),
-  the('pings do not keep an answer alive beyond the limit of the whole call [P2]', (subject) =>
+  the('pings do not extend the total timeout [P2]', (subject) =>
     onLive(
       subject,
       spoken,
@@ -161,12 +164,12 @@ export const waitCases: readonly CaseDefinition[] = [
         await live.say(...until(0, 'delta'));
         const lived = await pingUntilOver(live, 120_000);
         expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
-        expect(lived <= limits.totalMs + 8000, `to live ${limits.totalMs} ms, found ${lived}`);
+        expect(lived <= limits.totalMs + 8000, `the request to take ${limits.totalMs} ms, found ${lived}`);
       },
       { progressMs: 1_000_000 },
     ),
   ),
-  the('a slow answer that makes progress is waited for', (subject) => {
+  the('a slow response that makes progress does not time out', (subject) => {
     const slow = scriptResponse(['Slow but sure.']);
     return onLive(subject, slow, async ({ stage, stream, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'Slow' });
@@ -180,19 +183,19 @@ export const waitCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await asked), slow, subject.testing);
     });
   }),
-  the('a drip that never ends is given up at the limit of the whole call [P2]', (subject) =>
+  the('the total timeout ends an endless slow response [P2]', (subject) =>
     onLive(subject, spoken, async ({ stage, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'drip' });
       for (let ms = 0; ms < limits.totalMs - 10_000; ms += 10_000) {
         await stage.runtime.advance(10_000);
         await say({ type: 'delta', at: 0, text: ' drip' });
       }
-      expect(!(await isOver(asked)), 'the answer to live until then');
+      expect(!(await isOver(asked)), 'the request to continue until then');
       await stage.runtime.advance(10_100);
       expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
     }),
   ),
-  the('the limit of the whole call counts pauses and failed attempts [P2]', async (subject) => {
+  the('the total timeout includes retry delays and failed attempts [P2]', async (subject) => {
     const plays: MockReply[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
     await onStage(
       subject,
@@ -202,7 +205,7 @@ export const waitCases: readonly CaseDefinition[] = [
         await stage.server.arrival(1);
         await stage.settled();
         await stage.runtime.advance(39_000);
-        expect(!(await isOver(asked)), 'the second attempt to live');
+        expect(!(await isOver(asked)), 'the second attempt to continue');
         await stage.runtime.advance(1500);
         const error = failed(await asked);
         expectEqual([error.kind, error.attempts], ['timeout', 2], 'kind and attempts');
@@ -210,7 +213,7 @@ export const waitCases: readonly CaseDefinition[] = [
       { timeouts: { ...limits, headersMs: 80_000 } },
     );
   }),
-  the('an error whose body never ends is reported all the same', async (subject) => {
+  the('an error response whose body never ends is still reported', async (subject) => {
     const stuck: MockReply = {
       type: 'raw',
       status: 500,

@@ -24,19 +24,19 @@ const mebibyte = 1024 * 1024;
 
 const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
-/** Bodies of failures that no service should send. The status alone says what happened. */
+/** Unusual bodies of error responses. Only the status decides the kind. */
 const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8Array[]])[] = [
   ['empty', ''],
-  ['blanks', ' \r\n\t '],
-  ['a lone brace', '{'],
-  ['half an error', '{"error": {"type": "x", "mess'],
-  ['deep JSON', `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
-  ['deep lists', '['.repeat(16_000)],
+  ['whitespace', ' \r\n\t '],
+  ['a single brace', '{'],
+  ['a truncated error', '{"error": {"type": "x", "mess'],
+  ['deeply nested objects', `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
+  ['deeply nested lists', '['.repeat(16_000)],
   ['a number', '1e999'],
-  ['an error of null', '{"error": null, "message": null, "type": null}'],
-  ['an error of lists', '{"error": [[]], "message": [1], "type": {}}'],
+  ['an error with null fields', '{"error": null, "message": null, "type": null}'],
+  ['an error with lists as fields', '{"error": [[]], "message": [1], "type": {}}'],
   [
-    'an error with inherited words',
+    'an error with names that objects inherit',
     '{"error": {"type": "constructor", "code": "__proto__", "message": "toString"}}',
   ],
   [
@@ -44,19 +44,19 @@ const oddBodies: readonly (readonly [what: string, body: string | readonly Uint8
     '{"__proto__": {"polluted": true}, "error": {"__proto__": {"message": "x"}}}',
   ],
   [
-    'words of another width',
+    'a message with lone surrogates and wide characters',
     '{"error": {"message": "\\ud800 \\u0000 漢字 🧵"}, "message": "\\ud800 \\u0000 漢字 🧵"}',
   ],
-  ['a stream of events', 'event: error\ndata: {"type":"error"}\n\n'],
+  ['an event stream', 'event: error\ndata: {"type":"error"}\n\n'],
   ['a web page', '<!doctype html><html><head><title>502</title></head></html>'],
   ['XML', '<?xml version="1.0"?><Error><Code>Slow</Code></Error>'],
-  ['bytes that are no text', [Uint8Array.from({ length: 300 }, (_, index) => 255 - (index % 128))]],
-  ['bytes that are nothing', [new Uint8Array(2000)]],
+  ['bytes that are not text', [Uint8Array.from({ length: 300 }, (_, index) => 255 - (index % 128))]],
+  ['NUL bytes', [new Uint8Array(2000)]],
 ];
 
-/** Every odd body under one status, on one stage. */
+/** Sends every unusual body with one status to one fixture. */
 function oddly(status: number, kind: string, types: readonly string[]): CaseDefinition {
-  return the(`status ${status} is ${kind} whatever body comes with it [P12]`, async (subject) => {
+  return the(`status ${status} is ${kind} with any body [P12]`, async (subject) => {
     const combinations = types.flatMap((type) => oddBodies.map((odd) => [type, ...odd] as const));
     const script = combinations.map(
       ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
@@ -68,26 +68,26 @@ function oddly(status: number, kind: string, types: readonly string[]): CaseDefi
         for (const [type, what] of combinations) {
           const error = failed(await stage.ask());
           expectEqual([error.kind, error.status], [kind, status], `kind and status for ${what} as ${type}`);
-          expect(error.message.trim() !== '', `words in the message for ${what}`);
-          expect(error.message.length <= 4096, `few words in the message for ${what}`);
-          expect(error.message.isWellFormed(), `no half characters in the message for ${what}`);
+          expect(error.message.trim() !== '', `a message for ${what}`);
+          expect(error.message.length <= 4096, `a short message for ${what}`);
+          expect(error.message.isWellFormed(), `no lone surrogates in the message for ${what}`);
         }
         const plain: Record<string, unknown> = {};
-        expect(plain['polluted'] === undefined, 'no prototype to be changed');
+        expect(plain['polluted'] === undefined, 'an unchanged prototype');
       },
       { retry: { retries: 0 } },
     );
   });
 }
 
-/** Eight mebibytes with nothing in them, in pieces. */
+/** Eight mebibytes of blank text, in chunks. */
 function* muchOfNothing(): Iterable<string> {
   for (let count = 0; count < 16; count += 1) yield ' '.repeat(mebibyte / 2);
 }
 
-/** A body under a good status and without a content type, or with one that says nothing. */
+/** A body with a success status and a missing or uninformative content type. */
 function untyped(what: string, headers: string, body: string): CaseDefinition {
-  return onWire(`${what} is no answer [P1]`, (subject) =>
+  return onWire(`${what} is not a valid response [P1]`, (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`] }],
@@ -101,7 +101,7 @@ export const bodyCases: readonly CaseDefinition[] = [
   oddly(500, 'agent', ['application/json', 'text/event-stream']),
   oddly(401, 'auth', ['application/json']),
   oddly(429, 'rate_limit', ['application/json']),
-  the('an error whose body breaks off keeps kind and status', async (subject) => {
+  the('an error response cut off in its body keeps kind and status', async (subject) => {
     for (const status of [400, 403, 500, 529]) {
       const headers = { 'content-type': 'application/json' };
       const broken: MockReply = {
@@ -113,10 +113,10 @@ export const bodyCases: readonly CaseDefinition[] = [
       };
       const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
       expectEqual(failed(outcome).status, status, 'the status');
-      expect(failed(outcome).kind !== 'network', 'the kind of the status');
+      expect(failed(outcome).kind !== 'network', 'a retryable error');
     }
   }),
-  the('an error of many mebibytes holds next to no memory [P18]', async (subject) => {
+  the('a large error body uses almost no memory [P18]', async (subject) => {
     const play: MockReply = {
       type: 'raw',
       status: 400,
@@ -127,9 +127,9 @@ export const bodyCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [play]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 400], 'kind and status');
     const held = (await heldBytes()) - before;
-    expect(held < 4 * mebibyte, `less than 4 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
+    expect(held < 4 * mebibyte, `less than 4 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
   }),
-  the('a page of many mebibytes under a good status is given up early [P18]', async (subject) => {
+  the('a large web page with a success status is abandoned early [P18]', async (subject) => {
     let taken = 0;
     function* body(): Iterable<string> {
       for (const piece of muchOfNothing()) {
@@ -145,23 +145,23 @@ export const bodyCases: readonly CaseDefinition[] = [
     };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'agent', 'the kind of the error');
-    expect(taken < 8 * mebibyte, `less than all of it to be taken, found ${taken}`);
+    expect(taken < 8 * mebibyte, `less than the whole page to be read, found ${taken} bytes`);
   }),
   untyped('a web page without a content type', '', '<html><body>Sign in to the network</body></html>'),
-  untyped('plain words without a content type', '', 'ok'),
+  untyped('plain text without a content type', '', 'ok'),
   untyped('JSON without a content type', '', '{"ok":true}'),
   untyped('an empty body without a content type', '', ''),
-  untyped('an empty body of JSON', 'content-type: application/json\r\n', ''),
+  untyped('an empty body of type JSON', 'content-type: application/json\r\n', ''),
   untyped('a body of an unknown type', 'content-type: application/octet-stream\r\n', 'data: {}\n\n'),
-  untyped('a content type that is none', 'content-type: ;;;\r\n', '<html></html>'),
-  the('an answer of another framing is no answer [P1]', async (subject) => {
+  untyped('an invalid content type', 'content-type: ;;;\r\n', '<html></html>'),
+  the('a response in another framing is not valid [P1]', async (subject) => {
     const { testing } = subject;
     const isEventStream = testing.contentType.startsWith('text/event-stream');
     const headers = { 'content-type': isEventStream ? 'application/x-ndjson' : 'text/event-stream' };
     const { outcome } = await askOnce(subject, [replies(answer, { headers })], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
-  onWire('an answer without a content type is taken at its word', (subject) => {
+  onWire('a response without a content type is parsed normally', (subject) => {
     const body = framesOf(replies(answer), subject.testing).join('');
     return onSocket(
       subject,
@@ -169,19 +169,19 @@ export const bodyCases: readonly CaseDefinition[] = [
       async ({ ask }) => expectEqual(answered(await ask()).content, 'Words of an answer.', 'the text'),
     );
   }),
-  ids('the same answer twice stands in the history twice', async (subject) => {
+  ids('two identical responses are both kept in the history', async (subject) => {
     const same = replies(answer);
     await onStage(subject, [same, same, replies(scriptResponse(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
       const once = continued([user('Go.')], first.message);
       const second = answered(await stage.ask({ messages: once }));
-      expectEqual(second.message, first.message, 'the second answer');
+      expectEqual(second.message, first.message, 'the second response');
       answered(await stage.ask({ messages: continued(once, second.message) }));
       const said = stage.request(2).turns.flatMap(({ side, parts }) => (side === 'assistant' ? parts : []));
-      expectEqual(said.length, 2, 'the answers sent back');
+      expectEqual(said.length, 2, 'the responses sent back');
     });
   }),
-  ids('ids that differ only in what cannot be sent are told apart', async (subject) => {
+  ids('ids that differ only in unsupported characters stay different', async (subject) => {
     const long = 'i'.repeat(64);
     const given = [
       'a.b',

@@ -16,7 +16,7 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
   const how = ending === 'end' ? 'ends cleanly' : 'breaks';
   const play = toldTo(place, { ending });
   return cuts(
-    `a stream that ${how} ${what} is no answer, and is tried again [P1]`,
+    `a stream that ${how} ${what} is an error and is retried [P1]`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -32,13 +32,13 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
   );
 }
 
-/** A failure told inside a stream whose head said 200. */
+/** An error inside a stream that started with status 200. */
 function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   const { what, answer } = place;
   const message = `The stream fails with ${told}, number 991.`;
   const play = toldTo(place, { fault: { kind: told, message } });
   return faults(
-    `a stream that tells of ${told} ${what} is ${kind}, and is tried again [P5]`,
+    `a stream that sends the error ${told} ${what} is ${kind} and is retried [P5]`,
     async (subject) => {
       const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
       expectEqual(
@@ -48,7 +48,7 @@ function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
       );
       expect(
         failed(given.outcome).message.includes(message),
-        `the words of the service, found ${failed(given.outcome).message}`,
+        `the message of the service, found ${failed(given.outcome).message}`,
       );
       const { outcome } = await askOnce(subject, [play, replies(answer)]);
       expectAnswer(answered(outcome), answer, subject.testing);
@@ -59,7 +59,7 @@ function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
   );
 }
 
-/** Failures that the same request would meet again, and what they are. */
+/** Errors that the same request would get again, and their kinds. */
 const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
   ['invalid', 'invalid'],
   ['too_long', 'invalid'],
@@ -67,7 +67,7 @@ const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
 
 function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   return faults(
-    `a stream that tells of ${told} ${place.what} is ${kind}, and final [P6]`,
+    `a stream that sends the error ${told} ${place.what} is ${kind} and not retried [P6]`,
     async (subject) => {
       const message = `No good, number 7: ${told}.`;
       const { outcome, exchanges } = await askOnce(subject, [
@@ -77,7 +77,7 @@ function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
       expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
       expect(
         failed(outcome).message.includes(message),
-        `the words of the service, found ${failed(outcome).message}`,
+        `the message of the service, found ${failed(outcome).message}`,
       );
       expectEqual(exchanges.length, 1, 'the number of requests');
     },
@@ -87,7 +87,7 @@ function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
 
 export const cutCases: readonly CaseDefinition[] = [
   ...places.flatMap((place) => [cutCase(place, 'end'), cutCase(place, 'reset')]),
-  cuts('a good status with an empty body is no answer, and is tried again [P1]', async (subject) => {
+  cuts('a success status with an empty body is an error and is retried [P1]', async (subject) => {
     const headers = { 'content-type': subject.testing.contentType };
     const empty = { type: 'raw', status: 200, headers } as const;
     const given = await askOnce(subject, [empty], {}, { retry: { retries: 0 } });
@@ -99,7 +99,7 @@ export const cutCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [empty, replies(spoken)]);
     expectAnswer(answered(outcome), spoken, subject.testing);
   }),
-  cuts('a stream of noise alone is no answer [P1]', async (subject) => {
+  cuts('a stream with nothing but noise is an error [P1]', async (subject) => {
     const noise = replies(spoken, { edit: () => subject.testing.noise() });
     const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');

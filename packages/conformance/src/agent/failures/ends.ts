@@ -18,7 +18,7 @@ import { group } from '../setup/subject.ts';
 const ends = group('ends');
 const faults = group('faults');
 
-/** Asks once for each play, on one stage and without any retry. */
+/** Sends one request for each reply on one fixture, without retries. */
 async function outcomesOf(subject: ContractSubject, list: readonly MockReply[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   await onStage(
@@ -33,39 +33,39 @@ async function outcomesOf(subject: ContractSubject, list: readonly MockReply[]):
   return outcomes;
 }
 
-/** Whatever was cut, an answer is never half of one. */
+/** Fails if the response is incomplete: it must be complete or an error. */
 function expectWholeOrNone({ response, error }: Outcome, answer: ScriptAnswer, what: string): void {
   if (response === undefined) {
     expectEqual([error?.kind, error?.retryable], ['network', true], `kind and retryable, ${what}`);
     return;
   }
   const found = [response.content, response.stopReason, response.toolCalls];
-  expectEqual(found, [scriptText(answer), answer.stop, scriptCalls(answer)], `the answer, ${what}`);
+  expectEqual(found, [scriptText(answer), answer.stop, scriptCalls(answer)], `the response, ${what}`);
 }
 
-/** How many payloads of the end make the answer whole; one more than there are when none does. */
+/** Returns the number of end payloads that complete the response, or one more than exist if none does. */
 async function neededOfEnd(subject: ContractSubject, answer: ScriptAnswer, ending: Ending): Promise<number> {
   const parts = endsInPart(answer, subject.testing).map((play) => ({ ...play, ending }));
   const outcomes = await outcomesOf(subject, [...parts, replies(answer)]);
   for (const [told, outcome] of outcomes.entries())
-    expectWholeOrNone(outcome, answer, `with ${told} payloads of its end`);
+    expectWholeOrNone(outcome, answer, `with ${told} payloads of the end`);
   const needed = outcomes.findIndex(({ response }) => response !== undefined);
-  expect(needed > 0, `no answer before anything of its end is told, found one after ${needed}`);
+  expect(needed > 0, `no response before any payload of the end, found one after ${needed}`);
   expect(
     outcomes.slice(needed).every(({ response }) => response !== undefined),
-    `an answer however much follows once ${needed} payloads of its end were told`,
+    `a response with ${needed} or more payloads of the end`,
   );
   return needed;
 }
 
-/** An answer with characters of every width, cut behind a number of its bytes. */
+/** A response with characters of all widths, cut off after a number of bytes. */
 function cutAt(bytes: Uint8Array, length: number, testing: ProviderTesting): MockReply {
   const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
   const ending = length % 2 === 0 ? 'end' : 'reset';
   return { type: 'raw', status: 200, headers, body: [bytes.subarray(0, length)], ending };
 }
 
-/** Lengths around every edge of a frame, and some inside of each. */
+/** Returns lengths around the boundaries of each frame and inside it. */
 function lengthsToTry(frames: readonly string[]): number[] {
   const encoder = new TextEncoder();
   const lengths = new Set<number>();
@@ -94,19 +94,19 @@ async function cutAnywhere(subject: ContractSubject): Promise<void> {
       .trimEnd(),
   ).length;
   const lengths = lengthsToTry(frames).filter((length) => length < whole);
-  expect(lengths.length > 40, 'many places to cut at');
+  expect(lengths.length > 40, 'more than 40 positions to cut at');
   const outcomes = await outcomesOf(
     subject,
     lengths.map((length) => cutAt(bytes, length, testing)),
   );
   for (const [index, outcome] of outcomes.entries()) {
-    const what = `cut behind ${lengths[index]} of ${bytes.length} bytes`;
-    expect(outcome.response === undefined, `no answer when it is ${what}`);
+    const what = `cut off after ${lengths[index]} of ${bytes.length} bytes`;
+    expect(outcome.response === undefined, `no response ${what}`);
     expectWholeOrNone(outcome, answer, what);
   }
 }
 
-/** A failure in the place of what was left of the end; a wire that had already ended may stand by its answer. */
+/** An error replaces the missing payloads of the end. A response that was already complete stays valid. */
 async function faultsInEnd(subject: ContractSubject): Promise<void> {
   const { testing } = subject;
   const needed = await neededOfEnd(subject, spoken, 'end');
@@ -126,33 +126,29 @@ async function faultsInEnd(subject: ContractSubject): Promise<void> {
 }
 
 export const endCases: readonly CaseDefinition[] = [
-  ends('an answer whose end is told in part is whole or none, when the stream ends cleanly [P1]', (subject) =>
+  ends('a response whose end is cut off is complete or an error when the stream closes [P1]', (subject) =>
     neededOfEnd(subject, spoken, 'end').then(() => {}),
   ),
   ends(
-    'an answer whose end is told in part is whole or none, when the stream breaks [P1]',
+    'a response whose end is cut off is complete or an error when the connection breaks [P1]',
     async (subject) => {
       const clean = await neededOfEnd(subject, spoken, 'end');
-      expectEqual(
-        await neededOfEnd(subject, spoken, 'reset'),
-        clean,
-        'the payloads of the end that are needed',
-      );
+      expectEqual(await neededOfEnd(subject, spoken, 'reset'), clean, 'the number of end payloads needed');
     },
   ),
-  ends('an answer cut in its end never has another stop reason [P4]', (subject) =>
+  ends('a response whose end is cut off never has another stop reason [P4]', (subject) =>
     neededOfEnd(subject, scriptResponse(['As far as it goes.'], { stop: 'max_tokens' }), 'end').then(
       () => {},
     ),
   ),
-  ends('an answer cut at any byte before its end is no answer [P1]', cutAnywhere),
-  ends('a stream that ends early every time is tried four times [P5]', async (subject) => {
+  ends('a response cut off at any byte before its end is an error [P1]', cutAnywhere),
+  ends('a stream that always ends early is requested four times [P5]', async (subject) => {
     const cut = replies(spoken, { steps: unfinished(spoken) });
     const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(spoken)]);
     expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
-  ends('cut once at every place, and the last attempt alone is what is answered [P8]', async (subject) => {
+  ends('after a cut at each position, only the last attempt is in the response [P8]', async (subject) => {
     const fitting = places.filter(
       ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
     );
@@ -161,22 +157,22 @@ export const endCases: readonly CaseDefinition[] = [
     expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
     expectEqual(answered(outcome).toolCalls, scriptCalls(spoken), 'the calls');
     const tellings = outcome.events.filter(({ type }) => type === 'retry');
-    expectEqual(tellings.length, fitting.length, 'the number of retries told');
+    expectEqual(tellings.length, fitting.length, 'the number of retry events');
   }),
-  faults('a failure between the payloads of the end is a failure [P5]', faultsInEnd, 'in-stream-fault'),
+  faults('an error between the payloads of the end is reported [P5]', faultsInEnd, 'in-stream-fault'),
   faults(
-    'a failure in place of the whole answer is one [P5]',
+    'an error instead of the whole response is reported [P5]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
       const first = replies(spoken, { edit: () => failure });
       const { outcome } = await askOnce(subject, [first], {}, { retry: { retries: 0 } });
       expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
-      expect(failed(outcome).message.includes('number 18'), 'the words of the service');
+      expect(failed(outcome).message.includes('number 18'), 'the message of the service');
     },
     'in-stream-fault',
   ),
   faults(
-    'what follows a failure changes nothing [P1]',
+    'data after an error changes nothing [P1]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
       const edit = (all: readonly unknown[]) => [...failure, ...all];
@@ -189,7 +185,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'a failure whose frame was cut is tried again like any cut [P5]',
+    'an error whose frame is cut off is retried like any incomplete stream [P5]',
     async (subject) => {
       const last = framesOf(replies(spoken, { steps: [] }), subject.testing).length;
       const rewrite = (frame: string, index: number) =>
@@ -202,7 +198,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'a service that fails in place of each answer is asked for minutes [P5]',
+    'a service that sends errors instead of responses is retried for minutes [P5]',
     async (subject) => {
       const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
       const script = [...Array(12).fill(replies(spoken, { edit: () => failure })), replies(spoken)];
@@ -212,7 +208,7 @@ export const endCases: readonly CaseDefinition[] = [
     'in-stream-fault',
   ),
   faults(
-    'a service that fails in the middle of each answer is asked four times [P5]',
+    'a service that fails in the middle of every response is requested four times [P5]',
     async (subject) => {
       const steps = responseStepsUntil(spoken, ({ type }) => type === 'close');
       const play = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });

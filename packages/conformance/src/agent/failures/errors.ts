@@ -18,9 +18,9 @@ const onWire = socketGroup('errors');
 
 const answer = scriptResponse(['Fine after all.']);
 
-/** A status from somewhere that knows nothing of the service: its number alone decides. */
+/** A status without a body of the service, as from a proxy: only the number decides. */
 function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and is tried again [P5]`, async (subject) => {
+  return the(`status ${status} is ${kind} and is retried [P5]`, async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
@@ -35,7 +35,7 @@ function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
 }
 
 function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and is final [P6]`, async (subject) => {
+  return the(`status ${status} is ${kind} and is not retried [P6]`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), replies(answer)]);
     const error = failed(outcome);
     expectEqual(
@@ -49,16 +49,19 @@ function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
   });
 }
 
-/** A failure in the service's own words. */
+/** An error in the service's own format. */
 function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
-  return the(`${what} is ${kind}, with the service's words`, async (subject) => {
+  return the(`${what} is ${kind}, with the message of the service`, async (subject) => {
     const words = `Words of the service about ${told}, number 4217.`;
     const play = failsWith({ kind: told, message: words });
     const { outcome, exchanges } = await askOnce(subject, [play, play], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
     expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
     if (told === 'too_long') expectEqual(error.code, 'context_full', 'the code');
-    expect(error.message.includes(words), `the words of the service in the message, found ${error.message}`);
+    expect(
+      error.message.includes(words),
+      `the message of the service in the message, found ${error.message}`,
+    );
     expectEqual(error.provider, subject.testing.provider, 'the provider of the error');
     expectEqual(exchanges.length, isRetried ? 2 : 1, 'the number of requests');
     expectEqual(error.attempts, exchanges.length, 'the attempts');
@@ -82,47 +85,50 @@ export const errorCases: readonly CaseDefinition[] = [
   retriedStatus(529, 'rate_limit'),
   fault('an overloaded service', 'busy', 'rate_limit', true),
   fault('a reached rate limit', 'rate_limit', 'rate_limit', true),
-  fault('a failure of the service', 'agent', 'agent', true),
-  fault('a request that the service refuses', 'invalid', 'invalid', false),
-  fault('a refused key', 'auth', 'auth', false),
-  fault('a model that is not there', 'not_found', 'invalid', false),
+  fault('an internal error of the service', 'agent', 'agent', true),
+  fault('a request that the service rejects', 'invalid', 'invalid', false),
+  fault('a rejected key', 'auth', 'auth', false),
+  fault('an unknown model', 'not_found', 'invalid', false),
   fault('a conversation too long for the model', 'too_long', 'invalid', false),
-  the('the error is plain data with the same facts', async (subject) => {
+  the('the error serializes to plain data with the same fields', async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(404)]);
     const error = failed(outcome);
     const data = JSON.parse(JSON.stringify(error));
     expectEqual(
       [data.kind, data.message, data.status],
       [error.kind, error.message, 404],
-      'the error as data',
+      'the serialized error',
     );
-    expectEqual(data.stack, undefined, 'the stack in the data');
+    expectEqual(data.stack, undefined, 'the stack in the serialized error');
   }),
-  the('a conversation goes on after a failure', async (subject) => {
+  the('a conversation continues after an error', async (subject) => {
     await onStage(subject, [answersStatus(400), replies(answer)], async (stage) => {
       failed(await stage.ask());
       expectAnswer(answered(await stage.ask()), answer, subject.testing);
     });
   }),
-  the('a connection that breaks before an answer is network and is tried again [P5]', async (subject) => {
-    const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
-    expectAnswer(answered(outcome), answer, subject.testing);
-    const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
-    expectEqual(
-      [failed(given.outcome).kind, failed(given.outcome).retryable],
-      ['network', true],
-      'kind and retryable',
-    );
-  }),
-  onWire(
-    'a port where nobody listens is network, tried for minutes, and names the host [P5]',
+  the(
+    'a connection that breaks before a response is a network error and is retried [P5]',
     async (subject) => {
-      // A port that was closed a moment ago is soon that of a server in another test.
+      const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
+      expectAnswer(answered(outcome), answer, subject.testing);
+      const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
+      expectEqual(
+        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        ['network', true],
+        'kind and retryable',
+      );
+    },
+  ),
+  onWire(
+    'a refused connection is a network error with the host name and is retried for minutes [P5]',
+    async (subject) => {
+      // A port closed a moment ago could soon belong to a server in another test.
       const closed = 'http://127.0.0.1:2';
       await onStage(subject, [], async (stage) => {
         const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
         const { kind, attempts = 0 } = failed(outcome);
-        expectEqual(kind, 'network', 'the kind');
+        expectEqual(kind, 'network', 'the kind of the error');
         expect(attempts > 10, `more than ten attempts, found ${attempts}`);
         expect(
           failed(outcome).message.includes(new URL(closed).host),

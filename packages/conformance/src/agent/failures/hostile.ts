@@ -20,20 +20,20 @@ const the = group('hostile');
 
 const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 
-/** A body of another kind than an answer, under a status that says all is well. */
+/** A body that is not a model response, with a success status. */
 function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
-  return the(`${what} is no answer [P1]`, async (subject) => {
+  return the(`${what} is not a valid response [P1]`, async (subject) => {
     const play: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
     expect(
       failed(outcome).message.includes(contentType),
-      `the type found in the message, found ${failed(outcome).message}`,
+      `the content type in the message, found ${failed(outcome).message}`,
     );
   });
 }
 
-/** The media type of an answer in another spelling. */
+/** The media type of a response in another spelling. */
 function typedAs(what: string, spell: (type: string) => string): CaseDefinition {
   return the(`a content type ${what} is accepted`, async (subject) => {
     const headers = { 'content-type': spell(subject.testing.contentType) };
@@ -54,14 +54,18 @@ function redirected(status: number): CaseDefinition {
         ['invalid', false],
         'kind and retryable',
       );
-      expectEqual([exchanges.length, elsewhere.exchanges.length], [1, 0], 'the requests here and there');
+      expectEqual(
+        [exchanges.length, elsewhere.exchanges.length],
+        [1, 0],
+        'the requests to the service and to the redirect target',
+      );
     } finally {
       await other.close();
     }
   });
 }
 
-/** More than anybody should take: text that goes on for 128 MiB, counted as it is taken. */
+/** Text of 128 MiB that counts how much of it was read. */
 function flood(begin: string, piece: string): { readonly body: Iterable<string>; taken(): number } {
   let taken = 0;
   function* body(): Iterable<string> {
@@ -80,16 +84,16 @@ export const hostileCases: readonly CaseDefinition[] = [
   notAnAnswer('plain text', 'text/plain', 'data: {}\n\n'),
   typedAs('with a parameter', (type) => `${type}; charset=utf-8`),
   typedAs('in capitals', (type) => type.toUpperCase()),
-  the('a good status without any body is no answer [P1]', async (subject) => {
+  the('a success status without a body is an error [P1]', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'raw', status: 202 }], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['network', 'agent'], 'the kind of the error');
   }),
-  the('an error without any body says at least its status', async (subject) => {
+  the('an error without a body contains at least its status', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'raw', status: 418 }]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 418], 'kind and status');
-    expect(failed(outcome).message.length > 10, 'an error that says something');
+    expect(failed(outcome).message.length > 10, 'an error with a message');
   }),
-  the('an error with a body of broken JSON keeps its kind', async (subject) => {
+  the('an error with a body of malformed JSON keeps its kind', async (subject) => {
     const play: MockReply = {
       type: 'raw',
       status: 403,
@@ -99,7 +103,7 @@ export const hostileCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [play]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['auth', 403], 'kind and status');
   }),
-  the('an error with JSON of another shape keeps its kind', async (subject) => {
+  the('an error with JSON in an unknown format keeps its kind', async (subject) => {
     for (const body of [
       'null',
       '[]',
@@ -120,10 +124,10 @@ export const hostileCases: readonly CaseDefinition[] = [
         ['invalid', 404],
         `kind and status for ${body}`,
       );
-      expect(failed(outcome).message.trim() !== '', 'an error that says something');
+      expect(failed(outcome).message.trim() !== '', 'an error with a message');
     }
   }),
-  the('an error body without end is read no further than it is of use [P18]', async (subject) => {
+  the('only a limited part of an endless error body is read [P18]', async (subject) => {
     const much = flood('begin ', 'error '.repeat(4000));
     await onStage(
       subject,
@@ -137,12 +141,12 @@ export const hostileCases: readonly CaseDefinition[] = [
         );
         const exchange = await stage.server.arrival(0);
         await promptly(exchange.left, 1000, 'the connection');
-        // What fits into the buffers between here and there may have been taken as well.
-        expect(much.taken() < 16 * 1024 * 1024, `less than 16 MiB to be taken, found ${much.taken()}`);
+        // The socket buffers may have accepted more than was read.
+        expect(much.taken() < 16 * 1024 * 1024, `less than 16 MiB to be accepted, found ${much.taken()}`);
       },
     );
   }),
-  the('a frame without end is given up before it fills the memory [P18]', async (subject) => {
+  the('an endless frame is abandoned before it exhausts memory [P18]', async (subject) => {
     const { testing } = subject;
     const frame = stepFrames(
       [{ type: 'delta', at: 0, text: 'begin of something' }],
@@ -159,9 +163,9 @@ export const hostileCases: readonly CaseDefinition[] = [
     };
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
-    expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be taken, found ${much.taken()}`);
+    expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be accepted, found ${much.taken()}`);
   }),
-  the('what comes behind the end is not part of the answer [P1]', async (subject) => {
+  the('data after the end is not part of the response [P1]', async (subject) => {
     const more = scriptResponse(['Something else.']);
     const { testing } = subject;
     const edit = (payloads: readonly unknown[]) => [
@@ -181,7 +185,7 @@ export const hostileCases: readonly CaseDefinition[] = [
   redirected(302),
   redirected(307),
   redirected(308),
-  the('the key goes to the service alone, under one header [P19]', async (subject) => {
+  the('the key is sent only to the service, in one header [P19]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     answered(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));

@@ -16,9 +16,12 @@ const served = group('network');
 
 const answer: ScriptAnswer = scriptResponse(['Words: 漢字.', callBlock('call_1', 'put', { value: 'x' })]);
 
-/** What stands between a user and the service answers in its place; the service itself answers the next time. */
+/**
+ * A proxy or network between user and service responds instead of the service. The service responds to the
+ * next attempt.
+ */
 function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind: string): CaseDefinition {
-  return the(`${what} is no answer, and is tried again [P1]`, async (subject) => {
+  return the(`${what} is not a valid response, and the request is retried [P1]`, async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     const odd = bytes(rawParts(answer, subject.testing));
     await onSocket(
@@ -36,9 +39,9 @@ function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind:
   });
 }
 
-/** What stands in between and stays there: told at once, in words that help. */
+/** A proxy or network always responds instead of the service. The error must explain it, without retries. */
 function portal(what: string, bytes: string | Uint8Array, head: string, words: string): CaseDefinition {
-  return the(`${what} is told at once, in words that help [P1]`, async (subject) => {
+  return the(`${what} is reported immediately with a clear message [P1]`, async (subject) => {
     await onSocket(
       subject,
       [{ bytes: [`${head}content-length: ${bytes.length}\r\n\r\n`, bytes] }],
@@ -46,8 +49,8 @@ function portal(what: string, bytes: string | Uint8Array, head: string, words: s
         const error = failed(await ask());
         expect(!error.retryable, 'an error that is not retryable');
         expectEqual([error.attempts, socket.requests.length], [1, 1], 'attempts and requests');
-        expect(error.message.includes(words), `a message with ${words}, found ${error.message}`);
-        expect(error.message.length < 600, 'a message in few words');
+        expect(error.message.includes(words), `a message that contains "${words}", found ${error.message}`);
+        expect(error.message.length < 600, 'a message shorter than 600 characters');
       },
       { retry: { retries: 3 } },
     );
@@ -56,7 +59,7 @@ function portal(what: string, bytes: string | Uint8Array, head: string, words: s
 
 const login = '<html><body>Sign in to the hotel network</body></html>';
 
-/** An odd way in which a proxy or an old server says a good answer. */
+/** An unusual but correct response of a proxy or an old server. */
 function sameAnswer(what: string, bytes: (parts: RawParts) => SocketAnswer): CaseDefinition {
   return the(what, (subject) =>
     onSocket(subject, [bytes(rawParts(answer, subject.testing))], async ({ ask }) =>
@@ -65,7 +68,7 @@ function sameAnswer(what: string, bytes: (parts: RawParts) => SocketAnswer): Cas
   );
 }
 
-/** A server at work on a port of its own; its connections are broken when it is taken down. */
+/** Runs a server on its own port. Closing it breaks its connections. */
 async function onServer(server: Server, act: (port: number) => Promise<void>): Promise<void> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -82,7 +85,7 @@ async function onServer(server: Server, act: (port: number) => Promise<void>): P
   }
 }
 
-/** Serves TLS with an untrusted certificate; `heard` counts the bytes received after the handshake. */
+/** Serves TLS with an untrusted certificate. `heard` counts the bytes received after the handshake. */
 async function onUntrusted(
   act: (link: { readonly url: string; readonly heard: () => number }) => Promise<void>,
 ): Promise<void> {
@@ -121,7 +124,7 @@ async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
 }
 
 const tlsCases: readonly CaseDefinition[] = [
-  the('a certificate that nobody vouches for is refused at once, and the key is kept back [P19]', (subject) =>
+  the('an untrusted certificate is rejected immediately, and the key is not sent [P19]', (subject) =>
     onUntrusted(({ url, heard }) =>
       onStage(subject, [], async (stage) => {
         const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: url }) }));
@@ -130,31 +133,29 @@ const tlsCases: readonly CaseDefinition[] = [
           ['network', false, 1],
           'kind, retryable, attempts',
         );
-        expect(/certificate/.test(error.message), `the certificate in the message, found ${error.message}`);
+        expect(/certificate/.test(error.message), `a message about the certificate, found ${error.message}`);
         expect(error.message.includes(new URL(url).host), 'the host in the message');
-        expectEqual(heard(), 0, 'the bytes that were said to it');
+        expectEqual(heard(), 0, 'the bytes sent to the server');
       }),
     ),
   ),
-  the(
-    'a service that never answers the handshake of TLS is given up after the limit for the head [P2]',
-    (subject) =>
-      onMute(({ url, met, left }) =>
-        onStage(subject, [], async (stage) => {
-          const agent = stage.agent({ baseURL: url, timeouts: { headersMs: 5000 }, retry: { retries: 0 } });
-          const asked = stage.ask({}, { agent });
-          await met;
-          await stage.runtime.advance(5100);
-          expectEqual(
-            failed(await promptly(asked, 1000, 'the request')).kind,
-            'timeout',
-            'the kind of the error',
-          );
-          await promptly(left, 1000, 'the connection');
-        }),
-      ),
+  the('the headers timeout ends a request whose TLS handshake hangs [P2]', (subject) =>
+    onMute(({ url, met, left }) =>
+      onStage(subject, [], async (stage) => {
+        const agent = stage.agent({ baseURL: url, timeouts: { headersMs: 5000 }, retry: { retries: 0 } });
+        const asked = stage.ask({}, { agent });
+        await met;
+        await stage.runtime.advance(5100);
+        expectEqual(
+          failed(await promptly(asked, 1000, 'the request')).kind,
+          'timeout',
+          'the kind of the error',
+        );
+        await promptly(left, 1000, 'the connection');
+      }),
+    ),
   ),
-  the('a run is cancelled in the middle of the handshake of TLS [P3]', (subject) =>
+  the('a run can be cancelled during a TLS handshake [P3]', (subject) =>
     onMute(({ url, met, left }) =>
       onStage(subject, [], async (stage) => {
         const stop = new AbortController();
@@ -168,7 +169,7 @@ const tlsCases: readonly CaseDefinition[] = [
   ),
 ];
 
-/** Answers on the address of IPv6, where this machine has one. */
+/** Serves on the IPv6 loopback address if this machine has one. */
 async function onVersion6(subject: ContractSubject): Promise<void> {
   const six = await serveSocket([fineAnswer(answer, subject.testing)], '::1').catch(() => undefined);
   if (six === undefined) return;
@@ -186,50 +187,50 @@ async function onVersion6(subject: ContractSubject): Promise<void> {
 
 const nameCases: readonly CaseDefinition[] = [
   the(
-    'a name that cannot be resolved is a network error that names it, tried four times [P5]',
+    'a host name that cannot be resolved is a network error with the name, after four attempts [P5]',
     async (subject) => {
-      // Too long for any name server, so that none is asked.
+      // Too long for a DNS query, so no name server is contacted.
       const name = `${'n'.repeat(64)}.example`;
       await onStage(subject, [], async (stage) => {
         const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: `http://${name}/v1` }) }));
         expectEqual([error.kind, error.attempts], ['network', 4], 'kind and attempts');
-        expect(error.message.includes(name), `the name in the message, found ${error.message}`);
+        expect(error.message.includes(name), `the host name in the message, found ${error.message}`);
       });
     },
   ),
-  the('a service at an address of IPv6 is asked there', onVersion6),
+  the('a service at an IPv6 address is reached', onVersion6),
 ];
 
-/** What a service says on a kept connection that nobody has asked for anything. */
+/** A response that a service sends on an idle connection, without a request. */
 const goodbye = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
 export const networkCases: readonly CaseDefinition[] = [
   portal(
-    'the page of a network that wants a sign-in',
+    'a sign-in page of a network',
     login,
     'HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n',
     'Sign in to the hotel',
   ),
   portal(
-    'a redirect to the page of a network that wants a sign-in',
+    'a redirect to a sign-in page of a network',
     '',
     'HTTP/1.1 302 Found\r\nlocation: http://login.hotel.example/?from=api\r\n',
     'login.hotel.example',
   ),
   portal(
-    'an answer in one piece, from a server that cannot stream',
+    'a response from a server that does not stream',
     '{"id":"x","object":"chat.completion","choices":[{"message":{"role":"assistant","content":"Hi."}}]}',
     'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n',
     'application/json',
   ),
   portal(
-    'a proxy that wants a password',
+    'a proxy that requires a password',
     'Proxy Authentication Required',
     'HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic\r\ncontent-type: text/plain\r\n',
     '407',
   ),
   inBetween(
-    'a bad gateway with a compressed page',
+    'a bad gateway status with a compressed page',
     () => ({
       bytes: [
         'HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/html\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n',
@@ -239,7 +240,7 @@ export const networkCases: readonly CaseDefinition[] = [
     'agent',
   ),
   inBetween(
-    'a network that wants a sign-in and says so by its status',
+    'a network that reports a required sign-in with its status',
     () => ({
       bytes: [
         `HTTP/1.1 511 Network Authentication Required\r\ncontent-type: text/html\r\ncontent-length: ${login.length}\r\n\r\n${login}`,
@@ -253,7 +254,7 @@ export const networkCases: readonly CaseDefinition[] = [
     'network',
   ),
   inBetween(
-    'a head that continues its lines in the old way',
+    'a response with folded header lines',
     ({ head, body, length }) => ({
       bytes: [`${head}\r\nx-odd: a\r\n b\r\ncontent-length: ${length}\r\n\r\n${body}`],
       ending: 'end',
@@ -261,7 +262,7 @@ export const networkCases: readonly CaseDefinition[] = [
     'network',
   ),
   inBetween(
-    'a body of declared length in chunks',
+    'a body with both a declared length and chunks',
     ({ head, body, length }) => ({
       bytes: [
         `${head}\r\ntransfer-encoding: chunked\r\ncontent-length: ${length}\r\n\r\n${chunked(body)}${lastChunk}`,
@@ -271,35 +272,35 @@ export const networkCases: readonly CaseDefinition[] = [
     'network',
   ),
   inBetween(
-    'a length below zero',
+    'a negative content length',
     ({ head, body }) => ({ bytes: [`${head}\r\ncontent-length: -5\r\n\r\n${body}`], ending: 'end' }),
     'network',
   ),
   inBetween(
-    'a body in a coding of the transfer that nobody asked for',
+    'a body with an unrequested transfer coding',
     ({ head }) => ({
       bytes: [`${head}\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\n\u001f\u000b\u0008\r\n${lastChunk}`],
       ending: 'end',
     }),
     'network',
   ),
-  sameAnswer('an answer that offers another protocol is an answer', ({ head, body, length }) => ({
+  sameAnswer('a response that offers a protocol upgrade is valid', ({ head, body, length }) => ({
     bytes: [`${head}\r\nupgrade: h2,h2c\r\nconnection: upgrade\r\ncontent-length: ${length}\r\n\r\n${body}`],
   })),
-  sameAnswer('a content type that a proxy adds again changes nothing', ({ head, body, length }) => ({
+  sameAnswer('a content type that a proxy repeats changes nothing', ({ head, body, length }) => ({
     bytes: [`${head}\r\n${head.split('\r\n').at(-1)}\r\ncontent-length: ${length}\r\n\r\n${body}`],
   })),
-  sameAnswer('a chunk that promises more than there is does no harm behind the end', ({ head, body }) => ({
+  sameAnswer('an incomplete chunk after the end of the response does no harm', ({ head, body }) => ({
     bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n${body}`],
     ending: 'end',
   })),
-  sameAnswer('five thousand interim heads are passed over', ({ head, body, length }) => ({
+  sameAnswer('five thousand interim responses are ignored', ({ head, body, length }) => ({
     bytes: [
       'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000),
       `${head}\r\ncontent-length: ${length}\r\n\r\n${body}`,
     ],
   })),
-  the('hints that come twice are followed once', async (subject) => {
+  the('a repeated retry hint is followed once', async (subject) => {
     for (const name of ['retry-after', 'retry-after-ms']) {
       const hint = name === 'retry-after' ? '2' : '2000';
       const busy = `HTTP/1.1 429 Busy\r\n${name}: ${hint}\r\n${name}: ${hint}\r\ncontent-length: 0\r\n\r\n`;
@@ -310,17 +311,17 @@ export const networkCases: readonly CaseDefinition[] = [
           const outcome = await ask();
           answered(outcome);
           const retry = outcome.events.find((event) => event.type === 'retry');
-          // Two values of a name that HTTP allows once may as well count as none.
+          // Two values of a header that HTTP allows once may also be ignored.
           expect(
             retry !== undefined && retry.delayMs >= 250 && retry.delayMs <= 2500,
-            `a pause of at most 2.5 s, found ${retry?.delayMs} ms`,
+            `a delay of at most 2.5 s, found ${retry?.delayMs} ms`,
           );
         },
         { retry: { retries: 1 } },
       );
     }
   }),
-  the('a kept connection on which the service says goodbye costs no attempt [P5]', async (subject) => {
+  the('a timeout response on an idle kept-alive connection costs no attempt [P5]', async (subject) => {
     const good = fineAnswer(answer, subject.testing);
     await onSocket(
       subject,
@@ -333,7 +334,7 @@ export const networkCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  served('a password of a proxy in the address goes nowhere else [P19]', async (subject) => {
+  served('a proxy password in the address is sent nowhere else [P19]', async (subject) => {
     await onStage(subject, [replies(answer)], async (stage) => {
       const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
       answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));

@@ -29,20 +29,22 @@ function retriesIn(events: readonly AgentEvent[]): AgentRetryEvent[] {
   return events.filter((event) => event.type === 'retry');
 }
 
-/** Fails unless the pauses are those of the back-off: half fixed, half chance, doubling, never above 30 s. */
+/**
+ * Fails unless the delays follow the back-off: they double up to 30 s, and the second half of each is random.
+ */
 function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
   for (const [index, { delayMs }] of retriesIn(events).entries()) {
     const most = Math.min(500 * 2 ** (index + first), 30_000);
     expect(
       delayMs >= most / 2 && delayMs <= most,
-      `pause ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
+      `delay ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
     );
   }
 }
 
-/** A hint that has to be followed. `ms` is the pause that it asks for. */
+/** A hint that must be followed. `ms` is the requested delay. */
 function followed(what: string, play: (stage: WireFixture) => MockReply, ms: number): CaseDefinition {
-  return hints(`${what} is waited for [P7]`, async (subject) => {
+  return hints(`${what} is followed [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await onStage(
       subject,
@@ -54,16 +56,16 @@ function followed(what: string, play: (stage: WireFixture) => MockReply, ms: num
         const [retry] = retriesIn(outcome.events);
         expect(
           retry !== undefined && retry.delayMs >= ms && retry.delayMs <= ms * 1.25,
-          `a pause of ${ms} ms, found ${retry?.delayMs}`,
+          `a delay of ${ms} ms, found ${retry?.delayMs}`,
         );
       },
     );
   });
 }
 
-/** A hint that makes no sense: the ordinary back-off counts. */
+/** An invalid hint, so the normal back-off applies. */
 function ignored(what: string, headers: (stage: WireFixture) => Record<string, string>): CaseDefinition {
-  return hints(`${what} falls back to the ordinary pause [P7]`, async (subject) => {
+  return hints(`${what} falls back to the normal delay [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await onStage(
       subject,
@@ -78,9 +80,9 @@ function ignored(what: string, headers: (stage: WireFixture) => Record<string, s
   });
 }
 
-/** A hint that nobody should wait for. */
+/** A hint that is too long to wait for. */
 function tooLong(what: string, status: number, seconds: number, totalMs?: number): CaseDefinition {
-  return hints(`${what} fails at once and says how long [P7]`, async (subject) => {
+  return hints(`${what} fails immediately and reports the delay [P7]`, async (subject) => {
     const plays = [answersStatus(status, { 'retry-after': String(seconds) })];
     const link = totalMs === undefined ? {} : { timeouts: { totalMs } };
     const { outcome, exchanges } = await askOnce(subject, plays, {}, link);
@@ -99,7 +101,7 @@ function dateHeader(ms: number): Record<string, string> {
   return { 'retry-after': httpDate(ms) };
 }
 
-/** The next whole second: a date has no finer grain. */
+/** Returns the next whole second, because HTTP dates have no fractions. */
 function wholeSecond(stage: WireFixture): number {
   return Math.ceil(stage.runtime.now() / 1000) * 1000;
 }
@@ -107,12 +109,12 @@ function wholeSecond(stage: WireFixture): number {
 const outages: readonly (readonly [string, ErrorKind, MockReply])[] = [
   ['an overload', 'rate_limit', busy],
   ['a failing gateway', 'agent', answersStatus(503)],
-  ['a connection that breaks before any answer', 'network', { type: 'hang_up' }],
+  ['a connection that breaks before any response', 'network', { type: 'hang_up' }],
 ];
 
 export const retryCases: readonly CaseDefinition[] = [
   the(
-    'an answer that breaks off is asked for three times more, then the last error [P5]',
+    'a response that is cut off is retried three times, then the last error is returned [P5]',
     async (subject) => {
       const cut = replies(answer, { steps: responseStepsUntil(answer, ({ type }) => type === 'close') });
       const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(answer)]);
@@ -121,12 +123,12 @@ export const retryCases: readonly CaseDefinition[] = [
       expectEqual(
         retriesIn(outcome.events).map(({ attempt }) => attempt),
         [1, 2, 3],
-        'the attempts told',
+        'the attempts in the error',
       );
     },
   ),
   ...outages.map(([what, kind, down]) =>
-    the(`${what} of minutes is waited out [P5]`, async (subject) => {
+    the(`${what} of several minutes is retried until it ends [P5]`, async (subject) => {
       const script = (_: unknown, index: number) => (index < 12 ? down : replies(answer));
       let outcome: Outcome = { events: [] };
       await onStage(subject, script, async (stage) => {
@@ -146,22 +148,22 @@ export const retryCases: readonly CaseDefinition[] = [
       const left = retries.map(({ leftMs = -1 }) => leftMs);
       expect(
         left.every((ms, index) => ms >= 0 && ms < (left[index - 1] ?? 300_000)),
-        `a time left that shrinks, found ${left}`,
+        `a decreasing remaining time, found ${left}`,
       );
     }),
   ),
-  the('after five minutes of overload the last error [P5]', async (subject) => {
+  the('after five minutes of overload the last error is returned [P5]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, Array(60).fill(busy));
     const pauses = retriesIn(outcome.events).map(({ delayMs }) => delayMs);
     const waited = pauses.reduce((sum, ms) => sum + ms, 0);
-    expect(waited > 270_000 && waited <= 300_000, `pauses of nearly five minutes, found ${waited} ms`);
+    expect(waited > 270_000 && waited <= 300_000, `delays of almost five minutes, found ${waited} ms`);
     expectEqual(
       [failed(outcome).kind, failed(outcome).attempts],
       ['rate_limit', exchanges.length],
       'the error',
     );
   }),
-  the('how long, and how often, can be chosen [P5]', async (subject) => {
+  the('the duration and number of retries can be configured [P5]', async (subject) => {
     const script = Array(60).fill(busy);
     for (const [retry, ...most] of [
       [{ forMs: 20_000 }, 5, 9],
@@ -173,21 +175,21 @@ export const retryCases: readonly CaseDefinition[] = [
       expect(length >= most[0] && length <= most[1], `${show(retry)}: ${most} requests, found ${length}`);
     }
   }),
-  the('the time limit of the call ends an overload [P2]', async (subject) => {
+  the('the total timeout ends retries during an overload [P2]', async (subject) => {
     const link = { timeouts: { totalMs: 20_000 } };
     const { outcome } = await askOnce(subject, Array(60).fill(busy), {}, link);
     const waited = retriesIn(outcome.events).reduce((sum, { delayMs }) => sum + delayMs, 0);
-    expect(waited < 20_000, `pauses of less than 20 s, found ${waited} ms`);
-    expectEqual(failed(outcome).kind, 'rate_limit', 'the kind');
+    expect(waited < 20_000, `delays of less than 20 s, found ${waited} ms`);
+    expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
   }),
-  the('the pauses grow and are never zero [P5]', async (subject) => {
+  the('the delays increase and are never zero [P5]', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, busy, busy, replies(answer)]);
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 4, 'the attempts');
     expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
     expectBackoff(outcome.events);
   }),
-  the('nothing is sent before the pause is over', async (subject) => {
+  the('nothing is sent before the delay ends', async (subject) => {
     await onStage(subject, [busy, replies(answer)], async (stage) => {
       const paused = Promise.withResolvers<number>();
       const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
@@ -196,16 +198,16 @@ export const retryCases: readonly CaseDefinition[] = [
       await stage.settled();
       await stage.runtime.advance(delayMs - 1);
       await stage.settled();
-      expectEqual(stage.server.exchanges.length, 1, 'the requests a millisecond before the pause is over');
+      expectEqual(stage.server.exchanges.length, 1, 'the requests one millisecond before the delay ends');
       await stage.runtime.advance(2);
       expectAnswer(answered(await asked), answer, subject.testing);
     });
   }),
-  the('a retry tells why, as data', async (subject) => {
+  the('a retry event contains the reason as plain data', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, replies(answer)]);
     const [retry] = retriesIn(outcome.events);
     expectEqual([retry?.attempt, retry?.error.kind], [1, 'rate_limit'], 'attempt and kind');
-    expect(retry?.error.message.includes('Too busy.') === true, 'the words of the service');
+    expect(retry?.error.message.includes('Too busy.') === true, 'the message of the service');
     expectEqual(JSON.parse(JSON.stringify(retry)), retry, 'the event after JSON');
   }),
   the('a retry sends the same request', async (subject) => {
@@ -216,10 +218,10 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(
       exchanges.map(({ text }) => text),
       Array(3).fill(exchanges[0]?.text),
-      'the bodies',
+      'the request bodies',
     );
   }),
-  the('no retry when none are allowed', async (subject) => {
+  the('no retry is made if none are allowed', async (subject) => {
     const { outcome, exchanges } = await askOnce(
       subject,
       [busy, replies(answer)],
@@ -241,7 +243,7 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(before.join(''), 'Text that will be void.', 'the text emitted before the retry');
     expectEqual(outcome.events.filter(({ type }) => type === 'retry').length, 1, 'the number of retries');
   }),
-  the('the next request begins anew after retries', async (subject) => {
+  the('the next request after retries starts with a fresh count', async (subject) => {
     await onStage(subject, [busy, busy, replies(answer), busy, replies(answer)], async (stage) => {
       answered(await stage.ask());
       const second = await stage.ask();
@@ -255,7 +257,7 @@ export const retryCases: readonly CaseDefinition[] = [
     2000,
   ),
   followed(
-    'a hint on an overloaded answer',
+    'a hint with an overload error',
     () => failsWith({ kind: 'busy', message: 'Slow.', retryAfterMs: 3000 }),
     3000,
   ),
@@ -266,10 +268,10 @@ export const retryCases: readonly CaseDefinition[] = [
   followed('a hint as a date', (stage) => answersStatus(429, dateHeader(wholeSecond(stage) + 9000)), 9000),
   ignored('a hint of zero', () => ({ 'retry-after': '0' })),
   ignored('a negative hint', () => ({ 'retry-after': '-5' })),
-  ignored('a hint of junk', () => ({ 'retry-after': 'soon' })),
-  ignored('a hint in milliseconds of junk', () => ({ 'retry-after-ms': 'NaN' })),
+  ignored('an invalid hint', () => ({ 'retry-after': 'soon' })),
+  ignored('an invalid hint in milliseconds', () => ({ 'retry-after-ms': 'NaN' })),
   ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
   tooLong('a hint of more than a minute', 429, 61),
-  tooLong('a hint of a day on 503', 503, 86_400),
-  tooLong('a hint longer than the time that is left', 503, 30, 20_000),
+  tooLong('a hint of one day with status 503', 503, 86_400),
+  tooLong('a hint longer than the remaining time', 503, 30, 20_000),
 ];

@@ -19,11 +19,11 @@ const hints = group('retry-after');
 
 const fine = replies(scriptResponse(['Fine after all.']));
 
-/** What a service may say about coming back, and what is to be made of it. */
+/** A retry hint of a service and the delay it must cause. */
 interface Hint {
   readonly what: string;
   headers(stage: WireFixture): Record<string, string>;
-  /** The pause asked for in milliseconds; absent: it says nothing that can be followed. */
+  /** The requested delay in milliseconds; undefined if the hint is invalid. */
   readonly ms?: number;
 }
 
@@ -39,7 +39,10 @@ function milliseconds(value: string, ms?: number): Hint {
   };
 }
 
-/** A date so many milliseconds from the next whole second, written in one of the three forms of HTTP. */
+/**
+ * Returns a hint with a date this many milliseconds after the next whole second, in one of the three HTTP
+ * forms.
+ */
 function date(form: keyof typeof spellings, ms: number): Hint {
   const headers = ({ runtime }: WireFixture) => {
     const now = Math.ceil(runtime.now() / 1000) * 1000;
@@ -48,7 +51,7 @@ function date(form: keyof typeof spellings, ms: number): Hint {
   return { what: `a date in the ${form} form, ${ms} ms from now`, headers, ...(ms > 0 && { ms }) };
 }
 
-/** RFC 9110, 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT` and two older forms that everybody has to read. */
+/** RFC 9110, 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT` and two obsolete forms that clients must accept. */
 const spellings = {
   usual: (usual: string) => usual,
   older: (usual: string) => {
@@ -84,12 +87,12 @@ const shortHints: readonly Hint[] = [
   milliseconds('40', 40),
   milliseconds('999.5', 999.5),
   {
-    what: 'both hints, of which the finer one counts',
+    what: 'two hints, where the one in milliseconds counts',
     headers: () => ({ 'retry-after': '9', 'retry-after-ms': '70' }),
     ms: 70,
   },
   {
-    what: 'both hints, of which only the coarse one can be read',
+    what: 'two hints, where only the one in seconds is valid',
     headers: () => ({ 'retry-after': '3', 'retry-after-ms': '-1' }),
     ms: 3000,
   },
@@ -105,7 +108,7 @@ const shortHints: readonly Hint[] = [
   seconds('Sun, 99 Foo 2026 25:61:61 GMT'),
 ];
 
-/** One of each form: what is read in one place need not be tried in all of its spellings everywhere. */
+/** One hint of each form. Not every status needs all spellings. */
 const fewHints: readonly Hint[] = [
   { what: 'no hint', headers: () => ({}) },
   seconds('2.5', 2500),
@@ -115,7 +118,7 @@ const fewHints: readonly Hint[] = [
   seconds('soon'),
 ];
 
-/** Nobody waits that long for one answer. */
+/** Hints that are too long to wait for. */
 const longHints: readonly Hint[] = [
   seconds('61', 61_000),
   milliseconds('60001', 60_001),
@@ -125,7 +128,7 @@ const longHints: readonly Hint[] = [
   seconds('9'.repeat(25), Number.MAX_SAFE_INTEGER),
 ];
 
-/** A status that is tried again, with hints of every form. */
+/** A status that is retried, with hints of each form. */
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
   return the(`status ${status} is ${kind} and follows every form of retry-after [P7]`, async (subject) => {
     let hint: Hint = { what: '', headers: () => ({}) };
@@ -136,7 +139,7 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
       stageOf = stage;
       for (hint of given) {
         const { response, error, events } = await stage.ask();
-        expect(response?.attempts === 2, `an answer after ${hint.what}, found ${error?.message}`);
+        expect(response?.attempts === 2, `a response after ${hint.what}, found ${error?.message}`);
         const retry = events.find((event) => event.type === 'retry');
         expectEqual(
           [retry?.error.kind, retry?.error.status],
@@ -145,15 +148,18 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
         );
         const [least, most] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
         const pause = retry?.delayMs ?? -1;
-        expect(pause >= least && pause <= most, `${least} to ${most} ms for ${hint.what}, found ${pause}`);
+        expect(
+          pause >= least && pause <= most,
+          `a delay of ${least} to ${most} ms for ${hint.what}, found ${pause}`,
+        );
       }
     });
   });
 }
 
-/** Nothing that a service says about coming back makes it worth while to ask the same again. */
+/** A status that is never retried, whatever hint the service sends. */
 function final(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and final, whatever hint comes with it [P6]`, async (subject) => {
+  return the(`status ${status} is ${kind} and not retried, whatever hint it has [P6]`, async (subject) => {
     const told = [{}, { 'retry-after': '1' }, { 'retry-after-ms': '10' }, { 'retry-after': '86400' }];
     const script = told.map((headers) => answersStatus(status, headers));
     await onStage(subject, script, async (stage) => {
@@ -182,7 +188,7 @@ export const statusCases: readonly CaseDefinition[] = [
   ...[400, 402, 404, 405, 406, 407, 410, 413, 415, 417, 421, 422, 431, 451].map((status) =>
     final(status, 'invalid'),
   ),
-  hints('a hint longer than a minute fails at once, whatever its form [P7]', async (subject) => {
+  hints('a hint longer than a minute fails immediately in any form [P7]', async (subject) => {
     const statuses = [429, 503, 529, 500, 408, 409];
     let asked: WireFixture | undefined;
     const script = (_: unknown, index: number): MockReply => {
@@ -204,7 +210,7 @@ export const statusCases: readonly CaseDefinition[] = [
         );
         const ms = longHints[index % longHints.length]?.ms ?? 0;
         const found = error?.retryAfterMs ?? 0;
-        expect(found >= ms && found <= ms * 1.25, `a hint of ${ms} ms, found ${found}: ${what}`);
+        expect(found >= ms && found <= ms * 1.25, `a retry-after of about ${ms} ms, found ${found}: ${what}`);
       }
       expectEqual(
         stage.server.exchanges.length,
@@ -214,7 +220,7 @@ export const statusCases: readonly CaseDefinition[] = [
     });
   }),
   hints(
-    'the error after the last attempt says how long the service wants us to wait [P7]',
+    'the error after the last attempt contains the delay that the service requested [P7]',
     async (subject) => {
       const { outcome } = await askOnce(
         subject,
@@ -226,69 +232,63 @@ export const statusCases: readonly CaseDefinition[] = [
       expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
     },
   ),
-  hints('a hint counts for the next attempt alone [P7]', async (subject) => {
+  hints('a hint applies only to the next attempt [P7]', async (subject) => {
     const script = [answersStatus(429, { 'retry-after': '8' }), answersStatus(429), fine];
     const { outcome } = await askOnce(subject, script);
     answered(outcome);
     const [first, second] = outcome.events.flatMap((event) =>
       event.type === 'retry' ? [event.delayMs] : [],
     );
-    expectEqual(first, 8000, 'the first pause');
+    expectEqual(first, 8000, 'the first delay');
     expect(
       second !== undefined && second >= 500 && second <= 1000,
-      `500 to 1000 ms for the second, found ${second}`,
+      `500 to 1000 ms for the second delay, found ${second}`,
     );
   }),
-  hints(
-    'hints that are followed add up to no more than the limit of the whole call [P2]',
-    async (subject) => {
-      const busy = answersStatus(429, { 'retry-after': '40' });
-      const { outcome, exchanges } = await askOnce(
-        subject,
-        [busy, busy, busy, fine],
-        {},
-        { timeouts: { totalMs: 100_000 } },
-      );
-      expectEqual(
-        [failed(outcome).kind, failed(outcome).retryAfterMs],
-        ['rate_limit', 40_000],
-        'kind and hint',
-      );
-      expectEqual(exchanges.length, 3, 'the number of requests');
-    },
-  ),
-  hints(
-    'what the service thinks of another try changes neither what is final nor what is not [P5, P6]',
-    async (subject) => {
-      const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
-        [status, 'true'] as const,
-        [status, 'false'] as const,
-      ]);
-      const script = told.flatMap(([status, words]): MockReply[] => {
-        const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
-        return status < 429 ? [refused] : [refused, fine];
-      });
-      await onStage(subject, script, async (stage) => {
-        for (const [status, words] of told) {
-          const { response, error } = await stage.ask();
-          expectEqual(
-            [response?.attempts, error?.attempts],
-            status < 429 ? [undefined, 1] : [2, undefined],
-            `the attempts with ${status} and ${words}`,
-          );
-        }
-      });
-    },
-  ),
-  the('every other status of a failed service is tried again [P5]', async (subject) => {
+  hints('delays from hints never exceed the total timeout [P2]', async (subject) => {
+    const busy = answersStatus(429, { 'retry-after': '40' });
+    const { outcome, exchanges } = await askOnce(
+      subject,
+      [busy, busy, busy, fine],
+      {},
+      { timeouts: { totalMs: 100_000 } },
+    );
+    expectEqual(
+      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      ['rate_limit', 40_000],
+      'kind and hint',
+    );
+    expectEqual(exchanges.length, 3, 'the number of requests');
+  }),
+  hints('x-should-retry does not change which errors are retried [P5, P6]', async (subject) => {
+    const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
+      [status, 'true'] as const,
+      [status, 'false'] as const,
+    ]);
+    const script = told.flatMap(([status, words]): MockReply[] => {
+      const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
+      return status < 429 ? [refused] : [refused, fine];
+    });
+    await onStage(subject, script, async (stage) => {
+      for (const [status, words] of told) {
+        const { response, error } = await stage.ask();
+        expectEqual(
+          [response?.attempts, error?.attempts],
+          status < 429 ? [undefined, 1] : [2, undefined],
+          `the attempts with ${status} and ${words}`,
+        );
+      }
+    });
+  }),
+  the('every retryable status is retried [P5]', async (subject) => {
     const statuses = [500, 502, 503, 529, 504, 429, 408];
     const script = [...statuses.map((status) => answersStatus(status)), fine];
     const { outcome } = await askOnce(subject, script);
     const told = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
-    expectEqual(told, statuses, 'the statuses told');
+    expectEqual(told, statuses, 'the statuses of the retries');
     expectEqual(answered(outcome).attempts, statuses.length + 1, 'the attempts');
   }),
-  the('a status that is neither success nor failure is no answer [P1]', async (subject) => {
+  the('a status that is neither success nor failure is an error [P1]', async (subject) => {
     const { testing } = subject;
     for (const status of [204, 205, 300, 303, 304, 305, 306]) {
       const headers = { 'content-type': testing.contentType };
@@ -298,11 +298,11 @@ export const statusCases: readonly CaseDefinition[] = [
         {},
         { retry: { retries: 0 } },
       );
-      expectEqual(outcome.response, undefined, `the answer with ${status}`);
-      expect(failed(outcome).message.length > 10, `an error that says something about ${status}`);
+      expectEqual(outcome.response, undefined, `the response with ${status}`);
+      expect(failed(outcome).message.length > 10, `an error with a message for ${status}`);
     }
   }),
-  the('another good status than 200 brings an answer all the same', async (subject) => {
+  the('other success statuses than 200 give a response', async (subject) => {
     const { contentType, head } = subject.testing;
     const headers = { ...head?.headers, 'content-type': contentType };
     const body = framesOf(fine, subject.testing);

@@ -22,10 +22,10 @@ import type { Seeds } from './laws.ts';
 
 const the = group('fuzz');
 
-/** Real time for all seeds, in milliseconds. */
+/** Real-time limit for all seeds, in milliseconds. */
 const limitMs = 60_000;
 
-/** What a spoiled answer may be taken for. Never a cancel or a tool's failure. */
+/** Allowed error kinds for a corrupted response. Never a cancel or a tool failure. */
 const understood: readonly ErrorKind[] = [
   'network',
   'agent',
@@ -38,12 +38,15 @@ const understood: readonly ErrorKind[] = [
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Nothing sealed: a seal is right or wrong, and only the service can tell. */
+/** Excludes reasoning and seals: only the service can tell if a changed seal is valid. */
 function unsealed({ testing }: ContractSubject): Unsupported {
-  return { ...testing.lacks, reasoning: 'left out here', seal: 'left out here' };
+  return { ...testing.lacks, reasoning: 'excluded here', seal: 'excluded here' };
 }
 
-/** Asks for an answer that was spoiled; whatever comes of it, it is understood and the conversation goes on. */
+/**
+ * Sends a request that gets a corrupted response. The result must be a known error or a response with which
+ * the conversation can continue.
+ */
 async function survives(
   subject: ContractSubject,
   { first = 1, count = 100 }: Seeds,
@@ -73,19 +76,19 @@ async function checkSeed(stage: WireFixture, seed: number, { response, error }: 
     const usable = response.toolCalls.filter(({ problem }) => problem === undefined);
     expect(
       usable.length === 0 || response.stopReason === 'tool_use',
-      `no call to be run when the answer stopped as ${response.stopReason}`,
+      `no runnable call when the response stopped as ${response.stopReason}`,
     );
     const after = await stage.ask({ messages: continued([user('Go.')], response.message) });
     const complaint = stage.server.exchanges.at(-1)?.complaint;
-    expect(complaint === undefined, `the service to accept what it is sent back, but ${complaint}`);
-    expect(after.response !== undefined, `the next answer, found ${after.error?.message}`);
+    expect(complaint === undefined, `the service to accept the response sent back, but ${complaint}`);
+    expect(after.response !== undefined, `the next response, found ${after.error?.message}`);
   } catch (failure) {
     const what = failure instanceof Error ? failure.message : String(failure);
     throw new ContractFailure(`seed ${seed}: ${what}`);
   }
 }
 
-/** The payloads with one to three of them changed: a value replaced, left out, told twice, in another place. */
+/** Returns the payloads with one to three changes: a value is replaced, removed, duplicated or moved. */
 function spoiledPayloads(random: SeededRandom, payloads: readonly unknown[]): unknown[] {
   const list = structuredClone([...payloads]);
   for (let changes = random.between(1, 3); changes > 0 && list.length > 0; changes -= 1) {
@@ -100,13 +103,14 @@ function spoiledPayloads(random: SeededRandom, payloads: readonly unknown[]): un
   return list;
 }
 
-/** The same value with something inside it replaced by anything. */
+/** Returns the value with a random part of it replaced. */
 function spoiledValue(random: SeededRandom, value: unknown): unknown {
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   if (keys.length === 0 || random.chance(0.15)) return anything(random);
   const key = random.pick(keys);
   const from = value as Record<string, unknown>;
-  // A kind that nobody knows may be of the future: on some wires it has to come back as it came.
+  // A future version may add kinds, and some wires must send them back unchanged. So no unknown type string
+  // is used.
   if (key === 'type') {
     from[key] = random.pick([null, 0, [], {}]);
     return value;
@@ -116,7 +120,7 @@ function spoiledValue(random: SeededRandom, value: unknown): unknown {
   return value;
 }
 
-/** Values that have been taken for something else before. */
+/** Returns a value that has caused confusion before, or a random one. */
 function anything(random: SeededRandom): unknown {
   const odd = [
     null,
@@ -142,7 +146,7 @@ function anything(random: SeededRandom): unknown {
   return random.chance(0.7) ? random.pick(odd) : randomValue(random, 2);
 }
 
-/** Bytes with some of them flipped, lost, doubled or made up. */
+/** Returns the bytes with some of them flipped, removed, duplicated or invented. */
 function spoiledBytes(random: SeededRandom, given: Uint8Array): Uint8Array {
   let bytes = [...given];
   for (let changes = random.between(1, 4); changes > 0; changes -= 1) {
@@ -159,7 +163,7 @@ function spoiledBytes(random: SeededRandom, given: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Changes bytes anywhere in the whole of an HTTP answer, its head included. */
+/** Changes bytes anywhere in an HTTP response, including its headers. */
 async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
   for (let seed = first; seed < first + count; seed += 20) {
     const spoiled = Array.from({ length: Math.min(20, first + count - seed) }, (_, index) => {
@@ -169,12 +173,12 @@ async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: See
         ? `content-length: ${length}\r\n\r\n${body}`
         : `transfer-encoding: chunked\r\n\r\n${length.toString(16)}\r\n${body}\r\n${lastChunk}`;
       const bytes = spoiledBytes(random, new TextEncoder().encode(`${head}\r\n${coding}`));
-      // Each on a connection of its own, which does not stay open: nothing is waited for.
+      // Each response closes its connection, so no request waits for another.
       return { bytes: [bytes], ending: 'end' as const };
     });
     await onSocket(
       subject,
-      // A connection that ends under the next request costs one request more.
+      // If a connection ends during the next request, that request is sent once more.
       spoiled.flatMap((answer) => [answer, answer]),
       async ({ ask }) => {
         for (const index of spoiled.keys()) {
@@ -188,29 +192,25 @@ async function anyByte(subject: ContractSubject, { first = 1, count = 100 }: See
   }
 }
 
-/** Spoils answers at random, with these seeds. */
+/** Returns the cases that corrupt responses at random, with these seeds. */
 export function fuzzCases(seeds: Seeds): readonly CaseDefinition[] {
   return [
-    the(
-      'whatever is changed in the payloads of an answer, it is understood and can be sent back [P1, P12]',
-      (subject) =>
-        survives(subject, seeds, (random) => ({
-          ...randomReply(random, unsealed(subject)),
-          edit: (payloads) => spoiledPayloads(random, payloads),
-        })),
+    the('corrupted payloads give a known error or a response that can be sent back [P1, P12]', (subject) =>
+      survives(subject, seeds, (random) => ({
+        ...randomReply(random, unsealed(subject)),
+        edit: (payloads) => spoiledPayloads(random, payloads),
+      })),
     ),
-    the(
-      'whatever is changed in the bytes of an answer, it is understood and can be sent back [P1, P12]',
-      (subject) =>
-        survives(subject, seeds, (random) => {
-          const { testing } = subject;
-          const frames = framesOf(randomReply(random, unsealed(subject)), testing);
-          const bytes = spoiledBytes(random, new TextEncoder().encode(frames.join('')));
-          const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
-          return { type: 'raw', status: 200, headers, body: [bytes] };
-        }),
+    the('corrupted bytes give a known error or a response that can be sent back [P1, P12]', (subject) =>
+      survives(subject, seeds, (random) => {
+        const { testing } = subject;
+        const frames = framesOf(randomReply(random, unsealed(subject)), testing);
+        const bytes = spoiledBytes(random, new TextEncoder().encode(frames.join('')));
+        const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
+        return { type: 'raw', status: 200, headers, body: [bytes] };
+      }),
     ),
-    socketGroup('fuzz')('whatever is changed in the bytes of HTTP, it is understood [P18]', (subject) =>
+    socketGroup('fuzz')('corrupted HTTP gives a known error or a response [P18]', (subject) =>
       anyByte(subject, seeds),
     ),
   ];

@@ -20,21 +20,21 @@ import { group } from '../setup/subject.ts';
 
 const the = group('laws');
 
-/** Real time for all seeds of a law and for one of them, in milliseconds. */
+/** Real-time limits for all seeds of a law and for one seed, in milliseconds. */
 const lawMs = 60_000;
 const caseMs = 5_000;
 
 type ReadTurns = ReadRequest['turns'];
 
-/** Which seeds the laws are tried with. */
+/** The seeds of the random cases. */
 export interface Seeds {
-  /** Default 1. */
+  /** The first seed. Default 1. */
   readonly first?: number;
-  /** Default 100. */
+  /** The number of seeds. Default 100. */
   readonly count?: number;
 }
 
-/** Tries a law with each seed on one stage; the error of a failing one names it. */
+/** Checks a law with each seed on one fixture. An error names its seed. */
 async function forSeeds(
   { first = 1, count = 100 }: Seeds,
   slack: number | undefined,
@@ -46,13 +46,13 @@ async function forSeeds(
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ContractFailure(
-        `seed ${seed}: ${what} (this seed alone: seeds: { first: ${seed}, count: 1 })`,
+        `seed ${seed}: ${what} (to run this seed only: seeds: { first: ${seed}, count: 1 })`,
       );
     }
   }
 }
 
-/** What the inverse writes, the provider reads. */
+/** The provider reads what the mock wire writes. */
 async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
   let play = replies(scriptResponse([]));
@@ -73,7 +73,9 @@ async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<v
   );
 }
 
-/** The message holds the blocks in their order, each whole. What a provider keeps beside them is its own affair. */
+/**
+ * Fails unless the message contains all blocks, complete and in order. Opaque parts beside them are ignored.
+ */
 function expectParts({ message }: ModelResponse, { blocks }: ScriptAnswer): void {
   const found = message.content.flatMap((part) =>
     part.type === 'opaque' ? [] : [part.type === 'tool_call' ? part.id : part.text],
@@ -82,7 +84,7 @@ function expectParts({ message }: ModelResponse, { blocks }: ScriptAnswer): void
   expectEqual(wellFormed(found), wellFormed(meant), 'the parts of the message');
 }
 
-/** What the provider writes, the inverse reads. */
+/** The mock wire reads what the provider writes. */
 async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
   await onStage(
@@ -105,7 +107,9 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
   );
 }
 
-/** What the provider has read, it writes back: conversations of several answers, seals and calls included. */
+/**
+ * The provider sends back what it has read: conversations of several responses, including seals and calls.
+ */
 async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
   let play = replies(scriptResponse([]));
@@ -144,7 +148,7 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
   );
 }
 
-/** A request that the service refuses is the provider's mistake: its words say more than the agent's error. */
+/** Fails with the reason if the service rejected the request: it says more than the error of the agent. */
 function expectAcceptable(stage: WireFixture, index: number): void {
   const complaint = stage.server.exchanges[index]?.complaint;
   expect(complaint === undefined, `an acceptable request, but ${complaint}`);
@@ -169,8 +173,9 @@ function resultParts({ blocks }: ScriptAnswer): ReadPart[] {
 }
 
 /**
- * Turns with what may differ between wires evened out: neighbouring texts of a turn are one, half characters
- * are replaced, files have no name, and ids say which call of the turn before a result belongs to.
+ * Returns the turns without the differences that wires may have. Adjacent texts of a turn are joined, lone
+ * surrogates are replaced, files have no name, and each result id states which call of the previous turn it
+ * belongs to.
  */
 function neutral(turns: ReadTurns): unknown {
   return turns.map(({ side, parts }) => ({ side, parts: joined(parts).map(evened) }));
@@ -193,11 +198,13 @@ function evened(part: ReadPart): unknown {
   return wellFormed(part);
 }
 
-/** The laws, tried with these seeds. */
+/** Returns the law cases for these seeds. */
 export function lawCases(seeds: Seeds): readonly CaseDefinition[] {
   return [
-    the('any answer the service writes is read as it was meant', (subject) => answersAreRead(subject, seeds)),
-    the('any valid history is written as it was meant', (subject) => historiesAreWritten(subject, seeds)),
-    the('any conversation comes back as it was had', (subject) => conversationsComeBack(subject, seeds)),
+    the('any response that the mock wire writes is read correctly', (subject) =>
+      answersAreRead(subject, seeds),
+    ),
+    the('any valid history is written correctly', (subject) => historiesAreWritten(subject, seeds)),
+    the('any conversation can be sent back unchanged', (subject) => conversationsComeBack(subject, seeds)),
   ];
 }

@@ -34,15 +34,15 @@ import type { Seeds } from './laws.ts';
 
 const the = group('lives');
 
-/** Real time for all lives, in milliseconds. */
+/** Real-time limit for all sessions, in milliseconds. */
 const limitMs = 120_000;
 
-/** Short, so that whatever hangs is soon over. */
+/** Short, so that a request that hangs ends soon. */
 const timeouts = { headersMs: 3000, stallMs: 3000, progressMs: 6000, totalMs: 20_000 };
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Anything that may come of a request. */
+/** Returns a random response or failure. */
 function randomOutcome(random: SeededRandom, { testing }: ContractSubject): MockReply {
   const kind = random.between(0, 11);
   const fitting = places.filter(({ needs }) => needs === undefined || testing.lacks[needs] === undefined);
@@ -57,8 +57,8 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Mock
   }
   if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
   if (kind === 4) return { type: 'hang_up' };
-  // Services pause for tools of their own, of which none is ever declared, and go on from nothing else.
-  const play = randomReply(random, { ...testing.lacks, pause: 'left out here' });
+  // A service pauses for its own tools, which are never declared here, and continues only from its own state.
+  const play = randomReply(random, { ...testing.lacks, pause: 'excluded here' });
   return kind === 5 ? { ...play, steps: unfinished(play.answer) } : play;
 }
 
@@ -66,7 +66,7 @@ function picture(mediaType: string): ToolOutput {
   return toolOutput({ content: [{ type: 'file', mediaType, data: 'iVBO' }] });
 }
 
-/** A tool that does anything that its author did not mean. */
+/** Returns a tool that does random things its author did not intend. */
 function randomTool(random: SeededRandom, tool: Tool): Tool {
   const doings: readonly Tool['execute'][] = [
     () => randomText(random),
@@ -103,7 +103,7 @@ function randomContext(random: SeededRandom, agent: Agent): { context?: ContextP
   };
 }
 
-/** Moves the clock until the run is over, doing something at some of the moments. */
+/** Advances the clock until the run ends and acts at some of the moments. */
 async function liveOut(stage: WireFixture, run: Run, meddle: (moment: number) => void): Promise<void> {
   let isOver = false;
   void run.result.finally(() => {
@@ -118,7 +118,7 @@ async function liveOut(stage: WireFixture, run: Run, meddle: (moment: number) =>
   assertValidHistory((await run).messages);
 }
 
-/** The session as a process leaves it that is killed: some of its last events are missing. */
+/** Copies a session as a killed process would leave it: without some of its last events. */
 async function killed(random: SeededRandom, store: Store, from: string, to: string): Promise<boolean> {
   const events: readonly Event[] = await store.read(from);
   const left = events.slice(0, random.between(1, Math.max(1, events.length)));
@@ -132,7 +132,9 @@ async function killed(random: SeededRandom, store: Store, from: string, to: stri
   return true;
 }
 
-/** A session of several prompts, each of which may be cancelled, talked into, cut down, killed and taken up again. */
+/**
+ * Runs a session of several prompts. Each may be cancelled, steered, cut off at a limit, killed and resumed.
+ */
 async function life(stage: WireFixture, random: SeededRandom, agent: Agent, name: string): Promise<string> {
   const store = memoryStore({ now: () => stage.runtime.now() });
   const options: ExecutorOptions = {
@@ -166,18 +168,22 @@ async function life(stage: WireFixture, random: SeededRandom, agent: Agent, name
   return await lastWord(stage, new Executor({ ...options, limits: {} }), sessionId);
 }
 
-/** Whatever came before: the next prompt is answered. */
+/** Checks that the next prompt gets a response, whatever happened before. */
 async function lastWord(stage: WireFixture, executor: Executor, sessionId: string): Promise<string> {
   calm.add(stage);
   const run = executor.run('And now?', { sessionId });
   await liveOut(stage, run, () => {});
   calm.delete(stage);
   const { status, text, error } = await run;
-  expectEqual([status, text], ['complete', 'Fine.'], `the last answer (${error?.message ?? 'no error'})`);
+  expectEqual(
+    [status, text],
+    ['complete', 'Fine.'],
+    `the status and text of the last run (${error?.message ?? 'no error'})`,
+  );
   return sessionId;
 }
 
-/** Stages whose service has come to its senses. */
+/** Fixtures whose service has stopped failing. */
 const calm = new WeakSet<WireFixture>();
 
 async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
@@ -211,11 +217,11 @@ async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: S
   );
 }
 
-/** Sessions lived at random, with these seeds. */
+/** Returns the cases that run random sessions, with these seeds. */
 export function lifeCases({ first = 1, count = 100 }: Seeds): readonly CaseDefinition[] {
   return [
     the(
-      'whatever happens in the life of a session, the service accepts each request and the next prompt works [P1, P12]',
+      'in any random session the service accepts each request and the next prompt works [P1, P12]',
       (subject) => livesGoOn(subject, { first, count: Math.ceil(count / 2) }),
     ),
   ];

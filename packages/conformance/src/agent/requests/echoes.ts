@@ -30,7 +30,7 @@ function hex(text: string): string {
   return [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
-/** The key in every spelling in which a gateway may give it back. */
+/** The key in every encoding in which a gateway may return it. */
 const spellings: readonly string[] = [
   contractKey,
   `Bearer ${contractKey}`,
@@ -43,9 +43,9 @@ const spellings: readonly string[] = [
   contractKey.repeat(40),
 ];
 
-/** A play for each spelling; whatever comes of it holds the key in none of them. */
+/** Serves a reply for each encoding. The key must not appear in the result in any of them. */
 function echoed(what: string, play: (words: string, subject: ContractSubject) => MockReply): CaseDefinition {
-  return the(`the key appears in no spelling when ${what} [P19]`, async (subject) => {
+  return the(`the key appears in no encoding when ${what} [P19]`, async (subject) => {
     const script = spellings.map((words) => play(words, subject));
     await onStage(
       subject,
@@ -54,7 +54,11 @@ function echoed(what: string, play: (words: string, subject: ContractSubject) =>
         for (const words of spellings) {
           const { error, events } = await stage.ask();
           const secrets = [contractKey, encodeURIComponent(contractKey), base64(contractKey)];
-          expectEqual(leaks([error, events], secrets), undefined, `where the key stands for ${words}`);
+          expectEqual(
+            leaks([error, events], secrets),
+            undefined,
+            `the path where the key appears for ${words}`,
+          );
           if (error !== undefined) await expectClean(error);
         }
       },
@@ -67,12 +71,12 @@ function text(status: number, body: string, type = 'text/plain'): MockReply {
   return { type: 'raw', status, headers: { 'content-type': type }, body };
 }
 
-/** A header value: HTTP cannot carry every character. */
+/** Returns the text with the characters that HTTP headers allow. */
 function headerSafe(words: string): string {
   return words.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 2000);
 }
 
-/** A redirect that must be followed neither with the key nor without. */
+/** A redirect that must not be followed, neither with the key nor without. */
 function redirected(what: string, status: number, location: (other: string) => string): CaseDefinition {
   return redirects(`${what} is not followed, and nothing is sent elsewhere [P6]`, async (subject) => {
     const elsewhere = wireServer(subject.testing, () => fine);
@@ -89,8 +93,15 @@ function redirected(what: string, status: number, location: (other: string) => s
         ['invalid', false, 1],
         'kind, retryable, attempts',
       );
-      expectEqual([exchanges.length, elsewhere.exchanges.length], [1, 0], 'the requests here and there');
-      expect(error.message.length < 600, `a message in few words, found ${error.message.length} characters`);
+      expectEqual(
+        [exchanges.length, elsewhere.exchanges.length],
+        [1, 0],
+        'the requests to the service and to the redirect target',
+      );
+      expect(
+        error.message.length < 600,
+        `a message shorter than 600 characters, found ${error.message.length}`,
+      );
       await expectClean(error);
     } finally {
       await other.close();
@@ -99,25 +110,27 @@ function redirected(what: string, status: number, location: (other: string) => s
 }
 
 export const echoCases: readonly CaseDefinition[] = [
-  echoed('an error has it in its words', (words) => failsWith({ kind: 'invalid', message: `No: ${words}.` })),
-  echoed('an error has it in plain text', (words) => text(400, `no such key: ${words}`)),
-  echoed('an error has it in a web page', (words) =>
+  echoed('the message of an error contains it', (words) =>
+    failsWith({ kind: 'invalid', message: `No: ${words}.` }),
+  ),
+  echoed('a plain-text error contains it', (words) => text(400, `no such key: ${words}`)),
+  echoed('a web page contains it', (words) =>
     text(502, `<html><body><pre>x-api-key: ${words}</pre></body></html>`, 'text/html'),
   ),
-  echoed('an error has it in JSON of another shape', (words) =>
+  echoed('an error in an unknown JSON format contains it', (words) =>
     text(
       401,
       JSON.stringify({ detail: [{ loc: ['header'], input: words, msg: `bad ${words}` }] }),
       'application/json',
     ),
   ),
-  echoed('a good status has it in JSON', (words) =>
+  echoed('JSON with a success status contains it', (words) =>
     text(200, JSON.stringify({ error: { message: words } }), 'application/json'),
   ),
-  echoed('the content type has it', (words) =>
+  echoed('the content type contains it', (words) =>
     text(200, 'odd', `text/x-${headerSafe(words).replaceAll(/[\s;]/g, '-')}`),
   ),
-  echoed('a header of the error has it', (words, subject) => ({
+  echoed('a header of the error contains it', (words, subject) => ({
     ...failsWith({ kind: 'agent', message: 'Broken.' }),
     headers: Object.fromEntries(
       [
@@ -129,7 +142,7 @@ export const echoCases: readonly CaseDefinition[] = [
       ].map((name) => [name, headerSafe(words)]),
     ),
   })),
-  echoed('a garbled stream has it', (words, { testing }) => {
+  echoed('a malformed stream contains it', (words, { testing }) => {
     const frame = testing.frame('{"broken": ');
     return replies(spoken, {
       steps: until(spoken, 0, 'delta'),
@@ -138,7 +151,7 @@ export const echoCases: readonly CaseDefinition[] = [
     });
   }),
   the(
-    'the key appears in no spelling when a failure inside a stream has it [P19]',
+    'the key appears in no encoding when an in-stream error contains it [P19]',
     async (subject) => {
       const script = spellings.map((words) =>
         replies(spoken, {
@@ -152,7 +165,11 @@ export const echoCases: readonly CaseDefinition[] = [
         async (stage) => {
           for (const words of spellings) {
             const error = failed(await stage.ask());
-            expectEqual(leaks(error, [base64(contractKey)]), undefined, `where the key stands for ${words}`);
+            expectEqual(
+              leaks(error, [base64(contractKey)]),
+              undefined,
+              `the path where the key appears for ${words}`,
+            );
             await expectClean(error);
           }
         },
@@ -161,33 +178,37 @@ export const echoCases: readonly CaseDefinition[] = [
     },
     'in-stream-fault',
   ),
-  the('the key does not appear when JSON spells it in escapes [P19]', async (subject) => {
+  the('the key does not appear when JSON contains it in escapes [P19]', async (subject) => {
     const body = `{"error":{"message":"${hex(contractKey)}","type":"x"},"message":"${hex(contractKey)}"}`;
     const { outcome } = await askOnce(subject, [text(400, body, 'application/json')]);
     await expectClean(failed(outcome));
   }),
-  the('the key does not appear in what a good answer says of itself [P19]', async (subject) => {
+  the('the key does not appear in the metadata of a successful response [P19]', async (subject) => {
     const headers = Object.keys(subject.testing.head?.headers ?? {}).map((name) => [
       name,
       `id ${contractKey}`,
     ]);
     const { outcome } = await askOnce(subject, replies(spoken, { headers: Object.fromEntries(headers) }));
     const { requestId, rateLimits, model } = answered(outcome);
-    expectEqual(leaks({ requestId, rateLimits, model }, [contractKey]), undefined, 'where the key stands');
+    expectEqual(
+      leaks({ requestId, rateLimits, model }, [contractKey]),
+      undefined,
+      'the path where the key appears',
+    );
   }),
-  the('the key does not appear when an encoding of that name is declared [P19]', async (subject) => {
+  the('the key does not appear when it is declared as the content encoding [P19]', async (subject) => {
     const headers = { 'content-encoding': headerSafe(contractKey) };
     const { outcome } = await askOnce(subject, [replies(spoken, { headers })], {}, { retry: { retries: 0 } });
     await expectClean(failed(outcome));
   }),
-  onWire('the key does not appear in an error about bytes that are no HTTP [P19]', (subject) =>
+  onWire('the key does not appear in an error about invalid HTTP [P19]', (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }],
       async ({ ask }) => expectClean(failed(await ask())),
     ),
   ),
-  the('a key that HTTP cannot carry is refused without being shown [P19]', async (subject) => {
+  the('a key that HTTP cannot transmit is rejected without showing it [P19]', async (subject) => {
     for (const key of [`${contractKey}\r\nx-other: 1`, `${contractKey}\u0000`, `${contractKey}ключ`]) {
       await onStage(subject, [], async (stage) => {
         let error: unknown;
@@ -197,21 +218,21 @@ export const echoCases: readonly CaseDefinition[] = [
         } catch (thrown) {
           error = thrown;
         }
-        expectEqual(leaks(error, [contractKey]), undefined, 'where the key is in the error');
+        expectEqual(leaks(error, [contractKey]), undefined, 'the path where the key appears in the error');
         expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
       });
     }
   }),
-  onWire('a password in the address does not appear when nobody listens there [P19]', async (subject) => {
+  onWire('a password in the address does not appear if the connection is refused [P19]', async (subject) => {
     const { outcome } = await askOnce(
       subject,
       [],
       {},
       { baseURL: 'http://someone:pa55-w0rd-xyz@127.0.0.1:1/v1' },
     );
-    expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'where the password stands');
+    expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'the path where the password appears');
   }),
-  the('the key is sent again with a retry and nowhere else [P19]', async (subject) => {
+  the('only a retry sends the key again [P19]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.' });
     const { exchanges } = await askOnce(subject, [busy, busy, fine]);
     for (const { headers, url, text: sent } of exchanges) {
@@ -220,32 +241,30 @@ export const echoCases: readonly CaseDefinition[] = [
       expectEqual(
         leaks([url, sent], [contractKey, encodeURIComponent(contractKey)]),
         undefined,
-        'where else it stands',
+        'where else the key appears',
       );
     }
   }),
   redirected('a redirect with 303', 303, (other) => `${other}/login`),
   redirected('a redirect with 300', 300, (other) => other),
-  redirected('a redirect that names another host only', 307, (other) => other.replace('http:', '')),
-  redirected('a redirect with a password in it', 308, (other) => other.replace('//', '//user:password@')),
+  redirected('a redirect that only changes the host', 307, (other) => other.replace('http:', '')),
+  redirected('a redirect with a password in its address', 308, (other) =>
+    other.replace('//', '//user:password@'),
+  ),
   redirected(
-    'a redirect to where the key is part of the address',
+    'a redirect with the key in its address',
     302,
     (other) => `${other}/${encodeURIComponent(contractKey)}`,
   ),
-  redirected('a redirect to a script', 301, () => 'javascript:alert(1)'),
-  redirected('a redirect to a file', 307, () => 'file:///etc/passwd'),
-  redirected('a redirect that leads nowhere', 308, () => 'http://[broken'),
-  redirected(
-    'a redirect to an address of eight thousand characters',
-    302,
-    (other) => `${other}/${'x'.repeat(8000)}`,
-  ),
-  redirects('a redirect without an address is final [P6]', async (subject) => {
+  redirected('a redirect to a javascript: address', 301, () => 'javascript:alert(1)'),
+  redirected('a redirect to a file: address', 307, () => 'file:///etc/passwd'),
+  redirected('a redirect with an invalid address', 308, () => 'http://[broken'),
+  redirected('a redirect to an address of 8,000 characters', 302, (other) => `${other}/${'x'.repeat(8000)}`),
+  redirects('a redirect without an address is not retried [P6]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [{ type: 'raw', status: 302 }, fine]);
     expectEqual([failed(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
   }),
-  redirects('a redirect in a second attempt is final too [P6]', async (subject) => {
+  redirects('a redirect in a second attempt is not retried either [P6]', async (subject) => {
     const busy = failsWith({ kind: 'agent', message: 'Broken.' });
     const away: MockReply = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
@@ -255,7 +274,7 @@ export const echoCases: readonly CaseDefinition[] = [
       'kind, attempts, requests',
     );
   }),
-  redirects('a redirect whose body never ends is reported all the same [P6]', async (subject) => {
+  redirects('a redirect whose body never ends is still reported [P6]', async (subject) => {
     const away: MockReply = {
       type: 'raw',
       status: 302,

@@ -14,7 +14,7 @@ const the = group('history');
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Sends a history that must be accepted, and reads its turns back. */
+/** Sends a history that must be accepted and returns its turns as the mock wire reads them. */
 async function turnsOf(
   subject: ContractSubject,
   messages: readonly Message[],
@@ -25,10 +25,10 @@ async function turnsOf(
 }
 
 function refusedCase(what: string, messages: readonly Message[]): CaseDefinition {
-  return the(`${what} is refused before a byte is sent [P12]`, async (subject) => {
+  return the(`${what} is rejected before a byte is sent [P12]`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, fine, { messages });
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
-    expectEqual(failed(outcome).retryable, false, 'whether trying again may help');
+    expectEqual(failed(outcome).retryable, false, 'whether the error is retryable');
     expectEqual(exchanges.length, 0, 'the number of requests');
   });
 }
@@ -37,11 +37,11 @@ function texts(parts: readonly ReadPart[] | undefined): string[] {
   return (parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }
 
-/** A seal of a provider that no test is about. */
+/** A seal of a provider that no test uses. */
 const foreign: Seal = { provider: 'somebody-else', data: 'FOREIGN-SEAL-of-another-service' };
 
 const abroad: readonly Message[] = [
-  user('Begun elsewhere.'),
+  user('Started elsewhere.'),
   assistant(
     { type: 'reasoning', text: 'Thoughts kept elsewhere.', seal: foreign },
     { type: 'opaque', seal: foreign },
@@ -50,11 +50,11 @@ const abroad: readonly Message[] = [
   ),
   result('toolu_01AbC.x|fc_9', 'a wooden foot'),
   assistant({ type: 'reasoning', text: 'More thoughts.', seal: foreign }, 'It is a wooden foot.'),
-  user('Go on here.'),
+  user('Continue here.'),
 ];
 
 export const historyCases: readonly CaseDefinition[] = [
-  the('the whole conversation is sent: prompts, answers, calls and results [S0.16]', async (subject) => {
+  the('the whole conversation is sent: prompts, responses, calls and results [S0.16]', async (subject) => {
     const turns = await turnsOf(subject, [
       user('What is a last?'),
       assistant(
@@ -70,7 +70,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(
       turns.map(({ side }) => side),
       ['user', 'assistant', 'user', 'assistant', 'user'],
-      'the sides',
+      'the roles',
     );
     expectEqual(
       turns.map(({ parts }) => parts),
@@ -91,32 +91,29 @@ export const historyCases: readonly CaseDefinition[] = [
       'the turns',
     );
   }),
-  the(
-    'results are sent in the order of their calls, before what the user says next [P12]',
-    async (subject) => {
-      const turns = await turnsOf(subject, [
-        user('Go.'),
-        assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
-        result('c', 'third'),
-        result('a', 'first'),
-        result('b', 'second'),
-        user('And hurry.'),
-      ]);
-      const parts = turns.at(-1)?.parts ?? [];
-      expectEqual(
-        parts.map(({ type }) => type),
-        ['result', 'result', 'result', 'text'],
-        'the last turn',
-      );
-      expectEqual(
-        parts.flatMap((part) => (part.type === 'result' ? [part.text] : [])),
-        ['first', 'second', 'third'],
-        'the results',
-      );
-      expectEqual(texts(parts), ['And hurry.'], 'the text behind them');
-    },
-  ),
-  the('several messages of one side become one turn [S0.16]', async (subject) => {
+  the('results are sent in the order of their calls, before the next user message [P12]', async (subject) => {
+    const turns = await turnsOf(subject, [
+      user('Go.'),
+      assistant(call('a', 'put'), call('b', 'put'), call('c', 'put')),
+      result('c', 'third'),
+      result('a', 'first'),
+      result('b', 'second'),
+      user('And hurry.'),
+    ]);
+    const parts = turns.at(-1)?.parts ?? [];
+    expectEqual(
+      parts.map(({ type }) => type),
+      ['result', 'result', 'result', 'text'],
+      'the last turn',
+    );
+    expectEqual(
+      parts.flatMap((part) => (part.type === 'result' ? [part.text] : [])),
+      ['first', 'second', 'third'],
+      'the results',
+    );
+    expectEqual(texts(parts), ['And hurry.'], 'the text after them');
+  }),
+  the('consecutive messages of one role become one turn [S0.16]', async (subject) => {
     const turns = await turnsOf(subject, [
       user('One.'),
       user('Two.'),
@@ -127,7 +124,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(
       turns.map(({ side }) => side),
       ['user', 'assistant', 'user'],
-      'the sides',
+      'the roles',
     );
     expectEqual(
       turns.map(({ parts }) => texts(parts).join('')),
@@ -135,7 +132,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'the texts',
     );
   }),
-  the('empty texts and empty messages leave nothing empty behind [P12]', async (subject) => {
+  the('empty texts and empty messages are omitted [P12]', async (subject) => {
     const turns = await turnsOf(subject, [
       userMessage([
         { type: 'text', text: '' },
@@ -153,13 +150,13 @@ export const historyCases: readonly CaseDefinition[] = [
     );
     expect(
       turns.every(({ parts }) => parts.length > 0),
-      'no turn to be empty',
+      'no empty turn',
     );
     const said = turns.filter(({ side }) => side === 'user').flatMap(({ parts }) => texts(parts));
-    expectEqual(said.join(' '), 'One. Two.', 'what the user said');
+    expectEqual(said.join(' '), 'One. Two.', 'the text of the user');
   }),
   the(
-    'failed results are marked [S0.16]',
+    'failed results are marked as errors [S0.16]',
     async (subject) => {
       const turns = await turnsOf(subject, [
         user('Go.'),
@@ -172,14 +169,14 @@ export const historyCases: readonly CaseDefinition[] = [
     },
     'error-results',
   ),
-  the('the text of a failed result arrives', async (subject) => {
+  the('the text of a failed result is sent', async (subject) => {
     const turns = await turnsOf(subject, [
       user('Go.'),
       assistant(call('a', 'put')),
       result('a', 'It broke.', { isError: true }),
     ]);
     const [part] = turns.at(-1)?.parts ?? [];
-    expect(part?.type === 'result' && part.text.includes('It broke.'), 'the result with its text');
+    expect(part?.type === 'result' && part.text.includes('It broke.'), 'the result to contain its text');
   }),
   the('a result without content is still a result [P12]', async (subject) => {
     const turns = await turnsOf(subject, [user('Go.'), assistant(call('a', 'put')), result('a', '')]);
@@ -189,7 +186,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'the last turn',
     );
   }),
-  the('a result of several texts and a long one arrives whole', async (subject) => {
+  the('a result of several texts, one of them long, is sent completely', async (subject) => {
     const long = 'line of output ✓\n'.repeat(5000);
     const message: Message = {
       role: 'tool_result',
@@ -218,11 +215,11 @@ export const historyCases: readonly CaseDefinition[] = [
       const isAccepted = hasMediaType(stage.agent().capabilities.files, image.mediaType);
       expect(
         stage.server.exchanges[0]?.text.includes(isAccepted ? image.data : 'was omitted') === true,
-        'the bytes of the image in the request, in the result or after it, or the note',
+        'the image bytes in the result or after it, or the note',
       );
     });
   }),
-  the('a text with odd characters is sent as it is', async (subject) => {
+  the('text with unusual characters is sent unchanged', async (subject) => {
     const odd = 'a\u0000b "\\" \u2028 \r\n 漢字 🧵 \ufeff';
     const turns = await turnsOf(subject, [
       user(odd),
@@ -235,29 +232,33 @@ export const historyCases: readonly CaseDefinition[] = [
     const [back] = turns[2]?.parts ?? [];
     expectEqual(back?.type === 'result' && back.text, odd, 'the result');
   }),
-  the('half characters are never sent [P12]', async (subject) => {
+  the('lone surrogates are never sent [P12]', async (subject) => {
     const half = 'cut \ud83e here';
     const messages = [user(half), assistant(half, call('a', 'put', { [half]: [half] })), result('a', half)];
     const { outcome, exchanges } = await askOnce(subject, fine, { messages, system: half });
     answered(outcome);
     const body: unknown = JSON.parse(exchanges[0]?.text ?? 'null');
-    expectEqual(body, wellFormed(body), 'the body, beside one without half characters');
+    expectEqual(
+      body,
+      wellFormed(body),
+      'the body, compared with that of the same text without lone surrogates',
+    );
     expect(
       !/\\u[dD][89a-fA-F]/.test(exchanges[0]?.text ?? '\\ud800'),
-      'no escape of half a character in the body',
+      'no escape of a lone surrogate in the body',
     );
   }),
-  the('a conversation begun with another provider goes on [P12]', async (subject) => {
+  the('a conversation from another provider continues [P12]', async (subject) => {
     const turns = await turnsOf(subject, abroad);
     expectEqual(
       turns.map(({ side }) => side),
       ['user', 'assistant', 'user', 'assistant', 'user'],
-      'the sides',
+      'the roles',
     );
     expectEqual(
       turns[1]?.parts.map(({ type }) => type),
       ['text', 'call'],
-      'the parts of the first answer',
+      'the parts of the first response',
     );
     const [, made] = turns[1]?.parts ?? [];
     const [got] = turns[2]?.parts ?? [];
@@ -265,7 +266,7 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(got?.type === 'result' && got.text, 'a wooden foot', 'the result');
     expectEqual(got?.type === 'result' && got.id, made?.type === 'call' && made.id, 'the id of the result');
   }),
-  the('a history of two hundred turns arrives whole [S0.16]', async (subject) => {
+  the('a history of two hundred turns is sent completely [S0.16]', async (subject) => {
     const messages: Message[] = [];
     for (let turn = 0; turn < 100; turn += 1)
       messages.push(user(`Question ${turn}`), assistant(`Answer ${turn}`));
@@ -273,16 +274,16 @@ export const historyCases: readonly CaseDefinition[] = [
     expectEqual(turns.length, 201, 'the number of turns');
     expectEqual(texts(turns[150]?.parts), ['Question 75'], 'a turn in the middle');
   }),
-  refusedCase('a result that no call asked for', [user('Go.'), assistant('Yes.'), result('call_1', 'x')]),
-  refusedCase('a call that nothing answers', [user('Go.'), assistant(call('call_1', 'put')), user('Well?')]),
-  refusedCase('a call at the end that nothing answers', [user('Go.'), assistant(call('call_1', 'put'))]),
-  refusedCase('a batch of which one call is not answered', [
+  refusedCase('a result without a call', [user('Go.'), assistant('Yes.'), result('call_1', 'x')]),
+  refusedCase('a call without a result', [user('Go.'), assistant(call('call_1', 'put')), user('Well?')]),
+  refusedCase('a call at the end without a result', [user('Go.'), assistant(call('call_1', 'put'))]),
+  refusedCase('a batch in which one call has no result', [
     user('Go.'),
     assistant(call('a', 'put'), call('b', 'put')),
     result('a', 'x'),
     user('Well?'),
   ]),
-  refusedCase('a call that is answered twice', [
+  refusedCase('a call with two results', [
     user('Go.'),
     assistant(call('a', 'put')),
     result('a', 'x'),

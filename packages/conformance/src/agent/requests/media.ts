@@ -11,7 +11,7 @@ const fine = replies(scriptResponse(['Fine.']));
 
 const pixel = 'iVBORw0KGgo=';
 
-/** Files that some service, or every one, refuses. */
+/** Files that some or all services reject. */
 const odd: readonly FilePart[] = [
   { type: 'file', mediaType: 'image/svg+xml', data: 'PHN2Zy8+' },
   { type: 'file', mediaType: 'image/bmp', data: 'Qk0=' },
@@ -28,7 +28,7 @@ const odd: readonly FilePart[] = [
   { type: 'file', mediaType: 'application/pdf', data: '' },
   { type: 'file', mediaType: 'text/plain', data: '%%%' },
   { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=', name: 'a.pdf' },
-  // The last one, since what is sent once is sent again with all that follows.
+  // The largest comes last, because every later request includes it.
   { type: 'file', mediaType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
 ];
 
@@ -36,10 +36,10 @@ function named({ mediaType, data }: FilePart): string {
   return `a file of type ${JSON.stringify(mediaType)} with ${data.length} characters`;
 }
 
-/** Conversations in which such a part is a thing of the past. */
+/** Conversations in which the file is in an earlier message. */
 const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
   [
-    'that a tool gave',
+    'returned by a tool',
     (part) => [
       user('Look.'),
       assistant(call('a', 'put')),
@@ -47,7 +47,7 @@ const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
     ],
   ],
   [
-    'that a tool gave with words, turns ago',
+    'returned by a tool with text, several turns ago',
     (part) => [
       user('Look.'),
       assistant(call('a', 'put'), call('b', 'put')),
@@ -58,7 +58,7 @@ const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
     ],
   ],
   [
-    'that a user sent, the model answering or not',
+    'from the user, with or without a response',
     (part) => [
       { role: 'user', content: [part, { type: 'text', text: 'Look.' }] },
       user('Never mind.'),
@@ -70,7 +70,7 @@ const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
 
 export const mediaCases: readonly CaseDefinition[] = [
   ...past.map(([what, conversation]) =>
-    the(`a conversation with a file ${what} continues, whatever the file is [P12]`, async (subject) => {
+    the(`a conversation with a file ${what} continues, whatever the file contains [P12]`, async (subject) => {
       await onStage(
         subject,
         () => fine,
@@ -80,7 +80,7 @@ export const mediaCases: readonly CaseDefinition[] = [
             const complaint = stage.server.exchanges.at(-1)?.complaint;
             expect(
               response !== undefined,
-              `an answer with ${named(part)}, found ${complaint ?? error?.message}`,
+              `a response with ${named(part)}, found ${complaint ?? error?.message}`,
             );
           }
           expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
@@ -89,7 +89,7 @@ export const mediaCases: readonly CaseDefinition[] = [
     }),
   ),
   the(
-    'a prompt with a file that cannot be sent is refused, and the next prompt works [P12]',
+    'a prompt with a file that cannot be sent is rejected, and the next prompt works [P12]',
     async (subject) => {
       await onStage(
         subject,
@@ -107,27 +107,31 @@ export const mediaCases: readonly CaseDefinition[] = [
               );
               expect(
                 /file|image|document/.test(error.message),
-                `what is refused in the message, found ${error.message}`,
+                `the rejected kind of file in the message, found ${error.message}`,
               );
             }
-            said.push(user('Go on without it.'));
+            said.push(user('Continue without it.'));
             answered(await stage.ask({ messages: [...said] }));
           }
         },
       );
     },
   ),
-  the('what no service could read is refused before a byte is sent [P12]', async (subject) => {
+  the('a file with invalid data is rejected before a byte is sent [P12]', async (subject) => {
     const broken = odd.filter((part) => !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
     await onStage(subject, [], async (stage) => {
       for (const part of broken) {
         const said: Message[] = [user('Look.'), { role: 'user', content: [part] }];
         expectEqual(failed(await stage.ask({ messages: said })).kind, 'invalid', 'the kind of the error');
       }
-      expectEqual([broken.length, stage.server.exchanges.length], [5, 0], 'what was tried, and the requests');
+      expectEqual(
+        [broken.length, stage.server.exchanges.length],
+        [5, 0],
+        'the number of files tried and of requests',
+      );
     });
   }),
-  the('a note tells the model that a file was omitted', async (subject) => {
+  the('a note in a tool result tells the model that a file was omitted', async (subject) => {
     const part: FilePart = { type: 'file', mediaType: 'image/png', data: 'not base64!' };
     await onStage(subject, [fine], async (stage) => {
       const messages: Message[] = [
@@ -140,7 +144,7 @@ export const mediaCases: readonly CaseDefinition[] = [
       const told = parts.find(({ type }) => type === 'result');
       expect(
         told?.type === 'result' && told.text.includes('omitted'),
-        `a note in its place, found ${JSON.stringify(told)}`,
+        `a note instead of the file, found ${JSON.stringify(told)}`,
       );
     });
   }),

@@ -20,9 +20,9 @@ function texts(parts: readonly ReadPart[] | undefined): string[] {
   return (parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }
 
-/** What an agent must not keep from one request to the next, or must not get wrong when it keeps it. */
+/** State that an agent must not keep between requests, or must keep correctly. */
 export const repeatCases: readonly CaseDefinition[] = [
-  the('two runs at once share nothing [S0.31]', async (subject) => {
+  the('two parallel runs share no state [S0.31]', async (subject) => {
     const script = (request: ReadRequest) =>
       replies(scriptResponse([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
     await onStage(subject, script, async (stage) => {
@@ -33,11 +33,11 @@ export const repeatCases: readonly CaseDefinition[] = [
       expectEqual(
         said,
         said.map((_, index) => `You said word ${index}`),
-        'the answers',
+        'the texts of the responses',
       );
     });
   }),
-  the('runs forked from one history do not write into each other [P12]', async (subject) => {
+  the('runs forked from one history do not affect each other [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -58,13 +58,13 @@ export const repeatCases: readonly CaseDefinition[] = [
           expectEqual(
             request?.turns.slice(0, 2),
             stage.request(0).turns.slice(0, 2),
-            'the turns that all share',
+            'the turns that all forks share',
           );
         }
       },
     );
   }),
-  the('a conversation that grows sends each turn as before [P12]', async (subject) => {
+  the('a growing conversation sends each earlier turn unchanged [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -83,7 +83,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a message put in the place of an earlier one is what is sent [P12]', async (subject) => {
+  the('a replaced earlier message is sent as replaced [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -107,7 +107,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('a history that became shorter is sent shorter [P12]', async (subject) => {
+  the('a shortened history is sent shortened [P12]', async (subject) => {
     await onStage(
       subject,
       () => fine,
@@ -123,7 +123,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('the answer of a script can be asked about for many turns', async (subject) => {
+  the('a conversation can continue over many turns', async (subject) => {
     const script = (_: ReadRequest, index: number) =>
       index < 5
         ? replies(scriptResponse([`Turn ${index}.`, callBlock(`call_${index}`, 'put', { value: index })]))
@@ -146,7 +146,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('what changes from one request to the next is sent each time', async (subject) => {
+  the('settings that change between requests are sent each time', async (subject) => {
     const heated = subject.testing.lacks.sampling === undefined;
     const shaped = subject.testing.lacks['native-output'] === undefined;
     const shape = (name: string) => ({
@@ -181,7 +181,7 @@ export const repeatCases: readonly CaseDefinition[] = [
         expectEqual(
           sent.map(({ maxTokens }) => maxTokens),
           asked.map(({ config }) => config?.maxTokens ?? plain?.maxTokens),
-          'the most tokens',
+          'the maxTokens',
         );
         expectEqual(
           sent.map(({ system }) => system),
@@ -201,7 +201,7 @@ export const repeatCases: readonly CaseDefinition[] = [
         expectEqual(
           sent.map(({ output }) => output?.name),
           asked.map(({ output }) => output?.name),
-          'the shapes',
+          'the output schemas',
         );
       },
     );

@@ -15,7 +15,7 @@ const capabilities = group('capabilities');
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Sends one request that must be answered, and reads it back. */
+/** Sends one request that must succeed and returns it as the mock wire reads it. */
 async function sent(
   subject: ContractSubject,
   request: Partial<ModelRequest>,
@@ -28,11 +28,11 @@ async function sent(
   return read;
 }
 
-/** Sends a request that must be refused as invalid before a byte is sent. */
+/** Sends a request that must be rejected as invalid before a byte is sent. */
 async function refused(subject: ContractSubject, request: Partial<ModelRequest>): Promise<void> {
   const { outcome, exchanges } = await askOnce(subject, fine, request);
   expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
-  expect(failed(outcome).message.length > 10, 'an error that says what is wrong');
+  expect(failed(outcome).message.length > 10, 'an error message that explains the problem');
   expectEqual(exchanges.length, 0, 'the number of requests');
 }
 
@@ -43,11 +43,7 @@ function limited(
   expected: number,
 ): CaseDefinition {
   return config(what, async (subject) => {
-    expectEqual(
-      (await sent(subject, { config: own }, link)).maxTokens,
-      expected,
-      'the most tokens asked for',
-    );
+    expectEqual((await sent(subject, { config: own }, link)).maxTokens, expected, 'the maxTokens sent');
   });
 }
 
@@ -60,17 +56,13 @@ function heated(
   return config(
     what,
     async (subject) => {
-      expectEqual(
-        (await sent(subject, { config: own }, link)).temperature,
-        expected,
-        'the temperature asked for',
-      );
+      expectEqual((await sent(subject, { config: own }, link)).temperature, expected, 'the temperature sent');
     },
     'sampling',
   );
 }
 
-/** One file of each kind that services tell apart. */
+/** One file of each kind that services handle differently. */
 const files: Readonly<Record<string, FilePart>> = {
   images: { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'plan.png' },
   recordings: { type: 'file', mediaType: 'audio/wav', data: 'UklGRgQAAABXQVZF', name: 'plan.wav' },
@@ -78,19 +70,16 @@ const files: Readonly<Record<string, FilePart>> = {
 };
 
 function fileCase(kind: string, file: FilePart): CaseDefinition {
-  return capabilities(
-    `${kind} arrive with type and bytes in their place, or are refused`,
-    async (subject) => {
-      const content: UserPart[] = [{ type: 'text', text: 'Before.' }, file, { type: 'text', text: 'After.' }];
-      const request: Partial<ModelRequest> = { messages: [{ role: 'user', content }] };
-      if (!hasMediaType(await accepted(subject), file.mediaType)) return refused(subject, request);
-      const { turns } = await sent(subject, request);
-      const [before, found, after] = turns[0]?.parts ?? [];
-      expectEqual([before, after], [content[0], content[2]], 'the texts around it');
-      expect(found?.type === 'file', `a file between the texts, found ${found?.type}`);
-      expectEqual([found.mediaType, found.data], [file.mediaType, file.data], 'type and bytes of the file');
-    },
-  );
+  return capabilities(`${kind} are sent in place with type and bytes, or rejected`, async (subject) => {
+    const content: UserPart[] = [{ type: 'text', text: 'Before.' }, file, { type: 'text', text: 'After.' }];
+    const request: Partial<ModelRequest> = { messages: [{ role: 'user', content }] };
+    if (!hasMediaType(await accepted(subject), file.mediaType)) return refused(subject, request);
+    const { turns } = await sent(subject, request);
+    const [before, found, after] = turns[0]?.parts ?? [];
+    expectEqual([before, after], [content[0], content[2]], 'the texts around the file');
+    expect(found?.type === 'file', `a file between the texts, found ${found?.type}`);
+    expectEqual([found.mediaType, found.data], [file.mediaType, file.data], 'the type and bytes of the file');
+  });
 }
 
 async function accepted(subject: ContractSubject): Promise<readonly string[]> {
@@ -102,37 +91,41 @@ async function accepted(subject: ContractSubject): Promise<readonly string[]> {
 }
 
 export const requestCases: readonly CaseDefinition[] = [
-  the(
-    'goes to the address it was given, with the key in a header and nowhere else [S0.2]',
-    async (subject) => {
-      await onStage(subject, [fine], async (stage) => {
-        const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
-        answered(await stage.ask({}, { agent }));
-        const exchange = await stage.server.arrival(0);
-        expect(
-          exchange.url.startsWith(`${stage.baseURL}/some/path/`),
-          `the base URL to be kept, found ${exchange.url}`,
-        );
-        expectEqual(exchange.method, 'POST', 'the method');
-        expect(
-          [...exchange.headers.values()].some((value) => value.includes(contractKey)),
-          'the key in a header',
-        );
-        expect(
-          !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),
-          'the key nowhere else',
-        );
-        expect(/json/.test(exchange.headers.get('content-type') ?? ''), 'the body to be declared as JSON');
-      });
-    },
-  ),
-  the('names the model of the agent [S0.2]', async (subject) => {
+  the('is sent to the given address, with the key in one header and nowhere else [S0.2]', async (subject) => {
+    await onStage(subject, [fine], async (stage) => {
+      const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
+      answered(await stage.ask({}, { agent }));
+      const exchange = await stage.server.arrival(0);
+      expect(
+        exchange.url.startsWith(`${stage.baseURL}/some/path/`),
+        `the base URL to be used, found ${exchange.url}`,
+      );
+      expectEqual(exchange.method, 'POST', 'the method');
+      expect(
+        [...exchange.headers.values()].some((value) => value.includes(contractKey)),
+        'the key in one header',
+      );
+      expect(
+        !exchange.url.includes(contractKey) && !exchange.text.includes(contractKey),
+        'the key nowhere else',
+      );
+      expect(
+        /json/.test(exchange.headers.get('content-type') ?? ''),
+        'the content type of the body to be JSON',
+      );
+    });
+  }),
+  the('contains the model of the agent [S0.2]', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const agent = stage.agent();
       answered(await stage.ask({}, { agent }));
-      expect(agent.model !== '', 'the agent to name its model');
-      expectEqual(stage.request().model, agent.model, 'the model asked');
-      expectEqual(agent.provider, subject.testing.provider, 'the provider, beside that of its inverse');
+      expect(agent.model !== '', 'the agent to have a model name');
+      expectEqual(stage.request().model, agent.model, 'the model in the request');
+      expectEqual(
+        agent.provider,
+        subject.testing.provider,
+        'the provider, compared with that of the mock wire',
+      );
     });
   }),
   the('declares each tool with name, description and parameters, in order [S0.5]', async (subject) => {
@@ -144,7 +137,7 @@ export const requestCases: readonly CaseDefinition[] = [
     }));
     expectEqual(tools, declared, 'the tools');
   }),
-  the('leaves the choice among tools to the model', async (subject) => {
+  the('leaves the tool choice to the model', async (subject) => {
     expectEqual((await sent(subject, {})).toolChoice, 'auto', 'the tool choice');
     expectEqual(
       (await sent(subject, { config: { toolChoice: 'auto' } })).toolChoice,
@@ -152,7 +145,7 @@ export const requestCases: readonly CaseDefinition[] = [
       'the tool choice',
     );
   }),
-  the('keeps the tools declared when none may be called [S0.2]', async (subject) => {
+  the('still declares the tools when none may be called [S0.2]', async (subject) => {
     const read = await sent(subject, { config: { toolChoice: 'none' } });
     expectEqual(read.toolChoice, 'none', 'the tool choice');
     expectEqual(
@@ -164,7 +157,7 @@ export const requestCases: readonly CaseDefinition[] = [
   the('declares no tools when there are none [S0.2]', async (subject) => {
     expectEqual((await sent(subject, { tools: [] })).tools, [], 'the tools');
   }),
-  the('carries the instructions [S0.2]', async (subject) => {
+  the('contains the instructions [S0.2]', async (subject) => {
     expectEqual(
       (await sent(subject, { system: 'Be brief.\nBe kind.' })).system,
       'Be brief.\nBe kind.',
@@ -172,11 +165,11 @@ export const requestCases: readonly CaseDefinition[] = [
     );
     expectEqual((await sent(subject, {})).system, '', 'the instructions');
   }),
-  the('carries instructions in parts, in order [S0.2]', async (subject) => {
+  the('contains instructions in parts, in order [S0.2]', async (subject) => {
     const { system } = await sent(subject, { system: ['Stable part.', '', 'Date: today.'] });
     expectEqual(system, 'Stable part.\n\nDate: today.', 'the instructions');
   }),
-  the('writes equal schemas as equal bytes, whatever the order of their keys', async (subject) => {
+  the('writes equal schemas as equal bytes, whatever their key order', async (subject) => {
     const parameters = { required: ['word'], properties: { word: { type: 'string' } }, type: 'object' };
     await onStage(subject, [fine, fine], async (stage) => {
       answered(await stage.ask({ tools: [defineTool(lookUp)] }));
@@ -184,12 +177,12 @@ export const requestCases: readonly CaseDefinition[] = [
       expectEqual(stage.server.exchanges[1]?.text, stage.server.exchanges[0]?.text, 'the second body');
     });
   }),
-  the('is the same bytes again when it is the same again', async (subject) => {
+  the('has the same bytes when it is repeated', async (subject) => {
     const messages = () => [
       user('Hi.'),
       assistant('Yes?', { type: 'tool_call', id: 'a', toolName: 'put', arguments: { b: 1, a: 2 } }),
       result('a', 'ok'),
-      user('Go on.'),
+      user('Continue.'),
     ];
     await onStage(subject, [fine, fine, fine], async (stage) => {
       const request = { system: ['One.', 'Two.'], messages: messages() };
@@ -197,59 +190,60 @@ export const requestCases: readonly CaseDefinition[] = [
       answered(await stage.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
       answered(await stage.ask(request, { agent: stage.agent() }));
       const [first, second, third] = stage.server.exchanges.map(({ text }) => text);
-      expectEqual(second, first, 'the body with a history read back from JSON');
+      expectEqual(second, first, 'the body with a history parsed from JSON');
       expectEqual(third, first, 'the body of another agent');
     });
   }),
   limited(
-    'the most tokens of a request win over those of the agent [S0.3]',
+    'maxTokens of a request overrides that of the agent [S0.3]',
     { maxTokens: 77 },
     { maxTokens: 555 },
     77,
   ),
+  limited('maxTokens of the agent applies if the request has none [S0.3]', {}, { maxTokens: 555 }, 555),
   limited(
-    'the most tokens of the agent hold when the request names none [S0.3]',
-    {},
+    'a maxTokens of zero means the default of the agent [S0.3]',
+    { maxTokens: 0 },
     { maxTokens: 555 },
     555,
   ),
-  limited('zero tokens mean the default of the agent [S0.3]', { maxTokens: 0 }, { maxTokens: 555 }, 555),
-  config('without any limit named the request is still acceptable', async (subject) => {
+  config('a request without any maxTokens is still accepted', async (subject) => {
     const { maxTokens } = await sent(subject, {});
-    expect(maxTokens === undefined || maxTokens >= 1024, `no limit or a usable one, found ${maxTokens}`);
+    expect(
+      maxTokens === undefined || maxTokens >= 1024,
+      `no maxTokens or a positive one, found ${maxTokens}`,
+    );
   }),
-  config(
-    'the agent states the maximum that it asks for when the request names none [B1]',
-    async (subject) => {
-      for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
-        await onStage(subject, [fine], async (stage) => {
-          const agent = stage.agent(link);
-          answered(await stage.ask({}, { agent }));
-          // What a vendor's SDK adds when nothing is set is its own affair; under a limit the request states a maximum.
-          const asked = stage.server.exchanges[0]?.request?.maxTokens;
-          const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
-          if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
-        });
-      }
-    },
-  ),
+  config('the agent states the maxTokens that it sends if the request has none [B1]', async (subject) => {
+    for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
+      await onStage(subject, [fine], async (stage) => {
+        const agent = stage.agent(link);
+        answered(await stage.ask({}, { agent }));
+        // A vendor SDK may add its own default when nothing is set. Under a limit the request states a
+        // maximum.
+        const asked = stage.server.exchanges[0]?.request?.maxTokens;
+        const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
+        if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
+      });
+    }
+  }),
   heated(
-    'the temperature of a request wins over that of the agent [S0.4]',
+    'the temperature of a request overrides that of the agent [S0.4]',
     { temperature: 0.25 },
     { temperature: 0.75 },
     0.25,
   ),
   heated(
-    'the temperature of the agent holds when the request names none [S0.4]',
+    'the temperature of the agent applies if the request has none [S0.4]',
     {},
     { temperature: 0.75 },
     0.75,
   ),
   heated('-1 means the temperature of the agent [S0.4]', { temperature: -1 }, { temperature: 0.75 }, 0.75),
   heated('a temperature of zero is sent as zero [S0.4]', { temperature: 0 }, { temperature: 0.75 }, 0),
-  heated('no temperature is sent unless there is one', {}, {}),
+  heated('no temperature is sent if none is set', {}, {}),
   ...Object.entries(files).map(([kind, file]) => fileCase(kind, file)),
-  capabilities('what the wire cannot say is not claimed', async (subject) => {
+  capabilities('unsupported features are not declared as capabilities', async (subject) => {
     await onStage(subject, [], async (stage) => {
       const able = stage.agent().capabilities;
       const { lacks } = subject.testing;
@@ -278,27 +272,35 @@ function outputCases(): CaseDefinition[] {
   const the = group('output');
   return [
     the(
-      'the shape of the answer is sent, and the answer comes as JSON text [S0.2]',
+      'the output schema is sent, and the response is JSON text [S0.2]',
       async (subject) => {
         const answer = scriptResponse(['{"city":"Bern","people":134000}']);
         const { outcome, exchanges } = await askOnce(subject, replies(answer), { output });
-        expectEqual(JSON.parse(answered(outcome).content), { city: 'Bern', people: 134_000 }, 'the answer');
+        expectEqual(
+          JSON.parse(answered(outcome).content),
+          { city: 'Bern', people: 134_000 },
+          'the text of the response',
+        );
         const read = exchanges[0]?.request;
         expectEqual(read?.output?.schema, schema, 'the schema');
         expectEqual(
           read?.tools.map(({ name }) => name),
           ['look_up', 'put'],
-          'the tools beside it',
+          'the tools of the request',
         );
       },
       'native-output',
     ),
-    the('no shape is sent unless there is one', async (subject) => {
-      expectEqual((await sent(subject, {})).output, undefined, 'the shape');
+    the('no output schema is sent if none is set', async (subject) => {
+      expectEqual((await sent(subject, {})).output, undefined, 'the output schema');
     }),
-    the('a shape is refused by who cannot hold to it', async (subject) => {
+    the('an agent without native output rejects an output schema', async (subject) => {
       if (subject.testing.lacks['native-output'] !== undefined) return refused(subject, { output });
-      expectEqual((await sent(subject, { output })).output?.name, 'city_facts', 'the name of the shape');
+      expectEqual(
+        (await sent(subject, { output })).output?.name,
+        'city_facts',
+        'the name of the output schema',
+      );
     }),
   ];
 }

@@ -11,14 +11,14 @@ const the = group('seals');
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Of a length and look that services use, with everything base64 has. */
+/** A seal of realistic length that uses all base64 characters. */
 const seal = 'ErUB+sig/7d0a1b2c3Kj9==';
 
 function thought(text: string, own: string = seal): ScriptBlock {
   return { type: 'reasoning', text, seal: own };
 }
 
-/** What comes back of an answer when the conversation goes on: the parts of its turn. */
+/** Returns the parts of a response as they are sent back when the conversation continues. */
 async function sentBack(
   subject: ContractSubject,
   blocks: readonly (string | ScriptBlock)[],
@@ -28,14 +28,14 @@ async function sentBack(
   await onStage(subject, [replies(scriptResponse(blocks)), fine], async (stage) => {
     const { message } = answered(await stage.ask({ messages: [user('Go.')] }));
     const kept = keep(message);
-    expect(kept.role === 'assistant', 'a message of the model');
+    expect(kept.role === 'assistant', 'a message from the model');
     answered(await stage.ask({ messages: continued([user('Go.')], kept) }));
     parts = stage.request(1).turns[1]?.parts ?? [];
   });
   return parts;
 }
 
-/** A turn of somebody else, whose thoughts and marks are sealed for that provider alone. */
+/** A turn of another provider, with reasoning and opaque parts that only that provider can read. */
 function foreignTurn(foreign: Seal): Message[] {
   return [
     user('Go.'),
@@ -51,7 +51,7 @@ function foreignTurn(foreign: Seal): Message[] {
 
 export const sealCases: readonly CaseDefinition[] = [
   the(
-    'sealed reasoning goes back as it came, before the text it led to [P12]',
+    'sealed reasoning is sent back unchanged, before the text that followed it [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [thought(' Let me\n think 漢字. \n'), 'Done.']);
       expectEqual(
@@ -59,13 +59,13 @@ export const sealCases: readonly CaseDefinition[] = [
         { type: 'reasoning', text: ' Let me\n think 漢字. \n', seal },
         'the reasoning sent back',
       );
-      expectEqual(parts[1], { type: 'text', text: 'Done.' }, 'the text behind it');
+      expectEqual(parts[1], { type: 'text', text: 'Done.' }, 'the text after it');
     },
     'reasoning',
     'seal',
   ),
   the(
-    'sealed reasoning goes back before the calls it led to [P12]',
+    'sealed reasoning is sent back before the calls that followed it [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('I need a word.'),
@@ -82,7 +82,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'each of two thoughts goes back with its own seal [P12]',
+    'two reasoning parts are each sent back with their own seal [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [
         thought('First.', 'seal-one'),
@@ -95,14 +95,14 @@ export const sealCases: readonly CaseDefinition[] = [
           { type: 'reasoning', text: 'First.', seal: 'seal-one' },
           { type: 'reasoning', text: 'Second.', seal: 'seal-two' },
         ],
-        'the thoughts sent back',
+        'the reasoning sent back',
       );
     },
     'reasoning',
     'seal',
   ),
   the(
-    'a seal without any words goes back [P12]',
+    'a seal without reasoning text is sent back [P12]',
     async (subject) => {
       const parts = await sentBack(subject, [thought(''), 'Done.']);
       expectEqual(parts[0], { type: 'reasoning', text: '', seal }, 'the reasoning sent back');
@@ -111,7 +111,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'a long seal goes back to the last byte [P12]',
+    'a long seal is sent back completely [P12]',
     async (subject) => {
       const long = 'Ab3+/x9='.repeat(4000);
       const parts = await sentBack(subject, [thought('Long.', long), 'Done.']);
@@ -121,7 +121,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'a seal survives a history that was stored as JSON',
+    'a seal survives a history stored as JSON',
     async (subject) => {
       const parts = await sentBack(subject, [thought('Kept.'), 'Done.'], (message) =>
         JSON.parse(JSON.stringify(message)),
@@ -132,28 +132,28 @@ export const sealCases: readonly CaseDefinition[] = [
     'seal',
   ),
   the(
-    'a seal names the provider that made it',
+    'a seal contains the name of its provider',
     async (subject) => {
       await onStage(subject, [replies(scriptResponse([thought('Mine.'), 'Done.']))], async (stage) => {
         const { message } = answered(await stage.ask());
         const owners = message.content.flatMap((part) =>
           part.type !== 'text' && part.seal ? [part.seal.provider] : [],
         );
-        expectEqual([...new Set(owners)], [stage.agent().provider], 'the owners of the seals');
+        expectEqual([...new Set(owners)], [stage.agent().provider], 'the providers of the seals');
       });
     },
     'seal',
   ),
-  the('what another provider sealed is not sent [P12]', async (subject) => {
+  the('sealed content of another provider is not sent [P12]', async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
       answered(await stage.ask({ messages: foreignTurn(foreign) }));
       const text = stage.server.exchanges[0]?.text ?? '';
       expect(
         !text.includes('FOREIGN-SEAL') && !text.includes('somebody-else'),
-        'the foreign seal to stay at home',
+        "the other provider's seal not to be sent",
       );
-      expect(!text.includes('A foreign thought.'), 'the foreign thought to stay at home');
+      expect(!text.includes('A foreign thought.'), "the other provider's reasoning not to be sent");
       expectEqual(
         stage.request().turns[1]?.parts.map(({ type }) => type),
         ['text', 'call'],
@@ -161,7 +161,7 @@ export const sealCases: readonly CaseDefinition[] = [
       );
     });
   }),
-  the('a message of nothing but foreign thoughts leaves no empty turn [P12]', async (subject) => {
+  the("a message with only another provider's reasoning leaves no empty turn [P12]", async (subject) => {
     await onStage(subject, [fine], async (stage) => {
       const foreign: Seal = { provider: 'somebody-else', data: 'x' };
       const messages = [
@@ -173,12 +173,12 @@ export const sealCases: readonly CaseDefinition[] = [
       const { turns } = stage.request();
       expect(
         turns.every(({ parts }) => parts.length > 0),
-        'no turn to be empty',
+        'no empty turn',
       );
-      expectEqual(turns.at(-1)?.parts.at(-1), { type: 'text', text: 'Two.' }, 'the last say');
+      expectEqual(turns.at(-1)?.parts.at(-1), { type: 'text', text: 'Two.' }, 'the last message');
       expect(
         turns.every(({ parts }) => parts.every(({ type }) => type === 'text')),
-        'nothing but texts',
+        'only text parts',
       );
     });
   }),

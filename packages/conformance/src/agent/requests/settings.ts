@@ -8,7 +8,7 @@ const the = group('settings');
 
 const fine = replies(scriptResponse(['Fine.']));
 
-/** Settings by which an agent would wait or ask for ever, or at once give up everything. */
+/** Settings that would cause endless waits, endless retries or an immediate timeout. */
 const odd: readonly Partial<AgentLink>[] = [
   { timeouts: { totalMs: Number.NaN } },
   { timeouts: { headersMs: -1 } },
@@ -21,23 +21,26 @@ const odd: readonly Partial<AgentLink>[] = [
 ];
 
 export const settingCases: readonly CaseDefinition[] = [
-  the('a deadline or retry setting that is no number is a mistake told at once [P2]', async (subject) => {
-    await onStage(subject, [], async (stage) => {
-      for (const link of odd) {
-        let thrown: unknown;
-        try {
-          stage.agent(link);
-        } catch (error) {
-          thrown = error;
+  the(
+    'a timeout or retry setting that is not a valid number is rejected immediately [P2]',
+    async (subject) => {
+      await onStage(subject, [], async (stage) => {
+        for (const link of odd) {
+          let thrown: unknown;
+          try {
+            stage.agent(link);
+          } catch (error) {
+            thrown = error;
+          }
+          const [option, settings] = Object.entries(link)[0] ?? [];
+          const name = `${option}.${Object.keys(settings ?? {})[0]}`;
+          expect(AgentError.is(thrown) && thrown.kind === 'invalid', `an error of kind invalid for ${name}`);
+          expect(thrown.message.includes(name), `${name} in the message, found ${thrown.message}`);
         }
-        const [option, settings] = Object.entries(link)[0] ?? [];
-        const name = `${option}.${Object.keys(settings ?? {})[0]}`;
-        expect(AgentError.is(thrown) && thrown.kind === 'invalid', `an error of kind invalid for ${name}`);
-        expect(thrown.message.includes(name), `the name of ${name} in the message, found ${thrown.message}`);
-      }
-    });
-  }),
-  the('a setting that is there without a value has its default [P2]', async (subject) => {
+      });
+    },
+  ),
+  the('a setting that is undefined has its default [P2]', async (subject) => {
     const unset = { timeouts: { totalMs: undefined }, retry: { retries: undefined } };
     await onStage(
       subject,
@@ -50,7 +53,7 @@ export const settingCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the('deadlines that never come are kept', async (subject) => {
+  the('infinite timeouts are accepted', async (subject) => {
     const never = { totalMs: Number.POSITIVE_INFINITY, headersMs: Number.POSITIVE_INFINITY };
     await onStage(subject, [fine], async (stage) => {
       answered(await stage.ask({}, { agent: stage.agent({ timeouts: never }) }));

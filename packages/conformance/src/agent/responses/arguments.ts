@@ -22,12 +22,15 @@ const the = group('arguments');
 
 const mebibyte = 1024 * 1024;
 
-/** Real time for the arguments that are expensive to get wrong, in milliseconds. */
+/** Real-time limit for arguments that a slow parser would take long to read, in milliseconds. */
 const limitMs = 8000;
 
 const sorry: ScriptAnswer = scriptResponse(['Sorry.']);
 
-/** Raw arguments of many calls of one answer, each with a problem of its own; the conversation goes on. */
+/**
+ * Sends many calls in one response, each with invalid raw arguments. Each call must have a problem, and the
+ * conversation must continue.
+ */
 function noneUsable(name: string, inputs: () => readonly string[]): CaseDefinition {
   return the(name, async (subject) => {
     const list = inputs();
@@ -39,8 +42,8 @@ function noneUsable(name: string, inputs: () => readonly string[]): CaseDefiniti
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, list.length, 'the number of calls');
         for (const [index, call] of response.toolCalls.entries()) {
-          expect(call.problem !== undefined, `a problem of ${JSON.stringify(list[index]?.slice(0, 60))}`);
-          expect((call.problem ?? '').length < 2000, 'a problem in few words');
+          expect(call.problem !== undefined, `a problem for ${JSON.stringify(list[index]?.slice(0, 60))}`);
+          expect((call.problem ?? '').length < 2000, 'a short problem text');
         }
         answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
       },
@@ -50,7 +53,7 @@ function noneUsable(name: string, inputs: () => readonly string[]): CaseDefiniti
   });
 }
 
-/** What language models and careless servers write instead of JSON. None of it is mended. */
+/** Near-JSON that models and faulty servers write. None of it is repaired. */
 const nearlyJson: readonly string[] = [
   "{'value': 1}",
   '{value: 1}',
@@ -93,7 +96,7 @@ const nearlyJson: readonly string[] = [
   'undefined',
 ];
 
-/** Good JSON that is no plain data. */
+/** Valid JSON that is not plain data. */
 const hostileJson: readonly string[] = [
   '{"__proto__": 1}',
   '{"\\u005f_proto__": {"polluted": true}}',
@@ -104,7 +107,10 @@ const hostileJson: readonly string[] = [
   '{"value": [-1e400]}',
 ];
 
-/** Arguments by hand, in so many pieces, without keeping what is emitted; gives the bytes held before the end. */
+/**
+ * Sends arguments in this many chunks and does not keep what is emitted. Returns the bytes in use before the
+ * end.
+ */
 async function fedSlowly(
   subject: ContractSubject,
   pieces: number,
@@ -123,9 +129,9 @@ async function fedSlowly(
         if (event.type === 'tool_input_delta') told += event.json.length;
       };
       const before = await heldBytes();
-      // Not through the stage, which keeps every event.
+      // Not through the fixture, which keeps every event.
       const asked = stage.agent().run({ messages: [userMessage('Go.')], tools: [] }, { emit });
-      // It may fail long before it is awaited.
+      // It may reject long before it is awaited.
       asked.catch(() => {});
       await stage.server.arrival(0);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
@@ -138,7 +144,7 @@ async function fedSlowly(
       act((await heldBytes()) - before);
       stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], replies(answer), testing));
       stream.end();
-      const { toolCalls } = await promptly(asked, limitMs, 'the answer');
+      const { toolCalls } = await promptly(asked, limitMs, 'the response');
       expectEqual(
         toolCalls.map(({ problem }) => problem !== undefined),
         [true],
@@ -151,35 +157,35 @@ async function fedSlowly(
 }
 
 export const argumentCases: readonly CaseDefinition[] = [
-  noneUsable('what is nearly JSON is never mended into a call [P9]', () => nearlyJson),
-  noneUsable('arguments that are no plain data are never run [P9, P11]', () => hostileJson),
-  noneUsable('a hundred thousand brackets cost no stack and little time [P9, P11]', () => [
+  noneUsable('malformed JSON is never repaired into a call [P9]', () => nearlyJson),
+  noneUsable('arguments that are not plain data never run [P9, P11]', () => hostileJson),
+  noneUsable('100,000 brackets overflow no stack and are rejected quickly [P9, P11]', () => [
     '['.repeat(100_000),
     '{"a":'.repeat(100_000),
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
   ]),
-  noneUsable('arguments cut at any character are never run [P9]', () => {
+  noneUsable('arguments cut off at any character never run [P9]', () => {
     const whole = '{"value": "a\\u00e9 \\"x\\"", "more": [1, -2.5e3, {"deep": null}], "last": true}';
     return Array.from({ length: whole.length - 1 }, (_, length) => whole.slice(0, length + 1));
   }),
-  the('arguments of one mebibyte to the byte are the most that is taken [P11]', async (subject) => {
+  the('arguments of exactly one mebibyte are the maximum [P11]', async (subject) => {
     const frame = '{"value":""}';
     const most = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
     const more = `{"value":"${'é'.repeat((mebibyte - frame.length) / 2)}x"}`;
     const answer = scriptResponse([callBlock('call_1', 'put', most), callBlock('call_2', 'put', more)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
     const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
-    expectEqual(problems, [false, true], 'which of both has a problem');
+    expectEqual(problems, [false, true], 'whether each call has a problem');
   }),
-  the('twenty thousand keys are taken in little time [P11]', async (subject) => {
+  the('20,000 keys are parsed quickly [P11]', async (subject) => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
     const answer = scriptResponse([callBlock('call_1', 'put', wide)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
     expectEqual(Object.keys(answered(outcome).toolCalls[0]?.arguments ?? {}).length, 20_000, 'the keys');
   }),
-  the('arguments in twenty thousand pieces take no longer than their length', async (subject) => {
+  the('arguments in 20,000 chunks are parsed in linear time', async (subject) => {
     const value = 'lorem ipsum dolor '.repeat(13_000);
     const answer = scriptResponse([callBlock('call_1', 'put', { value })]);
     await onStage(
@@ -190,7 +196,7 @@ export const argumentCases: readonly CaseDefinition[] = [
       limitMs,
     );
   }),
-  the('half characters in arguments are replaced, in keys too [P12]', async (subject) => {
+  the('lone surrogates in arguments and their keys are replaced [P12]', async (subject) => {
     const answer = scriptResponse([
       callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
     ]);
@@ -199,13 +205,13 @@ export const argumentCases: readonly CaseDefinition[] = [
     expectEqual(call?.problem, undefined, 'the problem');
     expectEqual(call?.arguments, { 'a\ufffd': ['\ufffdb', { '🧵': '\ufffd' }] }, 'the arguments');
   }),
-  the('arguments that go on for 16 MiB hold no more memory than the limit allows [P11]', (subject) =>
+  the('arguments of 16 MiB use no more memory than the limit allows [P11]', (subject) =>
     fedSlowly(subject, 32, 'x'.repeat(mebibyte / 2), (held) =>
-      expect(held < 8 * mebibyte, `less than 8 MiB to be held, found ${Math.round(held / mebibyte)} MiB`),
+      expect(held < 8 * mebibyte, `less than 8 MiB in use, found ${Math.round(held / mebibyte)} MiB`),
     ),
   ),
   the(
-    'a tool name of any length or characters makes no history that a service refuses [P9]',
+    'a tool name of any length or characters leaves a history that services accept [P9]',
     async (subject) => {
       const names = [
         'n'.repeat(10_000),

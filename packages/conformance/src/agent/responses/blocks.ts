@@ -34,7 +34,7 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
   return toolCalls.filter(({ problem }) => problem === undefined);
 }
 
-/** Tells an answer in odd steps; what comes of it has to be this answer. */
+/** Sends a response in unusual steps, which must produce this response. */
 function sameAnswer(
   what: string,
   answer: ScriptAnswer,
@@ -51,10 +51,10 @@ function sameAnswer(
   );
 }
 
-/** Tells a call in odd steps; whatever comes of it must not be run, and the conversation goes on. */
+/** Sends a call in unusual steps. It must not run, and the conversation must continue. */
 function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
-  return the(`${what} is never run [P9]`, async (subject) => {
-    // The end of an empty answer: one that says the whole call again would make it a good one.
+  return the(`${what} never runs [P9]`, async (subject) => {
+    // The end of an empty response: an end that repeats the call would make it valid.
     const end = subject.testing.line({ type: 'end' }, scriptResponse([], { stop: 'tool_use' }));
     const script = [replies(called, { steps, edit: (all) => [...all, ...end] }), replies(text)];
     await onStage(
@@ -64,7 +64,7 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
         const { response, error } = await stage.ask({ messages: [user('Go.')] });
         if (response === undefined) expectEqual(error?.kind, 'network', 'the kind of the error');
         else {
-          expectEqual(usable(response), [], 'the calls that could be run');
+          expectEqual(usable(response), [], 'the runnable calls');
           answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
         }
       },
@@ -73,7 +73,7 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
   });
 }
 
-/** Two answers in one stream: the first is the one that was asked for. */
+/** Sends two responses in one stream. Only the first one counts. */
 async function twoInOne(subject: ContractSubject, second: ScriptAnswer): Promise<Outcome> {
   const { testing } = subject;
   const edit = (all: readonly unknown[]) => [...all, ...allOf(second, testing)];
@@ -85,16 +85,20 @@ function allOf(answer: ScriptAnswer, testing: ProviderTesting): unknown[] {
   return [...testing.begin(answer), ...responseSteps(answer).flatMap((step) => testing.line(step, answer))];
 }
 
-/** Calls in an answer that stopped for another reason than to have them run. */
+/** Calls in a response whose stop reason does not allow them to run. */
 function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return stops(
-    `whole calls of an answer that ${words} are never run [P9]`,
+    `complete calls in a response that ${words} never run [P9]`,
     async (subject) => {
       const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
       await onStage(subject, [replies(answer), replies(text)], async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
-        expectEqual([response.stopReason, usable(response)], [reason, []], 'stop reason and calls to be run');
-        expectEqual(response.toolCalls.length, 1, 'the calls that are shown');
+        expectEqual(
+          [response.stopReason, usable(response)],
+          [reason, []],
+          'the stop reason and the runnable calls',
+        );
+        expectEqual(response.toolCalls.length, 1, 'the number of calls in the response');
         const messages = [user('Go.'), response.message, ...resultsFor(response.message), user('So?')];
         answered(await stage.ask({ messages }));
       });
@@ -103,10 +107,10 @@ function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeat
   );
 }
 
-/** Words that every object of the language inherits: as types, names and ids they mean nothing special. */
+/** Names that every object inherits. As types, names and ids they have no special meaning. */
 const inherited = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
 
-/** Payloads that look like a known kind in one place and are none in another. */
+/** Payloads that look like a known kind but are not one. */
 const lookalikes: readonly unknown[] = [
   ...inherited.map((type) => ({ type })),
   ...inherited.map((type) => ({ do: type, at: 0, delta: 'no' })),
@@ -141,12 +145,12 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a text that was never closed is whole at the end', text, [
+  sameAnswer('a text that was never closed is complete at the end', text, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: 'One and only.' },
     { type: 'end' },
   ]),
-  sameAnswer('a call announced twice is one call [P9]', called, [
+  sameAnswer('a call opened twice is one call [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
@@ -160,26 +164,26 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('an end told twice is one end', text, [...responseSteps(text), { type: 'end' }]),
-  sameAnswer('what comes behind the end of a call is not part of the answer', called, [
+  sameAnswer('a repeated end is one end', text, [...responseSteps(text), { type: 'end' }]),
+  sameAnswer('data after the end of a call is not part of the response', called, [
     ...responseSteps(called),
     { type: 'delta', at: 0, text: '{"value":"again"}' },
     { type: 'close', at: 0 },
   ]),
-  neverRun('a call of which only arguments came', [{ type: 'delta', at: 0, text: '{"value":"once"}' }]),
-  neverRun('a call whose arguments are told twice', [
+  neverRun('a call that consists only of arguments', [{ type: 'delta', at: 0, text: '{"value":"once"}' }]),
+  neverRun('a call whose arguments are sent twice', [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
   ]),
-  neverRun('a call that goes on after it was closed', [
+  neverRun('a call that continues after it was closed', [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"twice"}' },
   ]),
-  the('a place used again for another kind of block loses neither', async (subject) => {
+  the('a block index reused for another kind of block loses neither block', async (subject) => {
     const { testing } = subject;
     const edit = (all: readonly unknown[]) => {
       const calls = responseSteps(called).flatMap((step) => testing.line(step, called));
@@ -198,30 +202,36 @@ export const blockCases: readonly CaseDefinition[] = [
     );
     expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
   }),
-  the('a second answer behind the first is not part of it, nor is its use added [P14]', async (subject) => {
-    const usage = { inputTokens: 7000, outputTokens: 900 };
-    const second = scriptResponse(['Another.', callBlock('call_9', 'put', {})], { usage, model: 'another' });
-    const response = answered(await twoInOne(subject, second));
-    expectEqual(
-      [response.content, response.stopReason],
-      ['One and only.', 'complete'],
-      'text and stop reason',
-    );
-    expectEqual(response.toolCalls, [], 'the calls');
-    if (subject.testing.lacks['model-name'] === undefined)
-      expectEqual(response.model, text.model, 'the model');
-    expectOneOf(
-      response.usage.inputTokens,
-      [text.usage.inputTokens, 7000],
-      'the input tokens of one of both',
-    );
-    expectOneOf(
-      response.usage.outputTokens,
-      [text.usage.outputTokens, 900],
-      'the output tokens of one of both',
-    );
-  }),
-  the('a failure behind the end changes nothing [P4]', async (subject) => {
+  the(
+    'a second response after the first is not part of it, and its usage is not added [P14]',
+    async (subject) => {
+      const usage = { inputTokens: 7000, outputTokens: 900 };
+      const second = scriptResponse(['Another.', callBlock('call_9', 'put', {})], {
+        usage,
+        model: 'another',
+      });
+      const response = answered(await twoInOne(subject, second));
+      expectEqual(
+        [response.content, response.stopReason],
+        ['One and only.', 'complete'],
+        'text and stop reason',
+      );
+      expectEqual(response.toolCalls, [], 'the calls');
+      if (subject.testing.lacks['model-name'] === undefined)
+        expectEqual(response.model, text.model, 'the model');
+      expectOneOf(
+        response.usage.inputTokens,
+        [text.usage.inputTokens, 7000],
+        'the input tokens of one of the responses',
+      );
+      expectOneOf(
+        response.usage.outputTokens,
+        [text.usage.outputTokens, 900],
+        'the output tokens of one of the responses',
+      );
+    },
+  ),
+  the('an error after the end changes nothing [P4]', async (subject) => {
     const failure = subject.testing.fail({ kind: 'busy', message: 'Too late.' });
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
@@ -229,7 +239,7 @@ export const blockCases: readonly CaseDefinition[] = [
       expectAnswer(answered(outcome), spoken, subject.testing);
     }
   }),
-  the('garbage behind the end changes nothing [P4]', async (subject) => {
+  the('malformed data after the end changes nothing [P4]', async (subject) => {
     const { testing } = subject;
     for (const garbage of [
       '{"half',
@@ -245,15 +255,15 @@ export const blockCases: readonly CaseDefinition[] = [
       expectAnswer(answered(outcome), spoken, testing);
     }
   }),
-  the('payloads that only look like known kinds are passed over', async (subject) => {
+  the('payloads that only look like known kinds are ignored', async (subject) => {
     const edit = (all: readonly unknown[]) =>
       all.flatMap((payload, index) => [...(index === 1 ? lookalikes : []), payload]);
     const { outcome } = await askOnce(subject, replies(spoken, { edit }));
     expectAnswer(answered(outcome), spoken, subject.testing);
     const plain: Record<string, unknown> = {};
-    expect(plain['delta'] === undefined && plain['at'] === undefined, 'no prototype to be changed');
+    expect(plain['delta'] === undefined && plain['at'] === undefined, 'an unchanged prototype');
   }),
-  the('a payload nested deep enough to overflow a stack is passed over', async (subject) => {
+  the('a payload nested deep enough to overflow a stack is ignored', async (subject) => {
     const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
     const edit = (all: readonly unknown[]) => [all[0], 'deep', ...all.slice(1)];
     const rewrite = (frame: string) => frame.replace('deep', () => deep);
@@ -266,16 +276,16 @@ export const blockCases: readonly CaseDefinition[] = [
     if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, text, subject.testing);
   }),
-  the('words where a payload belongs are never a success [P1]', async (subject) => {
+  the('text instead of a payload is never a success [P1]', async (subject) => {
     const edit = (all: readonly unknown[]) => [...all.slice(0, 2), 'upstream connect error', ...all.slice(2)];
     const { outcome } = await askOnce(subject, replies(text, { edit }), {}, { retry: { retries: 0 } });
     expect(
       outcome.response === undefined,
-      "a failure: what is no JSON comes to `event` as a string where the framing is 'sse', and is `out.fail({ kind: 'broken', … })`",
+      "a failure: if the framing is 'sse', anything that is not JSON reaches `event` as a string; call `out.fail({ kind: 'broken', … })` for it",
     );
     expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
   }),
-  the('calls named like what every object inherits are calls like others', async (subject) => {
+  the('calls with names that objects inherit are normal calls', async (subject) => {
     const calls: ScriptBlock[] = inherited.map((name) => callBlock(name, name, { [`x${name}`]: name }));
     const answer = scriptResponse(calls);
     await onStage(subject, [replies(answer), replies(text)], async (stage) => {
@@ -284,7 +294,7 @@ export const blockCases: readonly CaseDefinition[] = [
       answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
     });
   }),
-  the('five hundred calls in one answer keep order, ids and arguments', async (subject) => {
+  the('500 calls in one response keep order, ids and arguments', async (subject) => {
     const answer = scriptResponse(
       Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
     );
@@ -295,11 +305,11 @@ export const blockCases: readonly CaseDefinition[] = [
     });
   }),
   unreleased('refusal', 'is a refusal'),
-  unreleased('unknown', 'ended for a reason nobody knows'),
-  unreleased('pause', 'asks to be continued', 'pause'),
-  unreleased('context_full', 'filled the context window', 'context-full-stop'),
+  unreleased('unknown', 'ends for an unknown reason'),
+  unreleased('pause', 'pauses', 'pause'),
+  unreleased('context_full', 'fills the context window', 'context-full-stop'),
   stops(
-    'calls of an answer that says it is complete are run: they mean that they are wanted [P4, P9]',
+    'calls in a response with the stop reason complete run, because their presence requests it [P4, P9]',
     async (subject) => {
       for (const blocks of [['Wait.', call], [call]]) {
         const answer = scriptResponse(blocks, { stop: 'complete' });
@@ -308,21 +318,24 @@ export const blockCases: readonly CaseDefinition[] = [
           expectEqual(
             [response.stopReason, usable(response)],
             ['tool_use', scriptCalls(answer)],
-            'reason and calls',
+            'the stop reason and the calls',
           );
           answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
         });
       }
     },
   ),
-  stops('an answer that says it has calls and has none does not say so [P4]', async (subject) => {
-    const answer = scriptResponse(['Just words.'], { stop: 'tool_use' });
-    const { outcome } = await askOnce(subject, replies(answer));
-    const { stopReason, toolCalls, content } = answered(outcome);
-    expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
-    expectEqual([toolCalls, content], [[], 'Just words.'], 'calls and text');
-  }),
-  stops('an answer of nothing that says it has calls has none', async (subject) => {
+  stops(
+    'a response that claims tool calls but has none does not report a tool-use stop [P4]',
+    async (subject) => {
+      const answer = scriptResponse(['Just words.'], { stop: 'tool_use' });
+      const { outcome } = await askOnce(subject, replies(answer));
+      const { stopReason, toolCalls, content } = answered(outcome);
+      expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
+      expectEqual([toolCalls, content], [[], 'Just words.'], 'calls and text');
+    },
+  ),
+  stops('an empty response that claims tool calls has none', async (subject) => {
     const answer = scriptResponse([], { stop: 'tool_use' });
     const { outcome } = await askOnce(subject, replies(answer));
     const { stopReason, toolCalls } = answered(outcome);

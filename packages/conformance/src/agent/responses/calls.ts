@@ -11,9 +11,12 @@ import { group } from '../setup/subject.ts';
 const the = group('calls');
 const ids = group('ids');
 
-/** Arguments in this raw text must come with a problem, beside a good call that is not affected by it. */
+/**
+ * A call whose raw arguments must be reported as invalid, without affecting a valid call in the same
+ * response.
+ */
 function unusable(name: string, input: () => string): CaseDefinition {
-  return the(`refuses only the call with ${name}`, async (subject) => {
+  return the(`rejects only the call with ${name}`, async (subject) => {
     const bad = callBlock('call_bad', 'put', input());
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
     await onStage(
@@ -22,17 +25,14 @@ function unusable(name: string, input: () => string): CaseDefinition {
       async (stage) => {
         const response = answered(await stage.ask({ messages: [user('Go.')] }));
         const [first, second] = response.toolCalls;
-        expect(
-          typeof first?.problem === 'string' && first.problem !== '',
-          'the first call to say its problem',
-        );
+        expect(typeof first?.problem === 'string' && first.problem !== '', 'a problem for the first call');
         expectEqual(
           second,
           { id: 'call_good', toolName: 'look_up', arguments: { word: 'fine' } },
-          'the good call',
+          'the valid call',
         );
         const plain: Record<string, unknown> = {};
-        expect(plain['polluted'] === undefined, 'no prototype to be changed');
+        expect(plain['polluted'] === undefined, 'an unchanged prototype');
         answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
         expectEqual(callInputs(stage.request(1)), [{}, { word: 'fine' }], 'the arguments sent back');
       },
@@ -48,13 +48,13 @@ function nested(depth: number): string {
   return `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 }
 
-/** An answer that was cut, and what may become of the calls in it: nothing that can be run. */
+/** A truncated response, none of whose calls may run. */
 async function expectNoneUsable(subject: ContractSubject, input: string): Promise<void> {
   const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', input)], { stop: 'max_tokens' });
   await onStage(subject, [replies(answer), replies(scriptResponse(['Again.']))], async (stage) => {
     const response = answered(await stage.ask({ messages: [user('Go.')] }));
     expectEqual(response.stopReason, 'max_tokens', 'the stop reason');
-    expectEqual(usable(response), [], 'the calls that could be run');
+    expectEqual(usable(response), [], 'the runnable calls');
     answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
   });
 }
@@ -64,7 +64,7 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 }
 
 export const callCases: readonly CaseDefinition[] = [
-  the('nested arguments with odd keys arrive as they were meant [S0.7]', async (subject) => {
+  the('nested arguments with unusual keys arrive unchanged [S0.7]', async (subject) => {
     const args = {
       'schlüssel "a"': { deep: [[1, 2.5, -3e-7], { '': null }], flag: false },
       constructor: 'x',
@@ -90,57 +90,54 @@ export const callCases: readonly CaseDefinition[] = [
       'the ids in the message',
     );
   }),
-  the('a call without arguments has none [S0.7]', async (subject) => {
+  the('a call without arguments has empty arguments [S0.7]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('blanks around and inside the JSON of arguments do not matter', async (subject) => {
+  the('whitespace around and inside the JSON of arguments is ignored', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ' \n{ "value" :\t[ 1 , 2 ] }\r\n ')]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('large arguments below the limit arrive', async (subject) => {
+  the('large arguments below the limit are accepted', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', { value: 'é'.repeat(100_000) })]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 16_000 } }));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  unusable('arguments that are no JSON [P9]', () => 'value: 1'),
+  unusable('arguments that are not JSON [P9]', () => 'value: 1'),
   unusable('arguments that end early [P9]', () => '{"value": "x", "more": [1, 2'),
-  unusable('arguments with something behind them [P9]', () => '{"value": 1} {"value": 2}'),
+  unusable('arguments followed by more text [P9]', () => '{"value": 1} {"value": 2}'),
   unusable('arguments with a trailing comma [P9]', () => '{"value": 1,}'),
   unusable('arguments that are an array [P9]', () => '[1]'),
-  unusable('arguments that are a text [P9]', () => '"value"'),
+  unusable('arguments that are a string [P9]', () => '"value"'),
   unusable('arguments that are a number [P9]', () => '42'),
   unusable('arguments that are null [P9]', () => 'null'),
   unusable('arguments nested too deeply [P9, P11]', () => nested(65)),
   unusable('arguments nested deep enough to overflow a stack [P9, P11]', () => nested(20_000)),
   unusable('arguments over one mebibyte [P9, P11]', () => JSON.stringify({ value: 'x'.repeat(1024 * 1024) })),
-  unusable('arguments that reach for the prototype [P9, P11]', () => '{"__proto__": {"polluted": true}}'),
-  unusable(
-    'arguments that reach for the prototype further in [P9]',
-    () => '{"a": [{"__proto__": {"polluted": true}}]}',
-  ),
-  the('arguments nested as deeply as allowed are usable [P11]', async (subject) => {
+  unusable('arguments with a __proto__ key [P9, P11]', () => '{"__proto__": {"polluted": true}}'),
+  unusable('arguments with a nested __proto__ key [P9]', () => '{"a": [{"__proto__": {"polluted": true}}]}'),
+  the('arguments nested as deeply as allowed are accepted [P11]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', nested(64))]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('a call whose arguments were cut at the token limit cannot be run [P9]', (subject) =>
+  the('a call whose arguments were cut off at the token limit cannot run [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "half of'),
   ),
-  the('a whole call in an answer that was cut cannot be run either [P9]', (subject) =>
+  the('a complete call in a truncated response cannot run either [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "whole"}'),
   ),
-  ids('ids given by the service come with the calls', async (subject) => {
+  ids('ids from the service are kept', async (subject) => {
     const answer = scriptResponse([callBlock('call_Ab-9_z', 'put', {})]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).toolCalls[0]?.id, 'call_Ab-9_z', 'the id');
   }),
   repeatedIds('calls that share one id', ['same', 'same', 'same']),
   repeatedIds('calls without an id', ['', '']),
-  repeatedIds('calls of which one lacks its id', ['call_1', '', 'call_3']),
-  ids('an id that comes again in a later turn is told apart [P12]', async (subject) => {
+  repeatedIds('calls where one has no id', ['call_1', '', 'call_3']),
+  ids('an id repeated in a later turn stays distinct [P12]', async (subject) => {
     const again = replies(scriptResponse([callBlock('call_0', 'put', { value: 'x' })]));
     await onStage(subject, [again, again, replies(scriptResponse(['Done.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Go.')] }));
@@ -150,7 +147,7 @@ export const callCases: readonly CaseDefinition[] = [
       expectTied(stage.request(2), ['result 0', 'result 0']);
     });
   }),
-  ids('ids of characters that services refuse are sent in plain ones [P12]', async (subject) => {
+  ids('ids with characters that services reject are sent with plain ones [P12]', async (subject) => {
     await onStage(subject, [replies(scriptResponse(['Done.']))], async (stage) => {
       const odd: ToolCallPart[] = ['call.1/ü', 'call 1', `${'long'.repeat(60)}`].map((id) => ({
         type: 'tool_call',
@@ -169,9 +166,9 @@ export const callCases: readonly CaseDefinition[] = [
   }),
 ];
 
-/** Calls with such ids come out, each in its place, and their results go back to the right one. */
+/** Calls with such ids must keep their order, and each result must be sent back for its own call. */
 function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
-  return ids(`${what} are each answered by their own result [P12]`, async (subject) => {
+  return ids(`${what} each get their own result [P12]`, async (subject) => {
     const answer = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await onStage(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (stage) => {
       const response = answered(await stage.ask({ messages: [user('Go.')] }));
@@ -200,7 +197,10 @@ function callIds({ turns }: ReadRequest): string[] {
   return turns.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'call' ? [part.id] : [])));
 }
 
-/** Every call of a request has an id of its own, and the results answer the calls in order with these texts. */
+/**
+ * Fails unless each call of a request has a unique id and the results have these texts in the order of the
+ * calls.
+ */
 function expectTied(request: ReadRequest, texts: readonly string[]): void {
   const calls = callIds(request);
   const results = request.turns.flatMap(({ parts }) =>
@@ -210,7 +210,7 @@ function expectTied(request: ReadRequest, texts: readonly string[]): void {
   expectEqual(
     results.map(({ id }) => id),
     calls,
-    'the ids of the results, beside those of the calls',
+    'the ids of the results, compared with those of the calls',
   );
   expectEqual(
     results.map(({ text }) => text),

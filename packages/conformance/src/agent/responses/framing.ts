@@ -12,7 +12,7 @@ const answer: ScriptAnswer = scriptResponse([
   callBlock('call_1', 'look_up', { word: 'data: x' }),
 ]);
 
-/** How a frame may look in another way and mean the same. */
+/** A different spelling of the same frames. */
 type Variation = (frame: string, index: number) => string;
 
 function varied(what: string, rewrite: Variation): CaseDefinition {
@@ -24,7 +24,7 @@ function varied(what: string, rewrite: Variation): CaseDefinition {
   });
 }
 
-/** Puts the JSON of each data line on several lines, as the format allows. */
+/** Splits the JSON of each data line into several lines, as the format allows. */
 const overLines: Variation = (frame) =>
   frame.replace(/^data: ?([[{].*)$/m, (line, json: string) => {
     try {
@@ -38,26 +38,23 @@ const overLines: Variation = (frame) =>
 const eventStreamCases: readonly CaseDefinition[] = [
   varied('lines that end in CR LF', (frame) => frame.replaceAll('\n', '\r\n')),
   varied('lines that end in CR', (frame) => frame.replaceAll('\n', '\r')),
-  varied('a byte order mark in front', (frame, index) => (index === 0 ? `\ufeff${frame}` : frame)),
+  varied('a byte order mark at the start', (frame, index) => (index === 0 ? `\ufeff${frame}` : frame)),
   varied('comments between and inside events', (frame) => `: note\n\n:\n: and\n${frame}`),
-  varied('no blank after the colon', (frame) => frame.replaceAll(/^(\w+): /gm, '$1:')),
-  varied(
-    'ids, retry times and fields nobody knows',
-    (frame) => `id: 7\nretry: 10\nnonsense\nnew: x\n${frame}`,
-  ),
-  varied('data over several lines', overLines),
-  varied('data over several lines that end in CR LF', (frame, index) =>
+  varied('no space after the colon', (frame) => frame.replaceAll(/^(\w+): /gm, '$1:')),
+  varied('ids, retry times and unknown fields', (frame) => `id: 7\nretry: 10\nnonsense\nnew: x\n${frame}`),
+  varied('data on several lines', overLines),
+  varied('data on several lines that end in CR LF', (frame, index) =>
     overLines(frame, index).replaceAll('\n', '\r\n'),
   ),
-  varied('empty events between', (frame) => `\n\n${frame}\n\n`),
+  varied('empty events in between', (frame) => `\n\n${frame}\n\n`),
 ];
 
 const lineCases: readonly CaseDefinition[] = [
   varied('lines that end in CR LF', (frame) => frame.replaceAll('\n', '\r\n')),
-  varied('a byte order mark in front', (frame, index) => (index === 0 ? `\ufeff${frame}` : frame)),
-  varied('empty lines between', (frame) => `\n${frame}\n\n`),
-  varied('blanks around the JSON', (frame) => frame.replace(/^(.*)\n$/, '  $1 \t\n')),
-  the('a last line without its end', async (subject) => {
+  varied('a byte order mark at the start', (frame, index) => (index === 0 ? `\ufeff${frame}` : frame)),
+  varied('empty lines in between', (frame) => `\n${frame}\n\n`),
+  varied('whitespace around the JSON', (frame) => frame.replace(/^(.*)\n$/, '  $1 \t\n')),
+  the('a last line without a line break', async (subject) => {
     const last = framesOf(replies(answer), subject.testing).length - 1;
     const rewrite: Variation = (frame, index) => (index === last ? frame.trimEnd() : frame);
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }));
@@ -65,7 +62,7 @@ const lineCases: readonly CaseDefinition[] = [
   }),
 ];
 
-/** The cases of the framing that a media type declares; a framing of the provider's own has none. */
+/** Returns the cases for the framing of a media type; none for a custom framing. */
 export function framingCases(contentType: string): readonly CaseDefinition[] {
   if (contentType.startsWith('text/event-stream')) return eventStreamCases;
   return /ndjson|jsonl|json-lines/.test(contentType) ? lineCases : [];

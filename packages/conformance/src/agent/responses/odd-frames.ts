@@ -19,12 +19,12 @@ const the = group('frames');
 
 const mebibyte = 1024 * 1024;
 
-/** Real time for what is expensive to get wrong, in milliseconds. */
+/** Real-time limit for input that a slow parser would take long to read, in milliseconds. */
 const limitMs = 10_000;
 
 const answer: ScriptAnswer = scriptResponse(['A few words.', callBlock('call_1', 'put', { value: 'x' })]);
 
-/** A good head with a body of one's own making. */
+/** Returns a reply with valid headers and a custom body. */
 function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): MockReply {
   const headers = { ...testing.head?.headers, 'content-type': testing.contentType };
   return { type: 'raw', status: 200, headers, body: chunks };
@@ -44,23 +44,29 @@ function isEventStream({ contentType }: ProviderTesting): boolean {
   return contentType.startsWith('text/event-stream');
 }
 
-/** The smallest thing that means nothing: a comment, or an empty line. */
+/** The shortest data without meaning: a comment or an empty line. */
 function nothing(testing: ProviderTesting): string {
   return isEventStream(testing) ? ':\n\n' : '\n';
 }
 
-/** A frame in its middle, replaced bytes and all. */
+/** Returns the frames with bytes replaced in the middle of a text. */
 function spoiledInText(testing: ProviderTesting, bytes: readonly number[]): Uint8Array[] {
   const words = scriptResponse(['before MARK after']);
   const frames = framesOf(replies(words, { steps: responseSteps(words, 1) }), testing).join('');
-  // A wire that says the text again when it is whole has the same bytes there.
+  // A wire that repeats the complete text at the end contains the same bytes there.
   const [first = '', ...rest] = frames.split('MARK');
-  expect(rest.length > 0, 'a text to stand in its frames as it is; else declare the lack `checked-text`');
+  expect(
+    rest.length > 0,
+    'the text to appear unchanged in its frames; otherwise declare `checked-text` in `lacks`',
+  );
   const encoder = new TextEncoder();
   return [encoder.encode(first), ...rest.flatMap((after) => [Uint8Array.from(bytes), encoder.encode(after)])];
 }
 
-/** Bytes that are no UTF-8: a lone continuation, an overlong slash, half of a surrogate, a byte that never occurs. */
+/**
+ * Bytes that are not UTF-8: a lone continuation byte, an overlong slash, half of a surrogate pair, an
+ * impossible byte.
+ */
 const brokenText: readonly (readonly number[])[] = [
   [0x80],
   [0xc0, 0xaf],
@@ -70,17 +76,17 @@ const brokenText: readonly (readonly number[])[] = [
 ];
 
 export const oddFrameCases: readonly CaseDefinition[] = [
-  the('a million signs of life in front of an answer cost little time', (subject) => {
+  the('a million keep-alives before a response are skipped quickly', (subject) => {
     const some = nothing(subject.testing).repeat(10_000);
     return told(subject, [...Array<string>(100).fill(some), ...framesOf(replies(answer), subject.testing)]);
   }),
-  the('twenty thousand pings in front of an answer are passed over', (subject) => {
+  the('20,000 pings before a response are ignored', (subject) => {
     const { testing } = subject;
     const pings = testing.noise().map(testing.frame).join('');
     const some = pings.repeat(Math.ceil(1000 / Math.max(1, testing.noise().length)));
     return told(subject, [...Array<string>(20).fill(some), ...framesOf(replies(answer), testing)]);
   }),
-  the('a sign of life of eight mebibytes is passed over', (subject) => {
+  the('a keep-alive of eight mebibytes is ignored', (subject) => {
     const long = isEventStream(subject.testing)
       ? `:${'x'.repeat(8 * mebibyte)}\n\n`
       : ' '.repeat(8 * mebibyte);
@@ -94,7 +100,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const chunks = [
       framesOf(replies(long, { steps: [] }), testing).join(''),
       stepFrames(steps, replies(long), testing),
-      // A wire that says the whole text again in its end would say it in a frame too large.
+      // A wire that repeats the complete text at the end would exceed the frame limit there.
       stepFrames([{ type: 'end' }], replies(scriptResponse([])), testing),
     ];
     await onStage(
@@ -112,7 +118,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       limitMs,
     );
   }),
-  the('an answer of many frames holds no more memory than its text [P18]', async (subject) => {
+  the('a response of many frames uses no more memory than its text [P18]', async (subject) => {
     const { testing } = subject;
     const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
     const noise = testing.noise().map(testing.frame).join('');
@@ -125,9 +131,9 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     const held = (await heldBytes()) - before;
-    expect(held < 6 * mebibyte, `less than 6 MiB to be held, found ${Math.round(held / mebibyte)} MiB`);
+    expect(held < 6 * mebibyte, `less than 6 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
   }),
-  the('NUL bytes between frames spoil nothing or everything, never half [P1]', async (subject) => {
+  the('NUL bytes between frames leave the response complete or make it an error [P1]', async (subject) => {
     const frames = framesOf(replies(answer), subject.testing);
     const chunks = frames.flatMap((frame) => [frame, '\u0000\n']);
     const { outcome } = await askOnce(
@@ -140,38 +146,38 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     else expectAnswer(outcome.response, answer, subject.testing);
   }),
   the(
-    'bytes that are no text are replaced, and nothing else is lost',
+    'invalid UTF-8 is replaced, and nothing else is lost',
     async (subject) => {
       for (const bytes of brokenText) {
         const play = body(subject.testing, spoiledInText(subject.testing, bytes));
         const { response, error } = (await askOnce(subject, [play])).outcome;
         expect(
           response !== undefined,
-          `an answer in spite of bytes that are no text, or the lack \`checked-text\` where frames are counted or checked; found ${error?.message}`,
+          `a response despite invalid UTF-8, or \`checked-text\` in \`lacks\` if frames have lengths or checksums; found ${error?.message}`,
         );
         const { content } = response;
         expect(
           /^before \ufffd+ after$/.test(content),
-          `the bytes to be replaced, found ${JSON.stringify(content)}`,
+          `the invalid bytes to be replaced, found ${JSON.stringify(content)}`,
         );
       }
     },
     'checked-text',
   ),
-  the('a character cut by the end of the stream is a cut [P1]', async (subject) => {
+  the('a character cut off by the end of the stream means an incomplete stream [P1]', async (subject) => {
     const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
     const play = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
     const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('a last frame without its end is read when the stream ends cleanly [P1]', async (subject) => {
+  the('a last frame without a line break is read when the stream closes [P1]', async (subject) => {
     const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
       expectAnswer(answered(outcome), answer, subject.testing);
     }
   }),
-  the('lines end in any of three ways within one stream [P1]', (subject) => {
+  the('one stream may mix all three line endings [P1]', (subject) => {
     if (!isEventStream(subject.testing)) return told(subject, framesOf(replies(answer), subject.testing));
     const ends = ['\r\n', '\r', '\n'];
     const frames = framesOf(replies(answer), subject.testing);
@@ -180,7 +186,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
     );
   }),
-  the('fields and words that only begin like data are not data [P1]', (subject) => {
+  the('fields and words that only start like data are not data [P1]', (subject) => {
     const { testing } = subject;
     if (!isEventStream(testing)) return told(subject, framesOf(replies(answer), testing));
     const odd = [

@@ -10,13 +10,13 @@ import { group } from '../setup/subject.ts';
 
 const the = group('answers');
 
-/** What stands on a keyboard nowhere and in texts all the time. */
+/** Characters that are hard to type but frequent in text. */
 const oddText =
   'a\u0000b\u0007 \t"\\/ \r\n\u2028\u2029\u0085 ﬁ e\u0301 é 漢字 🧵👩‍👩‍👧 \ufeff data: x\n\nevent: y\n: z';
 
 function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeature[]): CaseDefinition {
   return the(
-    `an answer that ${words} says so [P4]`,
+    `a response that ${words} has the matching stop reason [P4]`,
     async (subject) => {
       const answer = scriptResponse(['As far as it goes.'], { stop: reason });
       const { outcome } = await askOnce(subject, replies(answer));
@@ -27,7 +27,7 @@ function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeatur
 }
 
 export const answerCases: readonly CaseDefinition[] = [
-  the('a text arrives whole, with stop reason, usage and model', async (subject) => {
+  the('a text response is read completely, with stop reason, usage and model', async (subject) => {
     const answer = scriptResponse(['The answer is forty-two.']);
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     const response = answered(outcome);
@@ -39,7 +39,7 @@ export const answerCases: readonly CaseDefinition[] = [
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
   the(
-    'the model that answered is named, though another one was asked',
+    'the response contains the model that responded, even if another one was requested',
     async (subject) => {
       const answer = scriptResponse(['Hello.'], { model: 'another-model-2026-11-01' });
       const { outcome } = await askOnce(subject, replies(answer));
@@ -47,22 +47,22 @@ export const answerCases: readonly CaseDefinition[] = [
     },
     'model-name',
   ),
-  the('odd characters arrive unchanged', async (subject) => {
+  the('unusual characters arrive unchanged', async (subject) => {
     const answer = scriptResponse([oddText]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).content, oddText, 'the text');
   }),
-  the('blanks at the edges and between deltas are kept', async (subject) => {
+  the('whitespace at the edges and between deltas is kept', async (subject) => {
     const answer = scriptResponse(['  two blanks \n\n and lines \n ']);
     const { outcome } = await askOnce(subject, replies(answer));
     expectEqual(answered(outcome).content, '  two blanks \n\n and lines \n ', 'the text');
   }),
-  the('two texts are joined in order with nothing between', async (subject) => {
+  the('two texts are joined in order without a separator', async (subject) => {
     const answer = scriptResponse(['First.', 'Second.']);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
   }),
-  the('a long text arrives whole', async (subject) => {
+  the('a long text arrives completely', async (subject) => {
     const answer = scriptResponse(['0123456789 lines of a long answer\n'.repeat(4000)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 1400 } }));
     expectAnswer(answered(outcome), answer, subject.testing);
@@ -82,39 +82,39 @@ export const answerCases: readonly CaseDefinition[] = [
     },
     'reasoning',
   ),
-  the('text before calls comes with them [S0.6]', async (subject) => {
+  the('text before tool calls is returned with them [S0.6]', async (subject) => {
     const answer = scriptResponse(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     const types = answered(outcome).message.content.map((part) => part.type);
     expectEqual(types, ['text', 'tool_call'], 'the parts of the message');
   }),
-  stopsFor('complete', 'ended by itself'),
-  stopsFor('max_tokens', 'was cut at the token limit'),
+  stopsFor('complete', 'completes normally'),
+  stopsFor('max_tokens', 'is cut off at the token limit'),
   stopsFor('refusal', 'is a refusal'),
-  stopsFor('pause', 'asks to be continued', 'pause'),
-  stopsFor('context_full', 'filled the context window', 'context-full-stop'),
-  stopsFor('unknown', 'ended for a reason nobody knows'),
-  the('an answer of calls says that it wants them run [P4]', async (subject) => {
+  stopsFor('pause', 'pauses', 'pause'),
+  stopsFor('context_full', 'fills the context window', 'context-full-stop'),
+  stopsFor('unknown', 'ends for an unknown reason'),
+  the('a response of calls has the stop reason tool_use [P4]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]);
     const { outcome } = await askOnce(subject, replies(answer));
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).content, '', 'the text');
   }),
-  the('an answer without any content is an answer, and the conversation goes on [P12]', async (subject) => {
+  the('an empty response is valid, and the conversation continues [P12]', async (subject) => {
     const empty = scriptResponse([]);
     await onStage(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
       expectEqual(
         [first.content, first.stopReason, first.toolCalls],
         ['', 'complete', []],
-        'the empty answer',
+        'the empty response',
       );
       const messages = continued([user('Say nothing.')], first.message);
-      expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second answer');
+      expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second response');
     });
   }),
-  the('an empty text leaves no trace in the message, and the conversation goes on [P12]', async (subject) => {
+  the('an empty text is omitted from the message, and the conversation continues [P12]', async (subject) => {
     const answer = scriptResponse(['', 'Something.', '']);
     await onStage(subject, [replies(answer), replies(scriptResponse(['More.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Hello.')] }));
@@ -122,7 +122,7 @@ export const answerCases: readonly CaseDefinition[] = [
       answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
     });
   }),
-  the('an answer of blanks alone does not poison the conversation [P12]', async (subject) => {
+  the('the conversation continues after a response of whitespace [P12]', async (subject) => {
     await onStage(
       subject,
       [replies(scriptResponse([' \n '])), replies(scriptResponse(['Fine.']))],
@@ -132,15 +132,12 @@ export const answerCases: readonly CaseDefinition[] = [
       },
     );
   }),
-  the(
-    'request id and rate limits of the answer are given, as far as the service sends them',
-    async (subject) => {
-      const { outcome } = await askOnce(subject, replies(scriptResponse(['Hello.'])));
-      const { head } = subject.testing;
-      expectEqual(answered(outcome).requestId, head?.requestId, 'the request id');
-      if (head?.rateLimits === undefined) return;
-      expectEqual(answered(outcome).rateLimits, head.rateLimits, 'the rate limits');
-      expect(Object.keys(head.rateLimits).length > 0, 'at least one rate limit in the declared head');
-    },
-  ),
+  the('request id and rate limits of the response are read, if the service sends them', async (subject) => {
+    const { outcome } = await askOnce(subject, replies(scriptResponse(['Hello.'])));
+    const { head } = subject.testing;
+    expectEqual(answered(outcome).requestId, head?.requestId, 'the request id');
+    if (head?.rateLimits === undefined) return;
+    expectEqual(answered(outcome).rateLimits, head.rateLimits, 'the rate limits');
+    expect(Object.keys(head.rateLimits).length > 0, 'at least one rate limit in the declared headers');
+  }),
 ];

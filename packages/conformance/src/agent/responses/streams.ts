@@ -17,7 +17,7 @@ import { group } from '../setup/subject.ts';
 
 const the = group('stream');
 
-/** Every kind of block that any wire can tell, with text of every width. */
+/** A response with every kind of block, and text with characters of all widths. */
 const rich: ScriptAnswer = scriptResponse([
   'Wörter: 漢字 🧵 and “quotes”.',
   callBlock('call_1', 'look_up', { word: 'aïe 🧵', deep: [{ a: null }, true, -1.5e3] }),
@@ -25,13 +25,16 @@ const rich: ScriptAnswer = scriptResponse([
 ]);
 
 function chunked(how: string, chunks: Chunking): CaseDefinition {
-  return the(`an answer in ${how} is the same answer`, async (subject) => {
+  return the(`a response in ${how} is read correctly`, async (subject) => {
     const { outcome } = await askOnce(subject, replies(rich, { chunks, noise: true }));
     expectAnswer(answered(outcome), rich, subject.testing);
   });
 }
 
-/** Payloads of no known kind, some of no kind at all. A string is not among them: it frames as something garbled. */
+/**
+ * Payloads of unknown kinds or without a kind. It contains no string, because strings become malformed
+ * frames.
+ */
 const strange: readonly unknown[] = [
   null,
   7,
@@ -45,7 +48,7 @@ const strange: readonly unknown[] = [
   { choices: null },
 ];
 
-/** Says the answer by hand: returns the frames of the steps. */
+/** Returns the frames of the given steps. */
 function told(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
   return stepFrames(steps, replies(answer), testing);
 }
@@ -60,9 +63,9 @@ export const streamCases: readonly CaseDefinition[] = [
     const quiet = await askOnce(subject, replies(rich));
     const noisy = await askOnce(subject, replies(rich, { noise: true }));
     expectAnswer(answered(noisy.outcome), rich, subject.testing);
-    expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, beside those without noise');
+    expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, compared with those without noise');
   }),
-  the('payloads of kinds nobody knows are passed over', async (subject) => {
+  the('payloads of unknown kinds are ignored', async (subject) => {
     const edit = (payloads: readonly unknown[]) =>
       payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
     const { outcome } = await askOnce(subject, replies(rich, { edit }));
@@ -74,19 +77,19 @@ export const streamCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
     const types = outcome.events.map(({ type }) => type);
     const text = types.indexOf('text');
-    expect(types.lastIndexOf('text_delta') < text, 'the text behind its deltas');
+    expect(types.lastIndexOf('text_delta') < text, 'the text after its deltas');
     expect(types.includes('tool_input_delta'), 'the arguments to be emitted as deltas');
-    expect(types.indexOf('tool_call') > text, 'the call behind the text');
-    // Where the service tells that a block is whole, nobody has to wait for the end of the answer.
+    expect(types.indexOf('tool_call') > text, 'the call after the text');
+    // If the service closes blocks, they are emitted before the end of the response.
     const isTold = subject.testing.line({ type: 'close', at: 0 }, answer).length > 0;
-    if (isTold) expect(types.indexOf('tool_input_delta') > text, 'the text as soon as it is whole');
+    if (isTold) expect(types.indexOf('tool_input_delta') > text, 'the text as soon as it is complete');
     expectEqual(types.at(-1), 'tool_call', 'the last event');
     const json = outcome.events
       .map((event) => (event.type === 'tool_input_delta' ? event.json : ''))
       .join('');
-    expectEqual(JSON.parse(json), { word: 'last' }, 'the argument deltas joined');
+    expectEqual(JSON.parse(json), { word: 'last' }, 'the joined argument deltas');
   }),
-  the('each block is emitted under one index, another one for each block', async (subject) => {
+  the('each block is emitted under its own index', async (subject) => {
     const { outcome } = await askOnce(subject, replies(rich));
     const indexes = (type: AgentEvent['type']) =>
       outcome.events.flatMap((event) => (event.type === type && 'index' in event ? [event.index] : []));
@@ -95,7 +98,7 @@ export const streamCases: readonly CaseDefinition[] = [
     const blocks = [...indexes('text'), ...indexes('tool_call')];
     expectEqual(new Set(blocks).size, blocks.length, 'the number of different indexes');
   }),
-  the('what has been said is emitted while the rest is still to come', async (subject) => {
+  the('text is emitted before the rest of the response arrives', async (subject) => {
     const answer = scriptResponse(['Early. Late.']);
     const stream = new LiveStream();
     await onStage(subject, [{ type: 'live', stream }], async (stage) => {
@@ -126,7 +129,7 @@ export const streamCases: readonly CaseDefinition[] = [
       expectAnswer(answered(await asked), answer, testing);
     });
   }),
-  the('an answer that is over is over, though the connection stays open [P2]', async (subject) => {
+  the('a response is complete at its end, even if the connection stays open [P2]', async (subject) => {
     const answer = scriptResponse(['All said.']);
     await onStage(subject, [replies(answer, { ending: 'stall' })], async (stage) => {
       const asked = stage.ask();
@@ -136,12 +139,12 @@ export const streamCases: readonly CaseDefinition[] = [
         isOver = await Promise.race([over, stage.settled().then(() => false)]);
         if (!isOver) await stage.runtime.advance(250);
       }
-      expect(isOver, 'the answer within 5 s of its end');
+      expect(isOver, 'the response within 5 s of its end');
       expectAnswer(answered(await asked), answer, subject.testing);
     });
   }),
   the(
-    'blocks told in turns come apart whole',
+    'interleaved blocks are separated correctly',
     async (subject) => {
       const answer = scriptResponse([
         'left side',
@@ -153,7 +156,7 @@ export const streamCases: readonly CaseDefinition[] = [
       );
       const woven = (first ?? []).flatMap((_, index) => [first?.[index], second?.[index], third?.[index]]);
       const steps = woven.filter((step) => step !== undefined);
-      expectEqual(steps.length, responseSteps(answer).length - 1, 'the steps woven');
+      expectEqual(steps.length, responseSteps(answer).length - 1, 'the number of interleaved steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: [...steps, { type: 'end' }] }));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.map(({ type }) => type);
@@ -162,7 +165,7 @@ export const streamCases: readonly CaseDefinition[] = [
     'interleaving',
   ),
   the(
-    'a block has its place by when it was opened, whichever speaks first',
+    'blocks are ordered by when they were opened, not by their first delta',
     async (subject) => {
       const answer = scriptResponse([{ type: 'reasoning', text: 'Thinking.' }, 'Said.']);
       const steps = responseSteps(answer);
@@ -171,7 +174,7 @@ export const streamCases: readonly CaseDefinition[] = [
       const inner = speaking.filter((step) => 'at' in step && step.at === 0);
       const outer = speaking.filter((step) => 'at' in step && step.at === 1);
       const told = [...opening, ...outer, ...inner, { type: 'end' }] as const;
-      expectEqual(told.length, steps.length, 'the steps told');
+      expectEqual(told.length, steps.length, 'the number of steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: told }));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.flatMap(({ type }) =>
@@ -183,7 +186,7 @@ export const streamCases: readonly CaseDefinition[] = [
     'reasoning',
   ),
   the(
-    'text after a call keeps its place',
+    'text after a call keeps its position',
     async (subject) => {
       const answer = scriptResponse(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
       const { outcome } = await askOnce(subject, replies(answer));
@@ -193,14 +196,14 @@ export const streamCases: readonly CaseDefinition[] = [
     },
     'interleaving',
   ),
-  the('a payload that is garbled in the middle is never a success [P1]', async (subject) => {
+  the('a malformed payload in the middle is never a success [P1]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }), {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
-  the('a garbled stream is tried again [P5]', async (subject) => {
+  the('a malformed stream is retried [P5]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
@@ -208,23 +211,23 @@ export const streamCases: readonly CaseDefinition[] = [
     expectAnswer(answered(outcome), answer, subject.testing);
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
   }),
-  the('an emit that throws changes nothing', async (subject) => {
+  the('an emit callback that throws changes nothing', async (subject) => {
     await onStage(subject, [replies(rich)], async (stage) => {
       const emit = () => {
-        throw new Error('The watcher fell over.');
+        throw new Error('The listener failed.');
       };
       expectAnswer(answered(await stage.ask({}, { emit })), rich, subject.testing);
     });
   }),
 ];
 
-/** The frame of the second delta: the stream began well and would go on well. */
+/** Returns the index of the frame with the second delta, in the middle of a valid stream. */
 function garbledFrame(answer: ScriptAnswer, testing: ProviderTesting): number {
   const before = responseSteps(answer).slice(0, 2);
   return testing.begin(answer).length + before.flatMap((step) => testing.line(step, answer)).length;
 }
 
-/** Breaks the JSON of a frame but not the frame: a quote goes missing. */
+/** Removes a quote, so that the JSON of the frame is invalid but the frame is not. */
 function garble(frame: string): string {
   const brace = frame.lastIndexOf('"');
   return frame.slice(0, brace) + frame.slice(brace + 1);

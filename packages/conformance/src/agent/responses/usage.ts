@@ -15,30 +15,33 @@ import { group } from '../setup/subject.ts';
 
 const the = group('usage');
 
-/** Numbers that occur nowhere else, so that finding one in a payload means finding the count. */
+/** Unusual numbers, so that finding one in a payload means finding the count. */
 const counted: ScriptAnswer = scriptResponse(['Counted words.'], {
   usage: { inputTokens: 48_611, outputTokens: 7_793 },
 });
 
-/** Whether the wire tells the input's tokens before the answer begins. */
+/** True if the wire reports input tokens before the response starts. */
 function tellsInputEarly({ testing }: ContractSubject): boolean {
   return JSON.stringify(testing.begin(counted)).includes('48611');
 }
 
-/** The wasted input of so many attempts that were cut: as counted, or reckoned and marked so. */
+/**
+ * Checks the wasted input tokens of truncated attempts: exact if reported, otherwise estimated and marked as
+ * such.
+ */
 function expectWastedInput(subject: ContractSubject, wasted: Usage | undefined, attempts: number): void {
   const found = wasted?.inputTokens ?? 0;
   if (tellsInputEarly(subject)) return expectEqual(found, attempts * 48_611, 'the wasted input tokens');
   expect(found >= attempts, `some wasted input tokens for each of ${attempts} attempts, found ${found}`);
-  expect(wasted?.estimated === true, 'input that nobody counted to be marked as estimated');
+  expect(wasted?.estimated === true, 'unreported input to be marked as estimated');
 }
 
-/** The telling of an answer without its end. */
+/** Returns the steps of a response without its end. */
 function unfinished(answer: ScriptAnswer): Step[] {
   return responseSteps(answer).filter(({ type }) => type !== 'end');
 }
 
-/** What these attempts waste before a good one. */
+/** Returns the tokens wasted by these attempts before a successful one. */
 async function wastedBy(subject: ContractSubject, attempts: readonly MockReply[]): Promise<Usage> {
   const { outcome } = await askOnce(subject, [...attempts, replies(scriptResponse(['Whole.']))]);
   expectEqual(answered(outcome).attempts, attempts.length + 1, 'the attempts');
@@ -46,35 +49,35 @@ async function wastedBy(subject: ContractSubject, attempts: readonly MockReply[]
 }
 
 export const usageCases: readonly CaseDefinition[] = [
-  the('input and output tokens are not mixed up [S0.8]', async (subject) => {
+  the('input and output tokens are not swapped [S0.8]', async (subject) => {
     const { outcome } = await askOnce(subject, replies(counted));
     const { inputTokens, outputTokens } = answered(outcome).usage;
     expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
   }),
   the(
-    'input tokens include those read from and written to the cache [S0.8]',
+    'input tokens include tokens read from and written to the cache [S0.8]',
     async (subject) => {
       const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Cached.'], { usage })));
-      expectEqual(answered(outcome).usage.inputTokens, 9_000, 'all input');
-      expectEqual(answered(outcome).usage.cacheReadTokens, 6_000, 'of it read from the cache');
+      expectEqual(answered(outcome).usage.inputTokens, 9_000, 'the input tokens');
+      expectEqual(answered(outcome).usage.cacheReadTokens, 6_000, 'the tokens read from the cache');
       expectUsage(answered(outcome).usage, usage, subject.testing);
     },
     'cache-usage',
   ),
   the(
-    'output tokens include those spent on reasoning [S0.8]',
+    'output tokens include reasoning tokens [S0.8]',
     async (subject) => {
       const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Thought over.'], { usage })));
-      expectEqual(answered(outcome).usage.outputTokens, 900, 'all output');
-      expectEqual(answered(outcome).usage.reasoningTokens, 700, 'of it reasoning');
+      expectEqual(answered(outcome).usage.outputTokens, 900, 'the output tokens');
+      expectEqual(answered(outcome).usage.reasoningTokens, 700, 'the reasoning tokens');
     },
     'reasoning-usage',
   ),
-  the('counts that are told again replace those before [P14]', async (subject) => {
+  the('later counts replace earlier ones [P14]', async (subject) => {
     const ends = subject.testing.line({ type: 'end' }, counted).length;
-    // Everything of the end but its last payload, which closes the answer, is told three times.
+    // All end payloads except the last, which completes the response, are sent three times.
     const edit = (payloads: readonly unknown[]) => {
       const told = payloads.slice(0, -ends);
       const again = payloads.slice(-ends, -1);
@@ -83,7 +86,7 @@ export const usageCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, replies(counted, { edit }));
     expectUsage(answered(outcome).usage, counted.usage, subject.testing);
   }),
-  the('what a failed attempt used is kept apart from the answer [P14]', async (subject) => {
+  the('the usage of a failed attempt is separate from that of the response [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const answer = scriptResponse(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
@@ -92,12 +95,12 @@ export const usageCases: readonly CaseDefinition[] = [
     expectWastedInput(subject, response.wasted, 1);
     expectEqual(response.attempts, 2, 'the attempts');
   }),
-  the('what several failed attempts used adds up [P14]', async (subject) => {
+  the('the usage of several failed attempts adds up [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut, cut, replies(scriptResponse(['Whole.']))]);
     expectWastedInput(subject, answered(outcome).wasted, 3);
   }),
-  the('output of a failed attempt that was never counted is reckoned and marked so', async (subject) => {
+  the('uncounted output of a failed attempt is estimated and marked as such', async (subject) => {
     const answer = scriptResponse(['Much has been said before the connection was lost. '.repeat(20)]);
     const cut = replies(answer, { steps: unfinished(answer) });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
@@ -105,10 +108,10 @@ export const usageCases: readonly CaseDefinition[] = [
     expect(wasted.estimated === true, 'the wasted output to be marked as estimated');
     expect(
       wasted.outputTokens >= 50 && wasted.outputTokens <= 2000,
-      `some hundred wasted tokens, found ${wasted.outputTokens}`,
+      `50 to 2000 wasted tokens, found ${wasted.outputTokens}`,
     );
   }),
-  the('an error says what all its attempts used', async (subject) => {
+  the('an error contains the usage of all its attempts', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
@@ -116,7 +119,7 @@ export const usageCases: readonly CaseDefinition[] = [
     expectWastedInput(subject, error.wasted, 2);
   }),
   the(
-    'a busy answer, a cut one and one that fails in its stream are each counted once [P14]',
+    'a busy response, a truncated one and one with an in-stream error each count once [P14]',
     async (subject) => {
       const steps = unfinished(counted);
       const busy = failsWith({ kind: 'busy', message: 'Too busy.' });
@@ -134,7 +137,7 @@ export const usageCases: readonly CaseDefinition[] = [
     },
     'in-stream-fault',
   ),
-  the('a request that the service turned away used nothing [P14]', async (subject) => {
+  the('a request that the service rejected as busy used no tokens [P14]', async (subject) => {
     const answer = scriptResponse(['Hello.']);
     const { outcome } = await askOnce(subject, [
       failsWith({ kind: 'busy', message: 'Too busy.' }),

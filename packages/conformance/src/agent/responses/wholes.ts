@@ -10,7 +10,7 @@ const the = group('wholes');
 const text: ScriptAnswer = scriptResponse(['One and only.']);
 const called: ScriptAnswer = scriptResponse([callBlock('call_1', 'put', { value: 'once' })]);
 
-/** Whether this step says these words on this wire. */
+/** True if this step contains these words on this wire. */
 function says({ testing }: ContractSubject, answer: ScriptAnswer, step: Step, words: string): boolean {
   return JSON.stringify(testing.line(step, answer)).includes(words);
 }
@@ -18,21 +18,24 @@ function says({ testing }: ContractSubject, answer: ScriptAnswer, step: Step, wo
 const end: Step = { type: 'end' };
 const close: Step = { type: 'close', at: 0 };
 
-/** What a service says again as a whole, when a block closes or at the end, beside what came in pieces. */
+/** Content that a service repeats completely when a block closes or at the end, in addition to its deltas. */
 export const wholeCases: readonly CaseDefinition[] = [
-  the('a text that only the end tells is the answer, where the end repeats it [P1, P4]', async (subject) => {
-    if (!says(subject, text, end, 'One and only.')) return;
-    const { outcome } = await askOnce(subject, replies(text, { steps: [end] }));
-    const { content, stopReason } = answered(outcome);
-    expectEqual([content, stopReason], ['One and only.', 'complete'], 'text and stop reason');
-  }),
-  the('a call that only the end tells is run, where the end repeats it [P4, P9]', async (subject) => {
+  the(
+    'a text sent only at the end is the response, if the wire repeats texts there [P1, P4]',
+    async (subject) => {
+      if (!says(subject, text, end, 'One and only.')) return;
+      const { outcome } = await askOnce(subject, replies(text, { steps: [end] }));
+      const { content, stopReason } = answered(outcome);
+      expectEqual([content, stopReason], ['One and only.', 'complete'], 'text and stop reason');
+    },
+  ),
+  the('a call sent only at the end runs, if the wire repeats calls there [P4, P9]', async (subject) => {
     if (!says(subject, called, end, 'call_1')) return;
     const { outcome } = await askOnce(subject, replies(called, { steps: [end] }));
     const { toolCalls, stopReason } = answered(outcome);
     expectEqual([toolCalls, stopReason], [scriptCalls(called), 'tool_use'], 'calls and stop reason');
   }),
-  the('the rest of a text that only its whole tells is not lost [P1]', async (subject) => {
+  the('a text with missing deltas is completed from its repetition [P1]', async (subject) => {
     for (const last of [[close, end], [end]]) {
       if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
       const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
@@ -40,7 +43,7 @@ export const wholeCases: readonly CaseDefinition[] = [
       expectEqual(answered(outcome).content, 'One and only.', 'the text');
     }
   }),
-  the('a text whose pieces differ from its whole is no answer [P1]', async (subject) => {
+  the('a text whose deltas differ from its repetition is an error [P1]', async (subject) => {
     for (const last of [[close, end], [end]]) {
       if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
       const steps: Step[] = [
@@ -52,7 +55,7 @@ export const wholeCases: readonly CaseDefinition[] = [
       expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
     }
   }),
-  the('a call whose pieces differ from its whole is never run [P9]', async (subject) => {
+  the('a call whose deltas differ from its repetition never runs [P9]', async (subject) => {
     const steps: Step[] = [
       { type: 'open', at: 0 },
       { type: 'delta', at: 0, text: '{"value":"another"}' },
@@ -61,6 +64,6 @@ export const wholeCases: readonly CaseDefinition[] = [
     ];
     if (!says(subject, called, close, 'once') && !says(subject, called, end, 'once')) return;
     const { outcome } = await askOnce(subject, replies(called, { steps }), {}, { retry: { retries: 0 } });
-    expect(outcome.response === undefined, 'no answer');
+    expect(outcome.response === undefined, 'no response');
   }),
 ];

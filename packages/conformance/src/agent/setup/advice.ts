@@ -1,54 +1,54 @@
 import { ContractFailure } from '@cobbler/agent/testing';
 
-const answer = 'Look at `event` of the wire, and at `open`, `delta` and `end` of its inverse.';
-const request = 'Look at `envelope` of the wire, and at `read` of its inverse.';
-const history = 'Look at `turn` of the wire, and at `read` of its inverse.';
-const failure = 'Look at `fault` of the wire and at what its `event` gives to `out.fail`.';
+const answer = 'Check `event` of the wire, and `open`, `delta` and `end` of its mock wire.';
+const request = 'Check `envelope` of the wire, and `read` of its mock wire.';
+const history = 'Check `turn` of the wire, and `read` of its mock wire.';
+const failure = 'Check `fault` of the wire, and what its `event` passes to `out.fail`.';
 const bytes =
-  "Look at the framing: 'sse' and 'ndjson' pass; a framer of your own has to do what docs/writing-a-provider.md says.";
+  "Check the framing: 'sse' and 'ndjson' pass; a custom framer must do all that docs/writing-a-provider.md lists.";
 const kit =
-  'The kit sees to it for a wire without `send`: a failure here often comes of one in the group `answers`.';
+  '`createAgent` does this for every wire without `send`, so the cause is often a failure in the group `answers`.';
 
-/** Where an author looks first, by the group of a case. */
+/** Advice for authors, by the group of a case. */
 const byGroup: Readonly<Record<string, string>> = {
   answers: answer,
-  arguments: 'Hand the fragments of a call on to `out.input` as they come, unread.',
-  bodies: `${failure} For a body that is not of the service it throws, or gives no text as message (rule 7).`,
+  arguments: 'Pass the fragments of a call to `out.input` as they arrive, without parsing them (rule 4).',
+  bodies: `${failure} For a body in another format \`fault\` may throw or return no message (rule 8).`,
   blocks:
-    'Look at `event`: blocks may interleave, come twice, never be opened or never be closed. What is added to a block that was never opened is text.',
+    'Check `event`: blocks may interleave, arrive twice, or lack an opening or a close. A delta for a block that was never opened is text.',
   calls: answer,
-  capabilities: `${history} What the service cannot do is taken back in its capabilities and named in \`lacks\`.`,
+  capabilities: `${history} Remove what the service does not support from the capabilities, and declare it in \`lacks\`.`,
   config: request,
-  cuts: 'Call `out.end` for what the service says last, and for nothing before it (rule 3).',
-  ends: 'Call `out.end` for what the service says last, and for nothing before it (rule 3).',
+  cuts: 'Call `out.end` only for the payload that ends the response (rule 3).',
+  ends: 'Call `out.end` only for the payload that ends the response (rule 3).',
   errors: failure,
   faults: failure,
   frames: bytes,
   framing: bytes,
-  fuzz: 'Let `event` take whatever comes, and call nothing for what it does not know (rule 6).',
+  fuzz: '`event` must accept any payload and call nothing for an unknown one (rule 6).',
   history,
-  hostile: `${bytes} Where an error has another shape than yours, \`fault\` throws (rule 7).`,
+  hostile: `${bytes} For an error in another format \`fault\` may throw (rule 8).`,
   ids: history,
-  laws: 'The wire and its inverse differ in one of many random answers or conversations; the groups before this one tell more plainly where.',
+  laws: 'The wire and its mock wire disagree on a random response or conversation. The groups before this one show the cause more clearly.',
   lives:
-    'One of many random sessions was refused, or read otherwise than it was told; the groups before this one tell more plainly where.',
+    'A request of a random session was rejected or read incorrectly. The groups before this one show the cause more clearly.',
   media: history,
   output: request,
   request,
-  'retry-after': 'Give `retryAfterMs` in milliseconds, from `fault` and in `out.fail` (rule 8).',
-  seals: 'What goes to `out.seal` has to come back from `turn` as it was (rule 5).',
-  secrets: 'Name every secret in `endpoint.secrets` (rule 9).',
+  'retry-after': 'Return `retryAfterMs` in milliseconds, from `fault` and in `out.fail` (rule 9).',
+  seals: '`turn` must send back unchanged what `event` passed to `out.seal` (rule 5).',
+  secrets: 'List every secret in `endpoint.secrets` (rule 10).',
   status: failure,
   stops:
-    'Translate every reason of the service in `event`; only one that wants calls run is `tool_use` (rule 1).',
-  stream: `${answer} A text may be told without its open, and blocks in turns.`,
+    'Map every stop reason of the service in `event`; only one that requests tool calls is `tool_use` (rule 1).',
+  stream: `${answer} A text may arrive without its opening, and blocks may interleave.`,
   waits:
-    'The kit sees to it for a wire without `send`; but what calls something on `out` is progress, and `noise` is to be none.',
+    '`createAgent` does this for every wire without `send`. Any call on `out` counts as progress, so `noise` must cause none.',
   usage:
-    '`inputTokens` holds what was cached, and counts are absolute (rule 2): look at `out.usage` in `event`.',
+    '`inputTokens` includes cached tokens, and counts are absolute (rule 2): check `out.usage` in `event`.',
 };
 
-/** Runs a case; what it fails with says where to look as well. */
+/** Runs a case and adds advice to the message of a failure. */
 export async function advised(group: string, run: () => Promise<void>): Promise<void> {
   try {
     await run();

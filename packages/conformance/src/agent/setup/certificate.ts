@@ -1,13 +1,13 @@
-/** A certificate that nobody vouches for, and the key that belongs to it. */
+/** A self-signed certificate and its private key. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** DER: a tag, the length of what follows, what follows. */
+/** Encodes a DER value: tag, length, content. */
 function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, content) => sum + content.length, 0);
-  // Lengths from 128 on say first how many bytes they take themselves, of which there are as few as will do.
+  // Lengths from 128 start with their number of bytes, which must be minimal.
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   const head = length < 128 ? [tag, length] : [tag, ...long];
   const whole = new Uint8Array(head.length + length);
@@ -33,13 +33,13 @@ const tag = { integer: 2, bits: 3, oid: 6, utf8: 12, sequence: 48, set: 49, time
 /** ecdsa-with-SHA256, 1.2.840.10045.4.3.2 */
 const algorithm = der(tag.sequence, der(tag.oid, bytes(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
 
-/** A name of one part, the common name (2.5.4.3). */
+/** Encodes a name with one part, the common name (2.5.4.3). */
 function named(name: string): Uint8Array {
   const part = der(tag.sequence, der(tag.oid, bytes(0x55, 0x04, 0x03)), der(tag.utf8, text(name)));
   return der(tag.sequence, der(tag.set, part));
 }
 
-/** Makes a certificate for this name, signed by itself (RFC 5280, 4.1), new each time. Needs Node. */
+/** Makes a new self-signed certificate for this name (RFC 5280, 4.1). Needs Node. */
 export async function selfSigned(name: string): Promise<Certificate> {
   const { generateKeyPairSync, sign } = await import('node:crypto');
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });

@@ -2,26 +2,26 @@ import type { ModelResponse, Usage } from '@cobbler/agent';
 import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import { expect, expectEqual } from '@cobbler/agent/testing';
 
-/** Fails unless an answer is what the script said. */
+/** Fails unless a response matches the script. */
 export function expectAnswer(response: ModelResponse, answer: ScriptAnswer, testing: ProviderTesting): void {
-  expectEqual(wellFormed(response.content), wellFormed(scriptText(answer)), 'the text of the answer');
+  expectEqual(wellFormed(response.content), wellFormed(scriptText(answer)), 'the text of the response');
   expectEqual(response.stopReason, answer.stop, 'the stop reason');
   if (testing.lacks['model-name'] === undefined)
-    expectEqual(response.model, answer.model, 'the model that answered, which `out.model` names');
+    expectEqual(response.model, answer.model, 'the model of the response, set with `out.model`');
   expectUsage(response.usage, answer.usage, testing);
-  expectEqual(wellFormed(response.toolCalls), wellFormed(scriptCalls(answer)), 'the calls of the answer');
+  expectEqual(wellFormed(response.toolCalls), wellFormed(scriptCalls(answer)), 'the calls of the response');
   expect(
     response.message.content.every((part) => part.type !== 'text' || part.text !== ''),
-    'the message to have no empty text',
+    'a message without empty texts',
   );
 }
 
-/** All text that a scripted answer says. */
+/** Returns the text of a scripted response. */
 export function scriptText({ blocks }: ScriptAnswer): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** The calls of a scripted answer whose arguments are good JSON. */
+/** Returns the calls of a scripted response. Their arguments must be valid JSON. */
 export function scriptCalls({ blocks }: ScriptAnswer): unknown[] {
   return blocks.flatMap((block) =>
     block.type === 'call'
@@ -30,7 +30,7 @@ export function scriptCalls({ blocks }: ScriptAnswer): unknown[] {
   );
 }
 
-/** Fails unless the counts are those of the script, as far as the wire can report them. */
+/** Fails unless the counts match the script, as far as the wire can report them. */
 export function expectUsage(
   actual: Usage,
   expected: Usage,
@@ -40,7 +40,7 @@ export function expectUsage(
   expectEqual(reportable(actual, testing), reportable(expected, testing), what);
 }
 
-/** A detail that is zero and one that is not reported mean the same here: some services always send zeros. */
+/** Treats a count of zero like a missing one: some services always send zeros. */
 function reportable(usage: Usage, { lacks }: ProviderTesting): Usage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, estimated } = usage;
   const cache = lacks['cache-usage'] === undefined;
@@ -55,7 +55,7 @@ function reportable(usage: Usage, { lacks }: ProviderTesting): Usage {
   };
 }
 
-/** A plain value with every lone surrogate replaced, as text has to be before it is sent anywhere. */
+/** Returns the value with every lone surrogate replaced, as in all text that is sent. */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);

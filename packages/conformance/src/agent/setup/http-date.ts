@@ -2,7 +2,7 @@ const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const dayMs = 86_400_000;
 
-/** Milliseconds since 1970, a whole number of seconds, as HTTP writes a date (RFC 9110, 5.6.7). */
+/** Formats milliseconds since 1970, a whole number of seconds, as an HTTP date (RFC 9110, 5.6.7). */
 export function httpDate(ms: number): string {
   const days = Math.floor(ms / dayMs);
   const seconds = Math.floor((ms - days * dayMs) / 1000);
@@ -14,7 +14,9 @@ export function httpDate(ms: number): string {
   return `${weekdays[(days + 4) % 7]}, ${two(day)} ${months[month - 1]} ${year} ${time} GMT`;
 }
 
-/** The Gregorian date, found by counting off years and months: short, and only ever used for a few dates. */
+/**
+ * Computes the Gregorian date by counting years and months, which is short and fast enough for a few dates.
+ */
 function civil(daysSince1970: number): {
   readonly year: number;
   readonly month: number;

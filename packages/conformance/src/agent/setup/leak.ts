@@ -1,7 +1,7 @@
 /**
- * Looks for secrets in everything reachable from a value: strings, keys, fields hidden from enumeration,
- * causes, and what `toJSON` gives.
- * @returns the path where one stands, or nothing.
+ * Searches everything reachable from a value for secrets: strings, keys, non-enumerable fields, causes and
+ * the result of `toJSON`.
+ * @returns the path of the first match, or undefined.
  */
 export function leaks(value: unknown, secrets: readonly string[]): string | undefined {
   return leakIn(value, secrets, '', new Set());

@@ -1,8 +1,8 @@
 import { systemRuntime } from '@cobbler/agent';
 
 /**
- * Bytes that are really held in this process: those in use after everything unused was thrown away. Needs
- * Node, whose collector is reached the way its own tests do it.
+ * Returns the bytes in use in this process after a garbage collection. Needs Node; the collector is exposed
+ * as in Node's own tests.
  */
 export async function heldBytes(): Promise<number> {
   const [{ setFlagsFromString }, { runInNewContext }, { memoryUsage }] = await Promise.all([
@@ -12,7 +12,7 @@ export async function heldBytes(): Promise<number> {
   ]);
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
-  // Buffers are given back by the collection after the one that found them unused.
+  // Buffers are freed by the collection after the one that finds them unused.
   for (let round = 0; round < 2; round += 1) {
     if (typeof collect === 'function') collect();
     await new Promise((resolve) => systemRuntime.timer(0, () => resolve(undefined)));

@@ -8,19 +8,19 @@ import type {
 import { callBlock, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 
-/** A text and a call. */
+/** A response with a text and a call. */
 export const spoken: ScriptAnswer = scriptResponse([
   'A text of some length.',
   callBlock('call_1', 'put', { value: 'an argument of some length' }),
 ]);
 
-/** Reasoning and a text. */
+/** A response with reasoning and a text. */
 export const thoughtful: ScriptAnswer = scriptResponse([
   { type: 'reasoning', text: 'A thought of some length.' },
   'Text.',
 ]);
 
-/** A place in the telling of an answer: what has been told when something happens. */
+/** A position in a response: the parts sent before something happens. */
 export interface ResponsePosition {
   readonly what: string;
   readonly answer: ScriptAnswer;
@@ -29,24 +29,24 @@ export interface ResponsePosition {
   readonly needs?: UnsupportedFeature;
 }
 
-/** The steps before the first one of this block and type, and one of that kind. */
+/** Returns the steps up to the first one of this block and type. */
 export function until(answer: ScriptAnswer, at: number, type: Step['type']): Step[] {
   const steps = responseSteps(answer);
   const index = steps.findIndex((step) => step.type === type && 'at' in step && step.at === at);
   return steps.slice(0, index + 1);
 }
 
-/** Everything but the end. */
+/** Returns all steps but the end. */
 export function unfinished(answer: ScriptAnswer): Step[] {
   return responseSteps(answer).filter(({ type }) => type !== 'end');
 }
 
-/** Every place of an answer before its end. */
+/** All positions in a response before its end. */
 export const places: readonly ResponsePosition[] = [
-  { what: 'before anything is said', answer: spoken, steps: [] },
-  { what: 'behind the opening of a text', answer: spoken, steps: until(spoken, 0, 'open') },
+  { what: 'before any content', answer: spoken, steps: [] },
+  { what: 'after the opening of a text', answer: spoken, steps: until(spoken, 0, 'open') },
   { what: 'in the middle of a text', answer: spoken, steps: until(spoken, 0, 'delta') },
-  { what: 'behind a text', answer: spoken, steps: until(spoken, 0, 'close') },
+  { what: 'after a text', answer: spoken, steps: until(spoken, 0, 'close') },
   {
     what: 'in the middle of reasoning',
     answer: thoughtful,
@@ -54,14 +54,14 @@ export const places: readonly ResponsePosition[] = [
     needs: 'reasoning',
   },
   {
-    what: 'behind reasoning',
+    what: 'after reasoning',
     answer: thoughtful,
     steps: until(thoughtful, 0, 'close'),
     needs: 'reasoning',
   },
-  { what: 'behind the name of a call', answer: spoken, steps: until(spoken, 1, 'open') },
+  { what: 'after the name of a call', answer: spoken, steps: until(spoken, 1, 'open') },
   { what: 'in the middle of arguments', answer: spoken, steps: until(spoken, 1, 'delta') },
-  { what: 'behind a whole call', answer: spoken, steps: until(spoken, 1, 'close') },
+  { what: 'after a complete call', answer: spoken, steps: until(spoken, 1, 'close') },
   {
     what: 'in the middle of a frame',
     answer: spoken,
@@ -76,15 +76,15 @@ export const places: readonly ResponsePosition[] = [
   },
 ];
 
-/** Places where no frame is torn. */
+/** The positions where no frame is cut. */
 export const wholePlaces: readonly ResponsePosition[] = places.filter(({ torn }) => torn === undefined);
 
-/** The lacks that switch a case at this place off. */
+/** Returns the features that a case at this position needs. */
 export function needsOf({ needs }: ResponsePosition): readonly UnsupportedFeature[] {
   return needs === undefined ? [] : [needs];
 }
 
-/** The answer told up to this place. */
+/** Returns the response up to this position. */
 export function toldTo(
   { answer, steps, torn }: ResponsePosition,
   rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
@@ -93,8 +93,8 @@ export function toldTo(
 }
 
 /**
- * The answer with the payloads of its end told in part: once for each number of them from none to all but
- * one. Which of them makes the answer whole is the wire's own affair.
+ * Returns the response with only some payloads of its end: one reply for each number of payloads from none to
+ * all but one. The wire decides which of them complete the response.
  */
 export function endsInPart(answer: ScriptAnswer, testing: ProviderTesting): ResponseReply[] {
   const payloads = testing.line({ type: 'end' }, answer).length;

@@ -6,18 +6,18 @@ import type { SocketAnswer, SocketServer } from './socket-server.ts';
 import { serveSocket } from './socket-server.ts';
 import type { AgentLink, ContractSubject } from './subject.ts';
 
-/** A good answer as the bytes of HTTP, to be put together in other ways than a good server would. */
+/** The parts of a correct HTTP response, which cases combine in unusual ways. */
 export interface RawParts {
-  /** Status line and headers, without the empty line that ends them. */
+  /** The status line and headers, without the empty line that ends them. */
   readonly head: string;
-  /** The frames of the answer. */
+  /** The frames of the response. */
   readonly frames: readonly string[];
   readonly body: string;
-  /** Bytes of the body. */
+  /** Length of the body in bytes. */
   readonly length: number;
 }
 
-/** The parts of an answer on this wire. */
+/** Returns the parts of a response on this wire. */
 export function rawParts(answer: ScriptAnswer, testing: ProviderTesting, protocol = 'HTTP/1.1'): RawParts {
   const frames = framesOf(replies(answer), testing);
   const body = frames.join('');
@@ -26,7 +26,7 @@ export function rawParts(answer: ScriptAnswer, testing: ProviderTesting, protoco
   return { head: lines.join('\r\n'), frames, body, length: new TextEncoder().encode(body).length };
 }
 
-/** Text as chunks of the chunked coding, without the empty one that ends it. */
+/** Encodes texts in the chunked transfer coding, without its end. */
 export function chunked(...texts: readonly string[]): string {
   const encoder = new TextEncoder();
   return texts.map((text) => `${encoder.encode(text).length.toString(16)}\r\n${text}\r\n`).join('');
@@ -35,20 +35,20 @@ export function chunked(...texts: readonly string[]): string {
 /** The end of a chunked body. */
 export const lastChunk = '0\r\n\r\n';
 
-/** A whole and correct answer of known length. */
+/** Returns a complete and correct response of known length. */
 export function fineAnswer(answer: ScriptAnswer, testing: ProviderTesting): SocketAnswer {
   const { head, body, length } = rawParts(answer, testing);
   return { bytes: [`${head}\r\ncontent-length: ${length}\r\n\r\n${body}`] };
 }
 
-/** A stage whose service is a socket. */
+/** A fixture whose service is a raw socket. */
 export interface SocketStage {
   readonly stage: WireFixture;
   readonly socket: SocketServer;
   ask(how?: Asking): Promise<Outcome>;
 }
 
-/** Plays answers byte for byte; by default nothing is tried again. */
+/** Runs a case against raw responses. By default requests are not retried. */
 export async function onSocket(
   subject: ContractSubject,
   answers: readonly SocketAnswer[],

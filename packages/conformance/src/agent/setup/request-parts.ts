@@ -9,7 +9,7 @@ import type {
 } from '@cobbler/agent';
 import { callsOf, userMessage } from '@cobbler/agent';
 
-/** A tool that only has to be declared. */
+/** A tool that is only declared. */
 export const lookUp: Tool = {
   name: 'look_up',
   description: 'Looks a word up.',
@@ -17,7 +17,7 @@ export const lookUp: Tool = {
   execute: () => '',
 };
 
-/** A second one. */
+/** A second tool that is only declared. */
 export const put: Tool = {
   name: 'put',
   description: 'Puts a value somewhere.',
@@ -25,12 +25,12 @@ export const put: Tool = {
   execute: () => '',
 };
 
-/** A user's message. */
+/** Returns a user message. */
 export function user(text: string): UserMessage {
   return userMessage(text);
 }
 
-/** A model's message; a string is a text part. */
+/** Returns a message from the model; a string becomes a text part. */
 export function assistant(...parts: readonly (string | AssistantPart)[]): AssistantMessage {
   return {
     role: 'assistant',
@@ -38,12 +38,12 @@ export function assistant(...parts: readonly (string | AssistantPart)[]): Assist
   };
 }
 
-/** A call in a model's message. */
+/** Returns a call part. */
 export function call(id: string, toolName: string, args: Record<string, unknown> = {}): ToolCallPart {
   return { type: 'tool_call', id, toolName, arguments: args };
 }
 
-/** A tool's result. */
+/** Returns a tool result message. */
 export function result(
   toolCallId: string,
   text: string,
@@ -52,12 +52,14 @@ export function result(
   return { role: 'tool_result', toolCallId, content: text === '' ? [] : [{ type: 'text', text }], ...rest };
 }
 
-/** A result for each call of a message, in order: what an executor appends before it asks again. */
+/**
+ * Returns a result for each call of a message, in order, as an executor appends them before the next request.
+ */
 export function resultsFor(message: AssistantMessage): ToolResultMessage[] {
   return callsOf(message).map((part, index) => result(part.id, `result ${index}`));
 }
 
-/** The conversation after this answer: the message, its results, and a new say of the user. */
+/** Returns the conversation after this response: the message, its results and a new user message. */
 export function continued(before: readonly Message[], message: AssistantMessage): Message[] {
-  return [...before, message, ...resultsFor(message), user('Go on.')];
+  return [...before, message, ...resultsFor(message), user('Continue.')];
 }

@@ -22,49 +22,58 @@ import { leaks } from './leak.ts';
 import { lookUp, put } from './request-parts.ts';
 import type { AgentLink, ContractNetwork, ContractSubject } from './subject.ts';
 
-/** The key of every case. Its characters have a meaning in patterns and replacements, to catch careless scrubbing. */
+/**
+ * The API key of every case. It contains special characters of patterns and replacements, to detect unsafe
+ * redaction.
+ */
 export const contractKey = "sk-contract-$&.*+$'7f3a9c";
 
-/** How long a case may take, in milliseconds: nothing waits for real, so this is only ever a hang. */
+/**
+ * Time limit of a case in milliseconds. Cases never wait in real time, so reaching it means that the case
+ * hangs.
+ */
 const watchdogMs = 5000;
 
-/** A service under a script, an agent before it, and a clock that only the case moves. */
+/** A scripted service, agents that use it, and a clock that only the case advances. */
 export interface WireFixture {
   readonly subject: ContractSubject;
   readonly server: WireServer;
   readonly baseURL: string;
   readonly runtime: FakeRuntime;
-  /** A new agent. */
+  /** Returns a new agent. */
   agent(link?: Partial<AgentLink>): Agent;
-  /** Asks once; never rejects for what the agent does. */
+  /** Sends one request. Never rejects because of the agent. */
   ask(request?: Partial<ModelRequest>, how?: Asking): Promise<Outcome>;
-  /** The request of this index, read back. */
+  /** Returns the request of this index as the mock wire reads it. */
   request(index?: number): ReadRequest;
-  /** Lets what is under way in this process and on loopback come to rest. */
+  /** Waits until this process and the loopback connections are idle. */
   settled(): Promise<void>;
 }
 
-/** How to ask. */
+/** Options of a request. */
 export interface Asking {
-  /** Default: the stage's own, one for all that is asked. */
+  /** Default: one agent, shared by all requests of the fixture. */
   readonly agent?: Agent;
   readonly signal?: AbortSignal;
   readonly emit?: (event: AgentEvent) => void;
-  /** Whether back-off is waited out by moving the clock. Default true. */
+  /** True to advance the clock through retry delays. Default true. */
   readonly patient?: boolean;
 }
 
-/** What came of asking. */
+/** The result of a request. */
 export interface Outcome {
   readonly response?: ModelResponse;
   readonly error?: AgentError;
   readonly events: readonly AgentEvent[];
 }
 
-/** The network of a subject that names none. */
+/** The network of a subject without its own. */
 const loopback: ContractNetwork = { serve: serveLoopback };
 
-/** Sets a stage up, acts on it, checks that no request was refused or unreadable and no timer left, and takes it down. */
+/**
+ * Creates a fixture and runs the case on it. Then checks that every request was readable and accepted and
+ * that no timer is left, and closes the service.
+ */
 export async function onStage(
   subject: ContractSubject,
   script: WireScript,
@@ -79,15 +88,15 @@ export async function onStage(
   try {
     await watched(act(stageOf(subject, server, service.url, runtime, link)), limitMs * (subject.slack ?? 1));
     for (const [index, { complaint }] of server.exchanges.entries()) {
-      expect(complaint === undefined, `request ${index + 1} to be acceptable, but ${complaint}`);
+      expect(complaint === undefined, `request ${index + 1} to be accepted, but ${complaint}`);
     }
-    expect(runtime.timers === 0, `no timer to be left behind, found ${runtime.timers}`);
+    expect(runtime.timers === 0, `no timer left, found ${runtime.timers}`);
   } finally {
     await service.close();
   }
 }
 
-/** One request under a script, for cases that need nothing else. */
+/** Sends one request to a scripted service, for cases that need no fixture. */
 export async function askOnce(
   subject: ContractSubject,
   script: MockReply | readonly MockReply[],
@@ -163,65 +172,65 @@ async function settle(run: Promise<ModelResponse>, events: readonly AgentEvent[]
   try {
     return { response: await run, events };
   } catch (error) {
-    expect(AgentError.is(error), `nothing but an AgentError to be thrown, found ${String(error)}`);
+    expect(AgentError.is(error), `only an AgentError to be thrown, found ${String(error)}`);
     return { error, events };
   }
 }
 
-/** What holds for every outcome of every case. */
+/** Checks that apply to every outcome of every case. */
 function checkOutcome({ response, error, events }: Outcome): void {
   const secret = leaks([error, events], [contractKey, encodeURIComponent(contractKey)]);
-  expect(secret === undefined, `the key to appear nowhere, found it in ${secret}`);
+  expect(secret === undefined, `the key to appear nowhere, found it at ${secret}`);
   if (response === undefined) return;
   const last = events.slice(events.findLastIndex(({ type }) => type === 'retry') + 1);
   const told = last.filter((event) => 'index' in event).toSorted((left, right) => left.index - right.index);
   const text = told.map((event) => (event.type === 'text' ? event.text : '')).join('');
-  expectEqual(text, response.content, 'the text blocks emitted, beside the answer');
+  expectEqual(text, response.content, 'the text blocks emitted, compared with the response');
   const blocks = [...Map.groupBy(told, ({ index }) => index).values()];
-  // Half a surrogate pair may be shown as it comes; the answer has none.
+  // Half a surrogate pair may be emitted as it arrives; the response contains none.
   const shown = blocks.map((block) => textDeltas(block).toWellFormed()).join('');
   expectEqual(shown, response.content, 'the text deltas emitted since the last retry');
-  expect(response.content.isWellFormed(), 'an answer without half characters');
+  expect(response.content.isWellFormed(), 'a response without lone surrogates');
   if (response.stopReason !== 'tool_use') return;
   const problems = response.toolCalls.map(({ problem }) => problem);
-  // What spoils a call may come behind it, when it has been told.
+  // Data after an emitted call can still make it invalid.
   const calls = told
     .flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
     .map((call, index) => (problems[index] === undefined ? call : { ...call, problem: problems[index] }));
-  expectEqual(calls, response.toolCalls, 'the calls emitted, beside those of the answer');
+  expectEqual(calls, response.toolCalls, 'the calls emitted, compared with those of the response');
 }
 
 function textDeltas(events: readonly AgentEvent[]): string {
   return events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('');
 }
 
-/** The answer of an outcome that must be one. */
+/** Returns the response of an outcome, or fails if there is none. */
 export function answered({ response, error }: Outcome): ModelResponse {
   if (response === undefined)
-    throw new ContractFailure(`expected an answer, found the error ${show(error?.toJSON())}`);
+    throw new ContractFailure(`expected a response, found the error ${show(error?.toJSON())}`);
   return response;
 }
 
-/** The error of an outcome that must be one. */
+/** Returns the error of an outcome, or fails if there is none. */
 export function failed({ response, error }: Outcome): AgentError {
   if (error === undefined)
-    throw new ContractFailure(`expected an error, found the answer ${show(response?.content)}`);
+    throw new ContractFailure(`expected an error, found the response ${show(response?.content)}`);
   return error;
 }
 
-/** A moment of real time: what is already under way in this process and on loopback goes on. */
+/** Waits for a moment of real time, in which pending work in this process and on loopback can continue. */
 export function soon(ms: number = 1): Promise<void> {
   return new Promise((resolve) => systemRuntime.timer(ms, resolve));
 }
 
-/** Some turns of the event loop, however long this machine takes for one. */
+/** Waits for a number of turns of the event loop, whatever their duration. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await soon(2);
 }
 
 /**
- * Settles as the promise does, or fails when it has not within `ms`. Counted in turns of the event loop, so
- * that a machine with too much to do is not taken for an agent that hangs.
+ * Settles as the promise does, or fails if it does not within `ms`. Counts turns of the event loop, so that
+ * an overloaded machine does not look like an agent that hangs.
  */
 export async function promptly<Value>(promise: Promise<Value>, ms: number, what: string): Promise<Value> {
   let isOver = false;
@@ -230,17 +239,17 @@ export async function promptly<Value>(promise: Promise<Value>, ms: number, what:
   });
   settled.catch(() => {});
   for (let waited = 0; waited < ms && !isOver; waited += 5) await soon(5);
-  expect(isOver, `${what} to be over within ${ms} ms`);
+  expect(isOver, `${what} to end within ${ms} ms`);
   return settled;
 }
 
-/** From one look of the watchdog to the next, and the most of it that counts, in milliseconds. */
+/** Interval of the watchdog's checks, and the maximum time that one interval counts, in milliseconds. */
 const lookMs = 50;
 const maxLookMs = 250;
 
 /**
- * Settles as the promise does, or fails when it has not within `ms`. A process that stood still, as on a machine with
- * too much to do, has not had that time: of a look that comes late only a part counts.
+ * Settles as the promise does, or fails if it does not within `ms`. On an overloaded machine a check may be
+ * late. Only part of such an interval counts, because the process could not use that time.
  */
 export async function watched<Value>(
   promise: Promise<Value>,
@@ -250,7 +259,7 @@ export async function watched<Value>(
   let clear = () => {};
   const hang = new Promise<never>((_, reject) => {
     const watch = (left: number) => {
-      if (left <= 0) return reject(new ContractFailure(`expected ${what} to be over within ${ms} ms`));
+      if (left <= 0) return reject(new ContractFailure(`expected ${what} to end within ${ms} ms`));
       const began = systemRuntime.monotonic();
       clear = systemRuntime.timer(Math.min(left, lookMs), () =>
         watch(left - Math.min(systemRuntime.monotonic() - began, maxLookMs)),

@@ -1,44 +1,45 @@
 import type { Socket } from 'node:net';
 
-/** What becomes of a connection once the bytes of an answer are written. */
+/** State of the connection after the response bytes are written. */
 export type SocketEnding = 'keep' | 'end' | 'reset';
 
-/** An answer byte for byte, its head included: for what no HTTP server would say. */
+/** A response as raw bytes, including status line and headers, for content that no HTTP server would send. */
 export interface SocketAnswer {
-  /** Each is written by itself. Lazily iterated, so it may be endless. */
+  /** The chunks to write. Iterated lazily, so they may be endless. */
   readonly bytes: Iterable<string | Uint8Array>;
   /** Default `keep`: the connection stays open for another request. */
   readonly ending?: SocketEnding;
-  /** Answers as soon as the head of the request is there, its body still to come. */
+  /** True to respond when the request headers have arrived, before the body. */
   readonly early?: boolean;
-  /** Reads nothing of the request's body, so that the client is stuck with it. */
+  /** True to read nothing of the request body, so that the client cannot finish sending. */
   readonly deaf?: boolean;
 }
 
-/** One request as it came in. */
+/** A received request. */
 export interface SocketRequest {
-  /** Which connection brought it, counted from 0. */
+  /** Index of its connection, counted from 0. */
   readonly connection: number;
-  /** Request line and headers. */
+  /** The request line and headers. */
   readonly head: string;
   /** Resolves when the client has closed or broken the connection. */
   readonly left: Promise<void>;
 }
 
-/** A port that answers with bytes of one's own. */
+/** A server that responds with raw bytes. */
 export interface SocketServer {
   readonly url: string;
   readonly requests: readonly SocketRequest[];
-  /** Resolves with the request of this index once its head has come in. */
+  /** Resolves with the request of this index when its headers have arrived. */
   arrival(index: number): Promise<SocketRequest>;
-  /** Closes the port and every connection. */
+  /** Closes the port and all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Answers requests with the bytes given, in order; one request too many is hung up on. Needs Node.
+ * Responds to requests with the given bytes, in order, and closes the connection of any further request.
+ * Needs Node.
  *
- * @param host an address of this machine's own. Default 127.0.0.1.
+ * @param host an address of this machine. Default 127.0.0.1.
  */
 export async function serveSocket(
   answers: readonly SocketAnswer[],
@@ -92,7 +93,7 @@ function gone(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads requests with a body of known length, one after another. */
+/** Reads consecutive requests whose bodies have a known length. */
 function readRequests(socket: Socket, next: (head: string) => SocketAnswer | undefined): void {
   let text = '';
   let bodyLeft = 0;
@@ -102,7 +103,7 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
     answer = undefined;
     if (due !== undefined) void write(socket, due);
   };
-  // One character per byte: lengths are those of the wire.
+  // One character per byte, so lengths match the bytes received.
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
     text += chunk;
@@ -114,7 +115,7 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
       reply();
       const end = text.indexOf('\r\n\r\n');
       if (end === -1) return;
-      // Ended from here: what is still sent into it is lost, and nothing of it may count as heard.
+      // Closed by the server: later data is lost and must not count as received.
       if (socket.writableEnded) return void socket.resetAndDestroy();
       const head = text.slice(0, end);
       text = text.slice(end + 4);

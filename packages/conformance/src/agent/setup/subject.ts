@@ -2,37 +2,41 @@ import type { Agent } from '@cobbler/agent';
 import type { CreateAgentOptions, Transport } from '@cobbler/agent/provider';
 import type { Handler, Loopback, ProviderTesting, UnsupportedFeature } from '@cobbler/agent/testing';
 
-/** How a case wants its agent: where the service is, and whatever differs from the provider's defaults. */
+/**
+ * The options of a case's agent: the address of the service, and differences from the provider's defaults.
+ */
 export interface AgentLink extends Omit<CreateAgentOptions, 'model' | 'capabilities'> {
   readonly baseURL: string;
   readonly apiKey: string;
-  /** Absent: whatever model the provider takes unasked. */
+  /** Default: the provider's default model. */
   readonly model?: string;
 }
 
-/** How the agents of a contract reach the mock service. */
+/** The network between the agents of a contract and the mock service. */
 export interface ContractNetwork {
-  /** Serves the handler at an address of its own until it is closed. */
+  /** Serves the handler at its own address until it is closed. */
   serve(handler: Handler): Promise<Loopback>;
-  /** Default: the provider's own. */
+  /** The transport of the agents. Default: the provider's own. */
   readonly transport?: Transport;
-  /** Why no case can write raw bytes to a socket or use an address of its own. Absent if they can. */
+  /**
+   * The reason why cases cannot write raw bytes to a socket or use other addresses; undefined if they can.
+   */
   readonly noSockets?: string;
-  /** Cases that cannot hold on this network, by group and name, each with the reason. */
+  /** The reasons for cases that this network cannot express, by group and name. */
   readonly impossible?: Readonly<Record<string, string>>;
 }
 
-/** A provider under contract. */
+/** A provider to test. */
 export interface ContractSubject {
-  /** For reports only: no case looks at it. */
+  /** Name for reports. */
   readonly name: string;
-  /** Makes an agent that speaks to the service at this link. */
+  /** Returns an agent for the service at this link. */
   create(link: AgentLink): Agent;
-  /** The provider's inverse. */
+  /** The mock wire of the provider. */
   readonly testing: ProviderTesting;
-  /** How much longer than usual a case may take before it counts as one that hangs. Default 1. */
+  /** Factor for the time limits of the cases. Default 1. */
   readonly slack?: number;
-  /** Default: a port of 127.0.0.1 and the transport of the platform. */
+  /** Default: a port of 127.0.0.1 and the platform's transport. */
   readonly network?: ContractNetwork;
 }
 
@@ -40,9 +44,11 @@ export interface ContractSubject {
 export interface CaseDefinition {
   readonly group: string;
   readonly name: string;
-  /** What the wire must be able to say; a declared lack of any of it switches the case off. */
+  /**
+   * The features that the case needs. The case is off if the provider declares one of them as unsupported.
+   */
   readonly needs: readonly UnsupportedFeature[];
-  /** Whether the case writes raw bytes to a socket or uses an address of its own. */
+  /** True if the case writes raw bytes to a socket or uses other addresses. */
   readonly sockets?: true;
   run(subject: ContractSubject): Promise<void>;
 }
@@ -54,12 +60,12 @@ export type DefineCase = (
   ...needs: UnsupportedFeature[]
 ) => CaseDefinition;
 
-/** Defines the cases of one group. */
+/** Returns a function that defines the cases of one group. */
 export function group(name: string): DefineCase {
   return (what, run, ...needs) => ({ group: name, name: what, needs, run });
 }
 
-/** Defines cases of a group that write raw bytes to a socket or use an address of their own. */
+/** Returns a function that defines cases that write raw bytes to a socket or use other addresses. */
 export function socketGroup(name: string): DefineCase {
   const define = group(name);
   return (...given) => ({ ...define(...given), sockets: true });
