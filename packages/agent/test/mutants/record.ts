@@ -156,7 +156,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'run.responseSoFar()',
     why: 'an answer that is asked for again stays in the conversation',
     breaks: ['P8'],
-    by: 'executor: answers that end too early',
+    by: 'executor: partial responses',
   },
   {
     file: 'src/events/fold.ts',

@@ -15,7 +15,7 @@ import { group } from './setup/cases.ts';
 
 const the = group('callers');
 
-/** The error that a call throws; anything else than an AgentError is not caught. */
+/** Returns the AgentError that a call throws. Rethrows any other error. */
 function errorOf(call: () => unknown): AgentError | undefined {
   try {
     call();
@@ -26,7 +26,7 @@ function errorOf(call: () => unknown): AgentError | undefined {
   return undefined;
 }
 
-/** Values that are no prompt, and what the error about them has to name. */
+/** Invalid prompts, and words that the error message must contain. */
 const noPrompts: readonly (readonly [value: unknown, ...words: readonly string[]])[] = [
   [null, 'prompt', 'null', 'string'],
   [undefined, 'prompt', 'undefined'],
@@ -79,7 +79,7 @@ const noDecisions: readonly unknown[] = [
 const asks: Gate = () => ({ type: 'ask' });
 
 export const callerCases: readonly ExecutorCase[] = [
-  the('a value that is no prompt is refused at once, with its place and what to write', async (stage) => {
+  the('an invalid prompt is rejected immediately, with its position and the expected form', async (stage) => {
     const agent = scriptedModel([]);
     for (const [value, ...words] of noPrompts) {
       const error = errorOf(() => stage.executor({ agent }).run(value as Prompt));
@@ -89,11 +89,11 @@ export const callerCases: readonly ExecutorCase[] = [
         `the error for ${JSON.stringify(value)}`,
       );
       for (const word of words)
-        expect(error?.message.includes(word) === true, `"${word}" in: ${error?.message}`);
+        expect(error?.message.includes(word) === true, `"${word}" in the message: ${error?.message}`);
     }
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('messages may have a text as their content', async (stage) => {
+  the('messages may have a string as their content', async (stage) => {
     const agent = scriptedModel([textResponse('Done.')]);
     const prompt: Prompt = [
       { role: 'user', content: 'Look.' },
@@ -113,7 +113,7 @@ export const callerCases: readonly ExecutorCase[] = [
     ];
     expectEqual(outline(agent.requests[0]?.messages ?? []), wanted, 'the request');
   }),
-  the('what is no text and no parts cannot be said to a run', async (stage) => {
+  the('a steering message that is neither a string nor parts is rejected', async (stage) => {
     const run = stage.run({
       agent: scriptedModel([calls(['one']), textResponse('Done.')]),
       tools: [probeTools().tool('one')],
@@ -123,9 +123,9 @@ export const callerCases: readonly ExecutorCase[] = [
       expectEqual(error?.code, 'bad_prompt', `the error for ${JSON.stringify(value)}`);
     }
     expectEqual((await stage.until(run)).status, 'complete', 'the status');
-    expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'what the log holds of it');
+    expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'the number of user messages in the log');
   }),
-  the('what is no decision decides nothing: the question stays open [P21]', async (stage) => {
+  the('an invalid decision is rejected, and the approval stays open [P21]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one')], gate: asks, attended: true });
@@ -136,7 +136,11 @@ export const callerCases: readonly ExecutorCase[] = [
       expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
     }
     expectEqual(names, [], 'the tools that ran');
-    expectEqual(run.decide(asked?.approvalId ?? '', { decision: 'deny' }), true, 'a clear decision');
+    expectEqual(
+      run.decide(asked?.approvalId ?? '', { decision: 'deny' }),
+      true,
+      'whether a valid decision is accepted',
+    );
     await stage.until(run);
     const decided = ofType(stage.storedOf(run), 'approval_decided');
     expectEqual(
@@ -145,7 +149,7 @@ export const callerCases: readonly ExecutorCase[] = [
       'the decisions in the log',
     );
   }),
-  the('a session is not continued with what is no decision [P21]', async (stage) => {
+  the('resuming a session with an invalid decision fails [P21]', async (stage) => {
     const agent = scriptedModel([calls(['one'])]);
     await stage.play({ agent, tools: [probeTools().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
     const before = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
@@ -160,6 +164,6 @@ export const callerCases: readonly ExecutorCase[] = [
       }
     }
     const after = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
-    expectEqual([after, names.length], [before, 0], 'what changed');
+    expectEqual([after, names.length], [before, 0], 'the number of events and of tools that ran');
   }),
 ];

@@ -22,21 +22,21 @@ const the = group('cancel');
 
 const never = <Value>(): Promise<Value> => new Promise<Value>(() => {});
 
-/** Cancels a run that has come to rest; it must give control back within 250 ms (promise 3). */
+/** Cancels a run that is idle; the run must end within 250 ms (P3). */
 async function cancelled(stage: RunFixture, run: Run): Promise<RunResult> {
   await stage.advance(2000);
   const before = stage.elapsed;
-  expectEqual(run.cancel(), true, 'whether the cancel was heard');
+  expectEqual(run.cancel(), true, 'whether the cancel was accepted');
   const result = await stage.until(run);
   const took = stage.elapsed - before;
-  expect(took <= 250, `control back within 250 ms, found ${took}`);
-  expectEqual([result.status, result.error?.kind], ['cancelled', 'aborted'], 'the end');
+  expect(took <= 250, `an end within 250 ms, found ${took}`);
+  expectEqual([result.status, result.error?.kind], ['cancelled', 'aborted'], 'the outcome');
   return result;
 }
 
-/** A run that stands still somewhere and does not heed its signal. */
+/** A run that hangs and ignores its signal. */
 function hanging(where: string, options: () => ExecutorOptions, rest: RunOptions = {}): ExecutorCase {
-  return the(`a run that hangs in ${where} gives control back within 250 ms [P3]`, async (stage) => {
+  return the(`a cancel ends a run that hangs in ${where} within 250 ms [P3]`, async (stage) => {
     await cancelled(stage, stage.run(options(), 'Go.', rest));
   });
 }
@@ -47,12 +47,12 @@ const oneCall = () => scriptedModel([calls(['one', 'two'])]);
 const hangingCases: readonly ExecutorCase[] = [
   hanging('a request', () => ({ agent: scriptedModel([noResponse()]) })),
   hanging('a tool', () => ({ agent: oneCall(), tools: [probeTools().tool('one', { execute: never })] })),
-  hanging('tools that run together', () => ({
+  hanging('parallel tools', () => ({
     agent: oneCall(),
     tools: ['one', 'two'].map((name) => probeTools().tool(name, { effect: 'read', execute: never })),
   })),
   hanging('the gate', () => ({ agent: oneCall(), tools: [probeTools().tool('one')], gate: never })),
-  hanging('the check of arguments', () => ({
+  hanging('validate', () => ({
     agent: oneCall(),
     tools: [probeTools().tool('one', { validate: never })],
   })),
@@ -77,12 +77,12 @@ const hangingCases: readonly ExecutorCase[] = [
 
 const momentCases: readonly ExecutorCase[] = [
   the(
-    'a run that is cancelled before it starts makes no request, and its prompt is kept [P3]',
+    'a run that is cancelled before it starts makes no request and keeps its prompt [P3]',
     async (stage) => {
       const agent = scriptedModel([textResponse('Never asked.')]);
       const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
       const result = await stage.until(run);
-      expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
+      expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the outcome');
       expectEqual(result.messages.length, 1, 'the messages');
       expectEqual(
         stage.storedOf(run).map(({ type }) => type),
@@ -91,14 +91,14 @@ const momentCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  the('a cancel right after the start is heard [P3]', async (stage) => {
+  the('a cancel right after the start is accepted [P3]', async (stage) => {
     const agent = scriptedModel([textResponse('Never asked.')]);
     const run = stage.run({ agent });
-    expectEqual(run.cancel(), true, 'whether it was heard');
+    expectEqual(run.cancel(), true, 'whether the cancel was accepted');
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('a request that heeds the signal is heard out: what it wasted is counted [P14]', async (stage) => {
+  the('a request that follows the signal can report its wasted tokens, which count [P14]', async (stage) => {
     const wasted = { inputTokens: 50, outputTokens: 5 };
     const error = new AgentError({ kind: 'aborted', message: 'Aborted.', attempts: 1, wasted });
     const agent = scriptedModel([
@@ -106,31 +106,32 @@ const momentCases: readonly ExecutorCase[] = [
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(error))),
     ]);
     const result = await cancelled(stage, stage.run({ agent }));
-    expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'what is counted');
+    expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'the tokens counted');
   }),
-  the('an answer that comes in spite of the signal is kept, its calls are not run [P9]', async (stage) => {
+  the('a response that arrives despite the signal is kept, but its calls do not run [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((resolve) => signal?.addEventListener('abort', () => resolve(calls(['one'])))),
     ]);
     const result = await cancelled(stage, stage.run({ agent, tools: [tool('one')] }));
-    expectEqual([names.length, result.metrics.invocations], [0, 1], 'what came of it');
+    expectEqual(
+      [names.length, result.metrics.invocations],
+      [0, 1],
+      'the number of calls that ran and of responses',
+    );
     expect(resultTexts(result.messages)[0]?.includes('cancelled') === true, 'the reason in the result');
   }),
-  the(
-    'what had begun says that its outcome is unknown, what had not says that it was not run [P9, P12]',
-    async (stage) => {
-      const { tool } = probeTools();
-      const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
-      const result = await cancelled(stage, run);
-      const [first, second] = resultsOf(result.messages);
-      expectEqual([first?.notRun, second?.notRun], [undefined, true], 'what was not run');
-      expect(resultTexts(result.messages)[0]?.includes('unknown') === true, 'the unknown outcome');
-      expect(resultTexts(result.messages)[1]?.includes('cancelled') === true, 'the reason');
-    },
-  ),
-  the('a tool that stops at the signal is heard [P3]', async (stage) => {
+  the('started calls have an unknown outcome, the others are marked as not run [P9, P12]', async (stage) => {
+    const { tool } = probeTools();
+    const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
+    const result = await cancelled(stage, run);
+    const [first, second] = resultsOf(result.messages);
+    expectEqual([first?.notRun, second?.notRun], [undefined, true], 'the results marked as not run');
+    expect(resultTexts(result.messages)[0]?.includes('unknown') === true, 'a result with an unknown outcome');
+    expect(resultTexts(result.messages)[1]?.includes('cancelled') === true, 'the reason in a result');
+  }),
+  the('a tool that stops at the signal can return its result [P3]', async (stage) => {
     const { tool } = probeTools();
     const one = tool('one', {
       execute: (_args, { signal }) =>
@@ -139,16 +140,16 @@ const momentCases: readonly ExecutorCase[] = [
     const result = await cancelled(stage, stage.run({ agent: oneCall(), tools: [one] }));
     expectEqual(resultTexts(result.messages)[0], 'stopped at line 3', 'the result');
   }),
-  the('a cancel beats the answer that was just stored [P4]', async (stage) => {
+  the('a cancel overrides the response that was just stored [P4]', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => {
-      if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was heard');
+      if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was accepted');
     };
     run = stage.run({ agent: scriptedModel([textResponse('All done.')]) }, 'Go.', { onEvent });
     const result = await stage.until(run);
-    expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the end');
+    expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the outcome');
   }),
-  the('a cancel that was heard always counts, at whatever moment it comes [P4]', async (stage) => {
+  the('an accepted cancel always counts, at whatever moment it comes [P4]', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
       const { tool, names } = probeTools();
       const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
@@ -161,20 +162,20 @@ const momentCases: readonly ExecutorCase[] = [
         expectEqual(
           [agent.requests.length, names.length],
           begun,
-          `what began after a cancel at moment ${moment}`,
+          `the work started after a cancel at moment ${moment}`,
         );
       expectEqual(result.status, heard ? 'cancelled' : 'complete', `the status at moment ${moment}`);
     }
   }),
-  the('a cancel between two turns makes no further request [P3]', async (stage) => {
+  the('a cancel between two turns prevents further requests [P3]', async (stage) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
     const agent = scriptedModel([calls(['one']), textResponse('Never asked.')]);
     run = stage.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
     const result = await stage.until(run);
-    expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the end');
+    expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the outcome');
   }),
-  the('a cancel in the middle of a batch leaves the rest unrun [P3]', async (stage) => {
+  the('a cancel in the middle of a batch skips the rest [P3]', async (stage) => {
     const { tool, names } = probeTools();
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
@@ -182,22 +183,22 @@ const momentCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(names, ['one'], 'the tools that ran');
   }),
-  the('after the end a cancel changes nothing and says so', async (stage) => {
+  the('a cancel after the end is not accepted and changes nothing', async (stage) => {
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     await stage.until(run);
     const before = stage.eventsOf(run).length;
-    expectEqual(run.cancel(), false, 'whether it was heard');
+    expectEqual(run.cancel(), false, 'whether the cancel was accepted');
     await stage.advance(1000);
     expectEqual(stage.eventsOf(run).length, before, 'the number of events');
   }),
-  the('a second cancel adds nothing', async (stage) => {
+  the('a second cancel changes nothing', async (stage) => {
     const run = stage.run({ agent: scriptedModel([noResponse()]) });
     await stage.advance(2000);
-    expectEqual([run.cancel(), run.cancel()], [true, true], 'whether they were heard');
+    expectEqual([run.cancel(), run.cancel()], [true, true], 'whether the cancels were accepted');
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'stop_requested').length, 1, 'the stops recorded');
   }),
-  the('nothing that the agent tells after the cancel is shown [P3]', async (stage) => {
+  the('agent events after the cancel are ignored [P3]', async (stage) => {
     let speak: (() => void) | undefined;
     const agent = scriptedModel([
       (_request, { emit }) => {
@@ -221,7 +222,7 @@ const signalCases: readonly ExecutorCase[] = [
     await stage.advance(2000);
     stop.abort();
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
-    expect(runs[0]?.context.signal.aborted === true, 'the signal of the tool aborted');
+    expect(runs[0]?.context.signal.aborted === true, 'the signal of the tool to be aborted');
   }),
   the('a deadline of the caller ends the run as timeout [P4]', async (stage) => {
     const stop = new AbortController();
@@ -231,9 +232,9 @@ const signalCases: readonly ExecutorCase[] = [
     await stage.advance(2000);
     stop.abort(new DOMException('The deadline has passed.', 'TimeoutError'));
     const result = await stage.until(run);
-    expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the end');
+    expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the outcome');
   }),
-  the('a cancelled run that failed as well is cancelled [P4]', async (stage) => {
+  the('a run that is cancelled and also fails is cancelled [P4]', async (stage) => {
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) =>
@@ -260,12 +261,12 @@ const signalCases: readonly ExecutorCase[] = [
     );
     const agent = scriptedModel([textResponse('Revived.')]);
     const result = await stage.until(stage.resume({ agent }, 'two'));
-    expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the end');
+    expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the outcome');
   }),
-  the('a failed request leaves nothing to cancel', async (stage) => {
+  the('a run whose request failed cannot be cancelled', async (stage) => {
     const run = stage.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     await stage.until(run);
-    expectEqual(run.cancel(), false, 'whether it was heard');
+    expectEqual(run.cancel(), false, 'whether the cancel was accepted');
   }),
 ];
 

@@ -19,7 +19,7 @@ const the = group('compaction');
 
 const big = { inputTokens: 5000, outputTokens: 100 };
 
-/** What a provider says about a conversation that does not fit. */
+/** The error that a provider returns for a conversation that does not fit. */
 const full = failedResponse(
   new AgentError({ kind: 'invalid', code: 'context_full', message: 'prompt is too long' }),
 );
@@ -29,7 +29,7 @@ const inShort = (keep: number): Compaction => summarize(() => 'All was read.', {
 const one = () => [probeTools().tool('one')];
 
 const weighing: readonly ExecutorCase[] = [
-  the('a conversation that weighs too much is summarised before the next request', async (stage) => {
+  the('a conversation that is too long is summarized before the next request', async (stage) => {
     const seen: Message[][] = [];
     const compact = summarize(
       (messages) => {
@@ -43,14 +43,14 @@ const weighing: readonly ExecutorCase[] = [
     expectEqual(
       outline(seen[0] ?? []),
       ['user: Go.', 'assistant: ', 'tool_result: one done'],
-      'what was summarised',
+      'the messages to summarize',
     );
     const sent = agent.requests[2]?.messages ?? [];
     expectEqual(sent.length, 3, 'the messages of the next request');
-    expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary first');
-    expectEqual([result.status, seen.length], ['complete', 1], 'the end');
+    expect(outline(sent)[0]?.endsWith('All was read.') === true, 'the summary to come first');
+    expectEqual([result.status, seen.length], ['complete', 1], 'the outcome');
   }),
-  the('a call is never parted from its result [P12]', async (stage) => {
+  the('a call is never separated from its result [P12]', async (stage) => {
     for (const keep of [0, 1, 2, 3, 4, 5, 6]) {
       const agent = scriptedModel([
         calls(['one', 'one', 'one']),
@@ -62,13 +62,13 @@ const weighing: readonly ExecutorCase[] = [
       expectEqual(result.status, 'complete', `the status with ${keep} messages kept`);
     }
   }),
-  the('nothing is summarised below the limit', async (stage) => {
+  the('nothing is summarized below the limit', async (stage) => {
     const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const compact = () => Promise.reject(new Error('not asked for'));
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 5200, compact } });
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('tool output that nobody has counted yet weighs before it is sent', async (stage) => {
+  the('tool output that no response has counted yet counts before the next request', async (stage) => {
     const { tool } = probeTools();
     const tools = [tool('one', { execute: () => 'word '.repeat(6000) })];
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
@@ -76,73 +76,77 @@ const weighing: readonly ExecutorCase[] = [
     expectEqual(
       outline(agent.requests[1]?.messages ?? [])[0]?.endsWith('All was read.'),
       true,
-      'whether the next request begins with the summary',
+      'whether the next request starts with the summary',
     );
   }),
-  the('a conversation that was given weighs before its first request', async (stage) => {
+  the('a conversation passed as the prompt counts before the first request', async (stage) => {
     const given = [
       userMessage('word '.repeat(6000)),
       { role: 'assistant', content: [] },
-      userMessage('Go on.'),
+      userMessage('Continue.'),
     ];
     const agent = scriptedModel([textResponse('Done.')]);
     const options = { agent, context: { maxTokens: 5000, compact: keepLast(1) } };
     await stage.play(options, given as readonly Message[]);
     expectEqual(agent.requests[0]?.messages.length, 2, 'the messages of the first request');
   }),
-  the('where nothing can be left out the run goes on as it is', async (stage) => {
+  the('if nothing can be left out, the run continues unchanged', async (stage) => {
     const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const result = await stage.play({
       agent,
       tools: one(),
       context: { maxTokens: 1, compact: keepLast(99) },
     });
-    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the end');
+    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the outcome');
   }),
 ];
 
 const failing: readonly ExecutorCase[] = [
-  the('a summary that fails ends the run and harms nothing [P1, P12]', async (stage) => {
+  the('a summary that fails ends the run and keeps the history valid [P1, P12]', async (stage) => {
     const compact = summarize(() => Promise.reject(new Error('no words')), { keep: 0 });
     const agent = scriptedModel([calls(['one'], { usage: big })]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
-    expectEqual([result.status, result.error?.message], ['failed', 'no words'], 'the end');
+    expectEqual([result.status, result.error?.message], ['failed', 'no words'], 'the outcome');
     expectEqual(result.messages.length, 3, 'the messages');
   }),
-  the('the second of two ways is taken where the first fails', async (stage) => {
+  the('if the first of two compaction strategies fails, the second is used', async (stage) => {
     const compact = firstOf(() => Promise.reject(new Error('no words')), keepLast(2));
     const agent = scriptedModel([calls(['one'], { usage: big }), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: one(), context: { maxTokens: 1000, compact } });
-    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the end');
+    expectEqual([result.status, agent.requests[1]?.messages.length], ['complete', 3], 'the outcome');
   }),
 ];
 
 const refusing: readonly ExecutorCase[] = [
   the(
-    'a request that the provider finds too long is made again with a shorter conversation',
+    'a request that is too long for the provider is repeated with a shorter conversation',
     async (stage) => {
       const agent = scriptedModel([calls(['one']), full, textResponse('Done.')]);
       const run = stage.run({ agent, tools: one(), context: { compact: inShort(2) } });
       const result = await stage.until(run);
-      expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Done.', 3], 'the end');
+      expectEqual(
+        [result.status, result.text, agent.requests.length],
+        ['complete', 'Done.', 3],
+        'the outcome',
+      );
       expect(
         outline(agent.requests[2]?.messages ?? [])[0]?.endsWith('All was read.') === true,
-        'the summary',
+        'the request to start with the summary',
       );
-      expectEqual(ofType(stage.storedOf(run), 'compacted').length, 1, 'how often it was made shorter');
+      expectEqual(ofType(stage.storedOf(run), 'compacted').length, 1, 'the number of compactions');
     },
   ),
-  the('one that is still too long then fails [P1]', async (stage) => {
+  the('a request that is still too long then fails [P1]', async (stage) => {
     const agent = scriptedModel([calls(['one']), full, full, textResponse('Never asked.')]);
     const result = await stage.play({ agent, tools: one(), context: { compact: inShort(2) } });
     expectEqual(
       [result.status, result.error?.code, agent.requests.length],
       ['failed', 'context_full', 3],
-      'the end',
+      'the outcome',
     );
   }),
   the(
-    'one of which nothing can be left out fails, and so does one that nobody may shorten',
+    'a request that is too long fails if nothing can be left out or no compaction is set',
     async (stage) => {
       for (const context of [{ compact: keepLast(99) }, {}]) {
         const agent = scriptedModel([calls(['one']), full, textResponse('Never asked.')]);
@@ -150,12 +154,12 @@ const refusing: readonly ExecutorCase[] = [
         expectEqual(
           [result.status, result.error?.code, agent.requests.length],
           ['failed', 'context_full', 2],
-          'the end',
+          'the outcome',
         );
       }
     },
   ),
-  the('an answer that filled the window is gone on with in a shorter conversation', async (stage) => {
+  the('a response that fills the context window is continued in a shorter conversation', async (stage) => {
     const agent = scriptedModel([
       calls(['one']),
       textResponse('Half an', { stop: 'context_full' }),
@@ -166,27 +170,27 @@ const refusing: readonly ExecutorCase[] = [
     expectEqual(
       sent.map(({ role }) => role),
       ['user', 'assistant', 'user'],
-      'the sides of the next request',
+      'the roles in the next request',
     );
-    expectEqual([result.status, result.text], ['complete', 'answer.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'answer.'], 'the outcome');
   }),
-  the('a session that failed for its length can be taken up with a way to shorten it', async (stage) => {
+  the('a session that failed because of its length can resume with compaction', async (stage) => {
     const options: ExecutorOptions = { agent: scriptedModel([calls(['one']), full]), tools: one() };
     const first = await stage.play(options, 'Go.', { sessionId: 'long' });
-    expectEqual(first.status, 'failed', 'the status without');
+    expectEqual(first.status, 'failed', 'the status without compaction');
     const agent = scriptedModel([full, textResponse('Done.')]);
     const again = stage.resume({ ...options, agent, context: { compact: inShort(2) } }, 'long');
-    expectEqual((await stage.until(again)).status, 'complete', 'the status with it');
+    expectEqual((await stage.until(again)).status, 'complete', 'the status with compaction');
   }),
 ];
 
 export const compactionCases: readonly ExecutorCase[] = [...weighing, ...failing, ...refusing];
 
-const spilling = group('spill');
+const spilling = group('offload');
 
 export const offloadCases: readonly ExecutorCase[] = [
   spilling(
-    'of a long output the conversation holds both ends, and the rest can be read [P10]',
+    'the conversation contains both ends of a long output, and the rest can be read [P10]',
     async (stage) => {
       const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
       const { tool } = probeTools();
@@ -204,16 +208,16 @@ export const offloadCases: readonly ExecutorCase[] = [
       const [shown = '', read = ''] = resultTexts(result.messages);
       expect(
         shown.length < 5000 && shown.startsWith('line 0\n') && shown.endsWith('line 29999\n'),
-        'both ends',
+        'both ends of the output',
       );
-      expect(text.includes(read.slice(read.indexOf('\n') + 1)), 'a passage of the whole');
+      expect(text.includes(read.slice(read.indexOf('\n') + 1)), 'a passage from the complete output');
       const [event] = ofType(stage.storedOf(run), 'tool_result');
       expectEqual(event?.blobs?.[0]?.bytes, text.length, 'the size in the event');
-      expect(JSON.stringify(event).length < 6000, 'the event to hold no more than the model sees');
+      expect(JSON.stringify(event).length < 6000, 'the event to contain no more than the model receives');
     },
   ),
   spilling(
-    'a place that fails, or never answers, costs the middle of the output alone [P10]',
+    'an offload store that fails or never settles costs only the middle of the output [P10]',
     async (stage) => {
       const { tool } = probeTools();
       for (const put of [() => Promise.reject(new Error('full')), () => new Promise<never>(() => {})]) {
@@ -225,14 +229,14 @@ export const offloadCases: readonly ExecutorCase[] = [
         expectEqual(
           [result.status, shown.length > 10_000 && shown.length < 20_000],
           ['complete', true],
-          'the end',
+          'the outcome',
         );
       }
     },
   ),
 ];
 
-/** The id that an output was put away under, and where the part begins that was left out. */
+/** The id under which an output was stored, and the offset of the part that was left out. */
 function referenceIn(messages: readonly Message[]): { id: string; offset: number } {
   const found = /read_blob with (\{.*?\})/.exec(resultTexts(messages).join('\n'))?.[1];
   return JSON.parse(found ?? '{}');

@@ -16,7 +16,7 @@ import { group } from './setup/cases.ts';
 const events = group('events');
 const readers = group('readers');
 
-/** An answer that is told in deltas first. */
+/** A response that emits text deltas first. */
 function told(count: number): ModelStep {
   return (_request, { emit }) => {
     for (let index = 0; index < count; index += 1)
@@ -28,7 +28,7 @@ function told(count: number): ModelStep {
 
 const types = (seen: readonly RunEvent[]): string[] => seen.map(({ type }) => type);
 
-/** The log of a scenario, as bytes. */
+/** The log of a scenario, as JSON text. */
 async function logOf(newStage: NewStage, name: string): Promise<string> {
   const stage = newStage();
   const scenario = scenarios.find((one) => one.name === name);
@@ -39,32 +39,35 @@ async function logOf(newStage: NewStage, name: string): Promise<string> {
 }
 
 export const eventCases: readonly ExecutorCase[] = [
-  events('a run is told in order: stored events in their places, live ones between', async (stage) => {
-    const run = stage.run({
-      agent: scriptedModel([calls(['one']), told(2)]),
-      tools: [probeTools().tool('one')],
-    });
-    await stage.until(run);
-    expectEqual(
-      types(stage.eventsOf(run)),
-      [
-        'started',
-        'user',
-        'status',
-        'assistant',
-        'tool_started',
-        'status',
-        'tool_result',
-        'status',
-        'text_delta',
-        'text_delta',
-        'text',
-        'assistant',
-        'finished',
-      ],
-      'the events',
-    );
-  }),
+  events(
+    'the events of a run are in order: stored events in sequence, live events in between',
+    async (stage) => {
+      const run = stage.run({
+        agent: scriptedModel([calls(['one']), told(2)]),
+        tools: [probeTools().tool('one')],
+      });
+      await stage.until(run);
+      expectEqual(
+        types(stage.eventsOf(run)),
+        [
+          'started',
+          'user',
+          'status',
+          'assistant',
+          'tool_started',
+          'status',
+          'tool_result',
+          'status',
+          'text_delta',
+          'text_delta',
+          'text',
+          'assistant',
+          'finished',
+        ],
+        'the events',
+      );
+    },
+  ),
   events('the first event names session and run', async (stage) => {
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'mine' });
     await stage.until(run);
@@ -72,7 +75,7 @@ export const eventCases: readonly ExecutorCase[] = [
     expectEqual(first, { type: 'started', v: 1, sessionId: 'mine', runId: run.id }, 'the first event');
     expectEqual(run.sessionId, 'mine', 'the session of the run');
   }),
-  events('whatever the agent tells is shown as it is', async (stage) => {
+  events('all events of the agent are emitted unchanged', async (stage) => {
     const shown: AgentEvent[] = [
       { type: 'reasoning_delta', index: 0, text: 'Hm' },
       { type: 'reasoning', index: 0, text: 'Hm' },
@@ -89,9 +92,9 @@ export const eventCases: readonly ExecutorCase[] = [
     const run = stage.run({ agent });
     await stage.until(run);
     const live = stage.eventsOf(run).filter((event) => !isStored(event));
-    expectEqual(live.slice(2), shown, 'what is shown');
+    expectEqual(live.slice(2), shown, 'the events emitted');
   }),
-  events('what an agent tells after its answer is shown to nobody', async (stage) => {
+  events('events of an agent after its response are ignored', async (stage) => {
     let speak: (() => void) | undefined;
     const agent = scriptedModel([
       (_request, { emit }) => {
@@ -107,15 +110,15 @@ export const eventCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expect(!types(stage.eventsOf(run)).includes('text_delta'), 'no late delta');
   }),
-  events('the same seed and script give the same bytes', async (_stage, newStage) => {
+  events('the same seed and script produce identical bytes', async (_stage, newStage) => {
     for (const { name } of scenarios.slice(0, 4)) {
       expectEqual(await logOf(newStage, name), await logOf(newStage, name), `the log of ${name}`);
     }
   }),
-  events('nothing live is made when nobody watches, and the result is the same', async (stage) => {
+  events('the result is the same without a reader', async (stage) => {
     const executor = stage.executor({ agent: scriptedModel([told(3)]) });
     const result = await stage.until(executor.run('Go.'));
-    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
   }),
 ];
 
@@ -126,42 +129,39 @@ const collect = async (from: AsyncIterable<RunEvent>): Promise<RunEvent[]> => {
 };
 
 export const readerCases: readonly ExecutorCase[] = [
-  readers(
-    'a reader that comes late gets the stored events, the answer so far, then all as they come',
-    async (stage) => {
-      const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
-      const run = stage.run({
-        agent: scriptedModel([
-          (_request, { emit }) => {
-            emit?.({ type: 'text_delta', index: 0, text: 'early' });
-            return held.promise.then((answer) => {
-              emit?.({ type: 'text_delta', index: 0, text: 'late' });
-              return answer;
-            });
-          },
-        ]),
-      });
-      await stage.advance(1000);
-      const late = collect(run);
-      held.resolve(textResponse('Done.'));
-      await stage.until(run);
-      const seen = await stage.until(late);
-      expectEqual(
-        types(seen),
-        ['started', 'user', 'status', 'text_delta', 'text_delta', 'assistant', 'finished'],
-        'what the late reader got',
-      );
-      const deltas = seen.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
-      expectEqual(deltas, ['early', 'late'], 'the text');
-    },
-  ),
-  readers('a reader that comes after the end gets the stored events and ends', async (stage) => {
+  readers('a late reader gets the stored events, the response so far, then all new events', async (stage) => {
+    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+    const run = stage.run({
+      agent: scriptedModel([
+        (_request, { emit }) => {
+          emit?.({ type: 'text_delta', index: 0, text: 'early' });
+          return held.promise.then((answer) => {
+            emit?.({ type: 'text_delta', index: 0, text: 'late' });
+            return answer;
+          });
+        },
+      ]),
+    });
+    await stage.advance(1000);
+    const late = collect(run);
+    held.resolve(textResponse('Done.'));
+    await stage.until(run);
+    const seen = await stage.until(late);
+    expectEqual(
+      types(seen),
+      ['started', 'user', 'status', 'text_delta', 'text_delta', 'assistant', 'finished'],
+      'the events that the late reader got',
+    );
+    const deltas = seen.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
+    expectEqual(deltas, ['early', 'late'], 'the text');
+  }),
+  readers('a reader that starts after the end gets the stored events and ends', async (stage) => {
     const run = stage.run({ agent: scriptedModel([told(2)]) });
     await stage.until(run);
     const seen = await stage.until(collect(run));
-    expectEqual(types(seen), ['started', 'user', 'assistant', 'finished'], 'what it got');
+    expectEqual(types(seen), ['started', 'user', 'assistant', 'finished'], 'the events that the reader got');
   }),
-  readers('a reader that leaves changes nothing', async (stage) => {
+  readers('a reader that stops early does not affect the run', async (stage) => {
     const run = stage.run({
       agent: scriptedModel([calls(['one']), textResponse('Done.')]),
       tools: [probeTools().tool('one')],
@@ -172,27 +172,27 @@ export const readerCases: readonly ExecutorCase[] = [
     await stage.until(leaving);
     expectEqual((await stage.until(run)).status, 'complete', 'the status');
   }),
-  readers('a reader that leaves while it waits is let go', async (stage) => {
+  readers('a reader that stops while it waits is released', async (stage) => {
     const run = stage.run({ agent: scriptedModel([() => new Promise(() => {})]) });
     await stage.advance(1000);
     const reader = run[Symbol.asyncIterator]();
     for (let taken = 0; taken < 3; taken += 1) await stage.until(reader.next());
     const waiting = reader.next();
     await reader.return?.();
-    expectEqual((await stage.until(waiting)).done, true, 'whether it was let go');
-    expectEqual((await stage.until(reader.next())).done, true, 'whether it has ended');
+    expectEqual((await stage.until(waiting)).done, true, 'whether the pending read ended');
+    expectEqual((await stage.until(reader.next())).done, true, 'whether the reader has ended');
     run.cancel();
     await stage.until(run);
   }),
-  readers('two events asked for at once are two events', async (stage) => {
+  readers('two pending reads get two events', async (stage) => {
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     const reader = run[Symbol.asyncIterator]();
     const both = Promise.all([reader.next(), reader.next(), reader.next(), reader.next(), reader.next()]);
     const seen = (await stage.until(both)).map(({ value }) => value?.type);
-    expectEqual(seen, ['started', 'user', 'status', 'assistant', 'finished'], 'what came');
-    expectEqual((await stage.until(reader.next())).done, true, 'the end');
+    expectEqual(seen, ['started', 'user', 'status', 'assistant', 'finished'], 'the events read');
+    expectEqual((await stage.until(reader.next())).done, true, 'whether the reader has ended');
   }),
-  readers('a slow reader loses no stored event and holds nobody up', async (stage) => {
+  readers('a slow reader loses no stored event and does not delay the run', async (stage) => {
     const agent = scriptedModel([calls(['one']), told(25_000)]);
     const run = stage.executor({ agent, tools: [probeTools().tool('one')] }).run('Go.');
     const reader = run[Symbol.asyncIterator]();
@@ -202,10 +202,10 @@ export const readerCases: readonly ExecutorCase[] = [
       seen.push(next.value);
     const stored = seen.filter(isStored);
     const kept = await stage.until(Promise.resolve(stage.store.read(run.sessionId)));
-    expectEqual(stored, kept, 'the stored events it got');
+    expectEqual(stored, kept, 'the stored events that the reader got');
     expect(seen.length <= 10_100, `a bounded number of live events, found ${seen.length}`);
   }),
-  readers('a listener that throws, or rejects later, is its own affair [P18]', async (stage) => {
+  readers('a listener that throws or rejects does not affect the run [P18]', async (stage) => {
     const seen: string[] = [];
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', {
       onEvent() {
@@ -216,28 +216,35 @@ export const readerCases: readonly ExecutorCase[] = [
     run.subscribe(faulty);
     run.subscribe(({ type }) => seen.push(type));
     const result = await stage.until(run);
-    expectEqual([result.status, seen.at(-1)], ['complete', 'finished'], 'the end');
+    expectEqual([result.status, seen.at(-1)], ['complete', 'finished'], 'the outcome');
   }),
-  readers('a listener is called until it is stopped, each of two by itself', async (stage) => {
-    const seen: string[] = [];
-    const listener = ({ type }: RunEvent) => void seen.push(type);
-    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
-    const run = stage.run({ agent: scriptedModel([() => held.promise]) });
-    const stops = [run.subscribe(listener), run.subscribe(listener)];
-    await stage.advance(1000);
-    const before = seen.length;
-    stops[0]?.();
-    stops[0]?.();
-    held.resolve(textResponse('Done.'));
-    await stage.until(run);
-    expectEqual([before, seen.slice(before)], [4, ['assistant', 'finished']], 'what it was called with');
-    run.subscribe(listener)();
-    expectEqual(seen.length, before + 2, 'nothing after the end');
-  }),
-  readers('a run is awaited like a promise, and its result is one', async (stage) => {
+  readers(
+    'a listener is called until it unsubscribes, and each subscription is independent',
+    async (stage) => {
+      const seen: string[] = [];
+      const listener = ({ type }: RunEvent) => void seen.push(type);
+      const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+      const run = stage.run({ agent: scriptedModel([() => held.promise]) });
+      const stops = [run.subscribe(listener), run.subscribe(listener)];
+      await stage.advance(1000);
+      const before = seen.length;
+      stops[0]?.();
+      stops[0]?.();
+      held.resolve(textResponse('Done.'));
+      await stage.until(run);
+      expectEqual(
+        [before, seen.slice(before)],
+        [4, ['assistant', 'finished']],
+        'the events before and after the first unsubscribe',
+      );
+      run.subscribe(listener)();
+      expectEqual(seen.length, before + 2, 'the number of events after the end');
+    },
+  ),
+  readers('a run can be awaited like a promise, and so can its result', async (stage) => {
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
     const awaited = await stage.until(run);
     expect(awaited === (await run.result), 'the same result');
-    expectEqual(await stage.until(run.then(({ text }) => text)), 'Done.', 'what then gives');
+    expectEqual(await stage.until(run.then(({ text }) => text)), 'Done.', 'the value of then');
   }),
 ];

@@ -24,11 +24,11 @@ import { steerCases } from './steer.ts';
 import { toolCases } from './tools.ts';
 import { waitingCases } from './waiting.ts';
 
-/** A store under which the executor has to keep its promises. */
+/** A store to test with the executor. */
 export interface ExecutorSubject {
-  /** For reports only: no case looks at it. */
+  /** Name for reports. */
   readonly name: string;
-  /** Makes a new, empty store. Called once for each case. */
+  /** Returns a new, empty store. Called once for each case. */
   store(runtime: Runtime): Store;
 }
 
@@ -59,9 +59,9 @@ const definitions: readonly ExecutorCase[] = [
 ];
 
 /**
- * What the executor promises whatever the store: each case with the store as it is and with one whose answers
- * take their time, and a run over a store that fails at each of its moments. Time is the case's own, so
- * nothing waits.
+ * Returns the cases that the executor must pass with any store. Each case runs with the store itself and with
+ * a slowed-down one. Further cases run over a store that fails at each of its operations. The cases use a
+ * fake clock, so nothing waits.
  */
 export function executorContract(subject: ExecutorSubject): ContractCase[] {
   const slow = definitions.map((definition, index) =>
@@ -70,7 +70,7 @@ export function executorContract(subject: ExecutorSubject): ContractCase[] {
     ),
   );
   return [
-    ...definitions.map((definition) => bound(definition, subject, 'at once')),
+    ...definitions.map((definition) => bound(definition, subject, 'fast store')),
     ...slow,
     ...storeCases.map((definition) => bound(definition, subject, 'failing store')),
   ];

@@ -16,7 +16,7 @@ import { group } from './setup/cases.ts';
 
 const the = group('gate');
 
-/** Two tools, one of which a person is asked about, called together. */
+/** Two tools that are called together; one needs an approval. */
 interface ApprovalProbe extends ProbeTools {
   readonly gate: Gate;
   readonly tools: readonly Tool[];
@@ -38,14 +38,14 @@ const script = (): ModelStep[] => [
   textResponse('Done.'),
 ];
 
-/** Waits until a person is asked and gives the approval's id. */
+/** Waits until an approval is requested and returns its id. */
 async function asked(stage: RunFixture, run: Run): Promise<string> {
   await stage.advance(1000);
   return ofType(stage.storedOf(run), 'approval_requested')[0]?.approvalId ?? '';
 }
 
 function denies(what: string, verdict: () => unknown): ExecutorCase {
-  return the(`a gate that ${what} denies [P21]`, async (stage) => {
+  return the(`a gate that ${what} denies the call [P21]`, async (stage) => {
     const { tool, names } = probeTools();
     const gate = verdict as Gate;
     const result = await stage.play({
@@ -54,13 +54,13 @@ function denies(what: string, verdict: () => unknown): ExecutorCase {
       gate,
     });
     expectEqual(names, [], 'the tools that ran');
-    expectEqual(resultsOf(result.messages)[0]?.notRun, true, 'a call that was not run');
+    expectEqual(resultsOf(result.messages)[0]?.notRun, true, 'the calls that did not run');
     expectEqual(result.status, 'complete', 'the status');
   });
 }
 
 const verdictCases: readonly ExecutorCase[] = [
-  the('the gate sees the whole batch before anything starts [P21]', async (stage) => {
+  the('the gate sees the whole batch before any tool starts [P21]', async (stage) => {
     const { tool, names } = probeTools();
     const seen: number[] = [];
     const gate: Gate = () => {
@@ -69,9 +69,9 @@ const verdictCases: readonly ExecutorCase[] = [
     };
     const tools = [tool('a', { effect: 'read', subject: () => 'the subject' }), tool('b')];
     await stage.play({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools, gate });
-    expectEqual(seen, [0, 0], 'the tools that had run when the gate was asked');
+    expectEqual(seen, [0, 0], 'the tools that had run when the gate was called');
   }),
-  the('the gate learns name, arguments, effect and subject', async (stage) => {
+  the('the gate receives name, arguments, effect and subject', async (stage) => {
     const { tool } = probeTools();
     const judged: GateCall[] = [];
     const gate: Gate = (call) => {
@@ -91,9 +91,9 @@ const verdictCases: readonly ExecutorCase[] = [
       effect: 'read',
       subject: 'path a',
     };
-    expectEqual(judged, [expected], 'what the gate was told');
+    expectEqual(judged, [expected], 'the call that the gate received');
   }),
-  the('arguments that the gate sets are checked again, run and recorded [P9, P21]', async (stage) => {
+  the('arguments that the gate sets are validated again, run and recorded [P9, P21]', async (stage) => {
     const { tool, runs } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const one = tool('one', { parameters });
@@ -105,10 +105,10 @@ const verdictCases: readonly ExecutorCase[] = [
     expectEqual(
       ofType(stage.storedOf(run), 'tool_started')[0]?.arguments,
       { path: 'b' },
-      'the recorded ones',
+      'the recorded arguments',
     );
   }),
-  the('arguments that change each time they are read run as they are recorded [P9, P21]', async (stage) => {
+  the('arguments that change on each read run as recorded [P9, P21]', async (stage) => {
     const { tool, runs } = probeTools();
     let reads = 0;
     const own = {
@@ -125,18 +125,22 @@ const verdictCases: readonly ExecutorCase[] = [
     });
     await stage.until(run);
     const recorded = ofType(stage.storedOf(run), 'tool_started')[0]?.arguments;
-    expectEqual([runs[0]?.arguments, recorded], [{ path: 'reading 1' }, { path: 'reading 1' }], 'what ran');
+    expectEqual(
+      [runs[0]?.arguments, recorded],
+      [{ path: 'reading 1' }, { path: 'reading 1' }],
+      'the arguments that ran',
+    );
   }),
-  the('arguments that the gate sets and the tool refuses are not run [P9, P21]', async (stage) => {
+  the('arguments that the gate sets and the tool rejects do not run [P9, P21]', async (stage) => {
     const { tool, names } = probeTools();
     const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
     const agent = scriptedModel([calls([{ name: 'one', arguments: { path: 'a' } }]), textResponse('I see.')]);
     const gate: Gate = () => ({ type: 'allow', arguments: { path: 7 } });
     const result = await stage.play({ agent, tools: [tool('one', { parameters })], gate });
     expectEqual(names, [], 'the tools that ran');
-    expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate named in the result');
+    expect(resultTexts(result.messages)[0]?.includes('gate') === true, 'the gate to be named in the result');
   }),
-  the('a denied call tells the model why [P21]', async (stage) => {
+  the('the reason for a denied call reaches the model [P21]', async (stage) => {
     const { tool } = probeTools();
     const gate: Gate = () => ({ type: 'deny', message: 'Not on a Sunday.' });
     const run = stage.run({
@@ -147,30 +151,30 @@ const verdictCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual(resultTexts(result.messages), ['Not on a Sunday.'], 'the results');
     const [event] = ofType(stage.storedOf(run), 'tool_result');
-    expectEqual([event?.denied, event?.notRun], [true, true], 'what watchers are told');
+    expectEqual([event?.denied, event?.notRun], [true, true], 'the results for display');
   }),
   denies('throws', () => {
     throw new Error('no gate today');
   }),
   denies('rejects', () => Promise.reject(new Error('no gate today'))),
-  denies('answers nothing', () => undefined),
-  denies('answers with a word nobody knows', () => ({ type: 'yes' })),
-  denies('allows arguments that are none', () => ({ type: 'allow', arguments: 'all' })),
-  denies('denies without a reason', () => ({ type: 'deny' })),
+  denies('returns undefined', () => undefined),
+  denies('returns an unknown verdict', () => ({ type: 'yes' })),
+  denies('allows the call with invalid arguments', () => ({ type: 'allow', arguments: 'all' })),
+  denies('denies the call without a reason', () => ({ type: 'deny' })),
 ];
 
 const attendedCases: readonly ExecutorCase[] = [
-  the('nothing of the batch starts before a person has decided [P21]', async (stage) => {
+  the('no call of the batch starts before the user has decided [P21]', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
     expectEqual(names, [], 'the tools that ran');
-    expect(run.decide(approvalId, { decision: 'allow' }), 'the answer to count');
+    expect(run.decide(approvalId, { decision: 'allow' }), 'the decision to count');
     const result = await stage.until(run);
     expectEqual(names, ['read', 'write'], 'the tools that ran');
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('what a person is shown is what will run [P21]', async (stage) => {
+  the('the arguments shown to the user are the arguments that run [P21]', async (stage) => {
     const probe = probeTools();
     const preview = () => Promise.resolve({ summary: '+1', diff: '+line' });
     const write = probe.tool('write', { preview, subject: () => 'a' });
@@ -182,12 +186,12 @@ const attendedCases: readonly ExecutorCase[] = [
     });
     await asked(stage, run);
     const [event] = ofType(stage.storedOf(run), 'approval_requested');
-    expectEqual([event?.summary, event?.diff, event?.subject], ['+1', '+line', 'a'], 'what is shown');
+    expectEqual([event?.summary, event?.diff, event?.subject], ['+1', '+line', 'a'], 'the preview shown');
     expectEqual(event?.arguments, { path: 'a' }, 'the arguments shown');
     run.cancel();
     await stage.until(run);
   }),
-  the('the gate and the person learn why a tool wants a person to look [P21]', async (stage) => {
+  the('the gate and the user receive the reason why a tool requires an approval [P21]', async (stage) => {
     const probe = probeTools();
     const judged: GateCall[] = [];
     const run = stage.run({
@@ -204,12 +208,12 @@ const attendedCases: readonly ExecutorCase[] = [
     expectEqual(
       [judged[0]?.mustAsk, event?.mustAsk],
       ['hook is protected.', 'hook is protected.'],
-      'the why',
+      'the reasons',
     );
     run.cancel();
     await stage.until(run);
   }),
-  the('a tool that cannot say whether a person has to look wants one [P21]', async (stage) => {
+  the('a tool whose approval check fails requires an approval [P21]', async (stage) => {
     const { tool } = probeTools();
     const judged: GateCall[] = [];
     const mustAsk = () => {
@@ -224,9 +228,12 @@ const attendedCases: readonly ExecutorCase[] = [
       tools: [tool('a', { mustAsk })],
       gate,
     });
-    expect(judged[0]?.mustAsk?.includes('no disk today') === true, 'the reason in what the gate is told');
+    expect(
+      judged[0]?.mustAsk?.includes('no disk today') === true,
+      'the reason in the call that the gate received',
+    );
   }),
-  the('what became protected after it was decided is not run [P21]', async (stage) => {
+  the('a call that became protected after it was allowed does not run [P21]', async (stage) => {
     const probe = probeTools();
     let target = 'src';
     const link = probe.tool('link', {
@@ -244,18 +251,18 @@ const attendedCases: readonly ExecutorCase[] = [
       'the reason in the result',
     );
   }),
-  the('a person who denies may say why', async (stage) => {
+  the('a user who denies a call can give a reason', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     expect(
       run.decide(await asked(stage, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
-      'the answer to count',
+      'the decision to count',
     );
     const result = await stage.until(run);
     expectEqual(names, ['read'], 'the tools that ran');
-    expectEqual(resultTexts(result.messages)[1], 'Ask me tomorrow.', 'what the model is told');
+    expectEqual(resultTexts(result.messages)[1], 'Ask me tomorrow.', 'the result for the model');
   }),
-  the('an answer counts once [P21]', async (stage) => {
+  the('a decision counts once [P21]', async (stage) => {
     const { names, ...rest } = asking();
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...rest });
     const approvalId = await asked(stage, run);
@@ -265,20 +272,24 @@ const attendedCases: readonly ExecutorCase[] = [
     ];
     await stage.until(run);
     counted.push(run.decide(approvalId, { decision: 'allow' }));
-    expectEqual(counted, [true, false, false], 'which answers counted');
+    expectEqual(counted, [true, false, false], 'the decisions that counted');
     expectEqual(names, ['read'], 'the tools that ran');
     expectEqual(ofType(stage.storedOf(run), 'approval_decided').length, 1, 'the decisions recorded');
   }),
-  the('an answer to something that nobody asked does not count [P21]', async (stage) => {
+  the('a decision about an unknown approval does not count [P21]', async (stage) => {
     const run = stage.run({ agent: scriptedModel(script()), attended: true, ...asking() });
     const approvalId = await asked(stage, run);
-    expectEqual(run.decide('something-else', { decision: 'allow' }), false, 'whether it counted');
+    expectEqual(run.decide('something-else', { decision: 'allow' }), false, 'whether the decision counted');
     run.cancel();
-    expectEqual(run.decide(approvalId, { decision: 'allow' }), false, 'whether it counted after a cancel');
+    expectEqual(
+      run.decide(approvalId, { decision: 'allow' }),
+      false,
+      'whether the decision counted after a cancel',
+    );
     await stage.until(run);
   }),
   the(
-    'each call of a batch is decided by itself, and the gate is asked once about each [P21]',
+    'each call of a batch is decided separately, and the gate is called once for each [P21]',
     async (stage) => {
       const probe = probeTools();
       const judged: string[] = [];
@@ -301,11 +312,11 @@ const attendedCases: readonly ExecutorCase[] = [
       run.decide(ids[0] ?? '', { decision: 'deny' });
       await stage.until(run);
       expectEqual(probe.names, ['b', 'c'], 'the tools that ran');
-      expectEqual(judged, ['a', 'b', 'c'], 'what the gate was asked about');
+      expectEqual(judged, ['a', 'b', 'c'], 'the calls that the gate received');
     },
   ),
   the(
-    'the time that a person takes is told and does not count towards the time limit [P2]',
+    'the time until a decision is recorded and does not count towards the time limit [P2]',
     async (stage) => {
       const run = stage.run({
         agent: scriptedModel(script()),
@@ -318,7 +329,7 @@ const attendedCases: readonly ExecutorCase[] = [
       run.decide(approvalId, { decision: 'allow' });
       const result = await stage.until(run);
       expectEqual(result.status, 'complete', 'the status');
-      expect(result.metrics.waitedMs >= 3_600_000, `an hour of waiting, found ${result.metrics.waitedMs}`);
+      expect(result.metrics.waitedMs >= 3_600_000, `one hour of waiting, found ${result.metrics.waitedMs}`);
     },
   ),
 ];

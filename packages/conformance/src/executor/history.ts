@@ -22,7 +22,7 @@ const the = group('history');
 
 const halfPair = '\ud83d';
 
-/** Something goes wrong in the first run of a session; the second must be none the worse. */
+/** The first run of a session fails or ends early; the second must work normally. */
 function goesOnAfter(
   what: string,
   spoil: (stage: RunFixture, sessionId: string) => Promise<unknown>,
@@ -31,7 +31,7 @@ function goesOnAfter(
     await spoil(stage, 'one');
     const agent = scriptedModel([textResponse('Better now.')]);
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
-    expectEqual([result.status, result.text], ['complete', 'Better now.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Better now.'], 'the outcome');
     const sent = agent.requests[0]?.messages ?? [];
     expectEqual(outline(sent).at(0), 'user: Go.', 'the first message');
     expectEqual(outline(sent).at(-1), 'user: And now?', 'the last message');
@@ -42,7 +42,7 @@ const goesOnCases: readonly ExecutorCase[] = [
   goesOnAfter('a failed request', (stage, sessionId) =>
     stage.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) }, 'Go.', { sessionId }),
   ),
-  goesOnAfter('a failed request behind tool results', (stage, sessionId) =>
+  goesOnAfter('a failed request that follows tool results', (stage, sessionId) =>
     stage.play(
       {
         agent: scriptedModel([calls(['one']), failedResponse(new Error('gone'))]),
@@ -54,7 +54,7 @@ const goesOnCases: readonly ExecutorCase[] = [
       },
     ),
   ),
-  goesOnAfter('a cut answer with calls', (stage, sessionId) =>
+  goesOnAfter('a truncated response with calls', (stage, sessionId) =>
     stage.play({ agent: scriptedModel([calls(['one'], { stop: 'max_tokens' })]) }, 'Go.', { sessionId }),
   ),
   goesOnAfter('a limit in the middle of a batch', (stage, sessionId) =>
@@ -68,7 +68,7 @@ const goesOnCases: readonly ExecutorCase[] = [
       { sessionId },
     ),
   ),
-  goesOnAfter('an empty answer', (stage, sessionId) =>
+  goesOnAfter('an empty response', (stage, sessionId) =>
     stage.play({ agent: scriptedModel([modelResponse([])]) }, 'Go.', { sessionId }),
   ),
   goesOnAfter('a cancelled batch', async (stage, sessionId) => {
@@ -78,7 +78,7 @@ const goesOnCases: readonly ExecutorCase[] = [
     run.cancel();
     await stage.until(run);
   }),
-  goesOnAfter('a wait for a person', (stage, sessionId) =>
+  goesOnAfter('a pending approval', (stage, sessionId) =>
     stage.play(
       {
         agent: scriptedModel([calls(['one', 'two'])]),
@@ -103,13 +103,13 @@ const imported: readonly Message[] = [
   },
   { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: 'B' }] },
   { role: 'tool_result', toolCallId: 'b', content: [{ type: 'text', text: 'B again' }] },
-  { role: 'tool_result', toolCallId: 'z', content: [{ type: 'text', text: 'nobody asked' }] },
+  { role: 'tool_result', toolCallId: 'z', content: [{ type: 'text', text: 'a result without a call' }] },
   userMessage('Well?'),
 ];
 
 export const historyCases: readonly ExecutorCase[] = [
   ...goesOnCases,
-  the('results stand in the order of the calls, whichever was ready first [P12]', async (stage) => {
+  the('results follow the order of the calls, whichever finishes first [P12]', async (stage) => {
     const { tool } = probeTools();
     const first = Promise.withResolvers<string>();
     const slow = tool('slow', { effect: 'read', execute: () => first.promise });
@@ -123,10 +123,10 @@ export const historyCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     expectEqual(resultTexts(result.messages), ['slow done', 'quick done'], 'the results');
     const recorded = ofType(stage.storedOf(run), 'tool_result').map(({ toolName }) => toolName);
-    expectEqual(recorded, ['quick', 'slow'], 'the order in which they were recorded');
+    expectEqual(recorded, ['quick', 'slow'], 'the order in which the results were recorded');
   }),
   the(
-    'an imported conversation is closed: each call has one result, nobody else has any [P12]',
+    'an imported conversation is completed: each call gets one result, and no other result remains [P12]',
     async (stage) => {
       const agent = scriptedModel([textResponse('So.')]);
       const result = await stage.play({ agent }, imported);
@@ -139,19 +139,19 @@ export const historyCases: readonly ExecutorCase[] = [
       expectEqual(
         resultsOf(sent).map(({ notRun }) => notRun === true),
         [true, false],
-        'the results not run',
+        'the results marked as not run',
       );
       expectEqual(textOf(resultsOf(sent)[1] ?? userMessage('')), 'B', 'the result of the second call');
       expectEqual(result.status, 'complete', 'the status');
     },
   ),
-  the('a conversation that ends with results is gone on with', async (stage) => {
+  the('a conversation that ends with tool results is continued', async (stage) => {
     const agent = scriptedModel([textResponse('So.')]);
     const history = imported.slice(0, 3);
     const result = await stage.play({ agent }, history);
-    expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the end');
+    expectEqual([result.status, agent.requests[0]?.messages.length], ['complete', 4], 'the outcome');
   }),
-  the('empty texts and halves of surrogate pairs are mended wherever they come from [P12]', async (stage) => {
+  the('empty texts and lone surrogates are repaired wherever they come from [P12]', async (stage) => {
     const { tool } = probeTools();
     const odd = tool('odd', { effect: 'read', execute: () => `out ${halfPair}` });
     const first = modelResponse([
@@ -165,12 +165,12 @@ export const historyCases: readonly ExecutorCase[] = [
       { type: 'text', text: '' },
       { type: 'text', text: `prompt ${halfPair}` },
     ]);
-    expect(run.steer(`steer ${halfPair}`), 'the message to be taken');
+    expect(run.steer(`steer ${halfPair}`), 'the message to be accepted');
     const result = await stage.until(run);
     expectEqual(result.text, 'end \ufffd', 'the text of the result');
-    expect(JSON.stringify(result.messages).includes('steer \ufffd'), 'the mended message in the history');
+    expect(JSON.stringify(result.messages).includes('steer \ufffd'), 'the repaired message in the history');
   }),
-  the('what is sealed is kept byte for byte [P12]', async (stage) => {
+  the('provider metadata is kept byte for byte [P12]', async (stage) => {
     const seal = { provider: 'puppet', data: { signature: 'abc', deep: [1, { a: null }] } };
     const content = [
       { type: 'reasoning', text: '', seal },
@@ -179,9 +179,12 @@ export const historyCases: readonly ExecutorCase[] = [
     ] as const;
     const agent = scriptedModel([modelResponse(content), textResponse('Done.')]);
     await stage.play({ agent, tools: [probeTools().tool('one')] });
-    expect(agent.requests[1]?.messages[1]?.content === content, 'the very parts that the agent gave');
+    expect(
+      agent.requests[1]?.messages[1]?.content === content,
+      'the same part objects that the agent returned',
+    );
   }),
-  the('a message once placed stays the same object in every later request', async (stage) => {
+  the('a message stays the same object in every later request', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
@@ -192,7 +195,7 @@ export const historyCases: readonly ExecutorCase[] = [
       );
     }
   }),
-  the('a session goes on in the same store', async (stage) => {
+  the('a session continues in the same store', async (stage) => {
     await stage.play({ agent: scriptedModel([textResponse('Noted.')]) }, 'My name is Ada.', {
       sessionId: 'one',
     });
@@ -201,10 +204,10 @@ export const historyCases: readonly ExecutorCase[] = [
     const result = await stage.until(run);
     const whole = ['user: My name is Ada.', 'assistant: Noted.', 'user: What is my name?'];
     expectEqual(outline(agent.requests[0]?.messages ?? []), whole, 'the request');
-    expectEqual(result.metrics.invocations, 1, 'the answers counted for this run');
-    expectEqual(stage.storedOf(run)[0]?.seq, 4, 'the place of the first event');
+    expectEqual(result.metrics.invocations, 1, 'the responses counted for this run');
+    expectEqual(stage.storedOf(run)[0]?.seq, 4, 'the sequence number of the first event');
   }),
-  the('of a conversation given to a session that has one only the new message is taken', async (stage) => {
+  the('of a conversation passed to a session with messages, only the new message is added', async (stage) => {
     const first = await stage.play({ agent: scriptedModel([textResponse('Noted.')]) }, 'My name is Ada.', {
       sessionId: 'one',
     });
@@ -213,14 +216,14 @@ export const historyCases: readonly ExecutorCase[] = [
     await stage.play({ agent }, given, { sessionId: 'one' });
     expectEqual(agent.requests[0]?.messages.length, 3, 'the length of the conversation');
   }),
-  the('two runs of one executor share nothing [S0.31]', async (stage) => {
+  the('two runs of one executor share no state [S0.31]', async (stage) => {
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);
     const executor = stage.executor({ agent });
     await stage.until(executor.run('First.'));
     await stage.until(executor.run('Second.'));
     expectEqual(outline(agent.requests[1]?.messages ?? []), ['user: Second.'], 'the second request');
   }),
-  the('a prompt without anything in it is refused before anything is made', async (stage) => {
+  the('an empty prompt is rejected before a session exists', async (stage) => {
     const empty = ['', ' \n', [], [{ type: 'text', text: ' ' }], [userMessage('')]] as const;
     for (const prompt of empty) {
       let thrown: unknown;

@@ -20,7 +20,7 @@ import { group } from './setup/cases.ts';
 const the = group('loop');
 
 function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
-  return the(`an answer that stops as ${stop} ends the run as ${status} [P4]`, async (stage) => {
+  return the(`a response that stops as ${stop} ends the run as ${status} [P4]`, async (stage) => {
     const result = await stage.play({ agent: scriptedModel([textResponse('As far as it goes.', { stop })]) });
     expectEqual(result.status, status, 'the status');
     expectEqual(result.text, 'As far as it goes.', 'the text');
@@ -29,7 +29,7 @@ function endsAs(stop: StopReason, status: RunStatus): ExecutorCase {
   });
 }
 
-/** What a stop reason that is no end is called as an error, where it has another name. */
+/** The error code of each stop reason that fails the run, where it differs from the reason. */
 const codes: Partial<Record<StopReason, string>> = { tool_use: 'no_call', unknown: 'unknown_stop' };
 
 function failsAs(kind: ErrorKind): ExecutorCase {
@@ -49,16 +49,16 @@ function failsAs(kind: ErrorKind): ExecutorCase {
 }
 
 function refuses(what: string, answer: unknown): ExecutorCase {
-  return the(`an agent that answers with ${what} fails the run [P1]`, async (stage) => {
+  return the(`an agent that returns ${what} fails the run [P1]`, async (stage) => {
     const result = await stage.play({ agent: scriptedModel([() => answer as ModelResponse]) });
-    expectEqual([result.status, result.error?.code], ['failed', 'bad_answer'], 'the end');
+    expectEqual([result.status, result.error?.code], ['failed', 'bad_answer'], 'the outcome');
   });
 }
 
 function neverRuns(stop: StopReason, asked: number): ExecutorCase {
-  return the(`a call in an answer that stops as ${stop} is never run [P9]`, async (stage) => {
+  return the(`a call in a response that stops as ${stop} is never run [P9]`, async (stage) => {
     const { tool, names } = probeTools();
-    const agent = scriptedModel([calls(['write'], { stop }), textResponse('Gone on.')]);
+    const agent = scriptedModel([calls(['write'], { stop }), textResponse('Continued.')]);
     const result = await stage.play({ agent, tools: [tool('write')] });
     expectEqual(names, [], 'the tools that ran');
     expectEqual(
@@ -73,16 +73,16 @@ function neverRuns(stop: StopReason, asked: number): ExecutorCase {
 const half: AssistantPart = { type: 'text', text: 'Half' };
 
 export const loopCases: readonly ExecutorCase[] = [
-  the('a text ends the run as complete [S0.13]', async (stage) => {
+  the('a text response completes the run [S0.13]', async (stage) => {
     const answer = textResponse('Forty-two.');
     const result = await stage.play({ agent: scriptedModel([answer]) }, 'What is it?');
     expectEqual(result.status, 'complete', 'the status');
     expectEqual(result.text, 'Forty-two.', 'the text');
     expectEqual(result.response, answer, 'the response');
     expectEqual(outline(result.messages), ['user: What is it?', 'assistant: Forty-two.'], 'the messages');
-    expect(result.unwrap() === result, 'unwrap to give the result itself');
+    expect(result.unwrap() === result, 'unwrap to return the result itself');
   }),
-  the('calls are run and their results go into the next request [S0.10, S0.12]', async (stage) => {
+  the('calls run and their results are in the next request [S0.10, S0.12]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one', 'two']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one'), tool('two')] });
@@ -91,14 +91,14 @@ export const loopCases: readonly ExecutorCase[] = [
     const last = agent.requests[1]?.messages ?? [];
     expectEqual(resultTexts(last), ['one done', 'two done'], 'the results in the second request');
   }),
-  the('each request carries the whole conversation [S0.16]', async (stage) => {
+  the('each request contains the whole conversation [S0.16]', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), calls(['one']), textResponse('Done.')]);
     const result = await stage.play({ agent, tools: [tool('one')] });
     expectEqual(
       agent.requests.map(({ messages }) => messages.length),
       [1, 3, 5],
-      'the lengths of the requests',
+      'the number of messages in each request',
     );
     for (const request of agent.requests) {
       expectEqual(
@@ -108,14 +108,14 @@ export const loopCases: readonly ExecutorCase[] = [
       );
     }
   }),
-  the('every request declares the same tools and asks for the same', async (stage) => {
+  the('every request has the same tools and settings', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const request = { maxTokens: 500, temperature: 0.5, effort: 'low' } as const;
     await stage.play({ agent, tools: [tool('one')], system: ['Be brief.', 'Today is Monday.'], request });
     const [first, second] = agent.requests;
     expect(first !== undefined && first.tools === second?.tools, 'the same array of tools');
-    expectEqual([first?.config, second?.config], [request, request], 'the requests');
+    expectEqual([first?.config, second?.config], [request, request], 'the settings of each request');
     expectEqual(second?.system, ['Be brief.', 'Today is Monday.'], 'the instructions');
   }),
   endsAs('max_tokens', 'max_tokens'),
@@ -123,13 +123,13 @@ export const loopCases: readonly ExecutorCase[] = [
   endsAs('context_full', 'failed'),
   endsAs('unknown', 'failed'),
   endsAs('tool_use', 'failed'),
-  the('a stop reason that nobody knows is unknown, never complete [P4]', async (stage) => {
+  the('an unrecognized stop reason is unknown, never complete [P4]', async (stage) => {
     const result = await stage.play({
       agent: scriptedModel([textResponse('Hm.', { stop: 'made_up' as StopReason })]),
     });
-    expectEqual([result.status, result.error?.code], ['failed', 'unknown_stop'], 'the end');
+    expectEqual([result.status, result.error?.code], ['failed', 'unknown_stop'], 'the outcome');
   }),
-  the('an answer that pauses is asked to go on', async (stage) => {
+  the('a paused response is continued in another request', async (stage) => {
     const agent = scriptedModel([
       textResponse('First half,', { stop: 'pause' }),
       textResponse(' second half.'),
@@ -147,7 +147,7 @@ export const loopCases: readonly ExecutorCase[] = [
   neverRuns('refusal', 1),
   neverRuns('unknown', 1),
   neverRuns('pause', 2),
-  the('a call with broken arguments is answered with the problem and never run [P9]', async (stage) => {
+  the('a call with malformed arguments gets an error result and never runs [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const broken = {
       type: 'tool_call',
@@ -162,7 +162,7 @@ export const loopCases: readonly ExecutorCase[] = [
     expect(resultTexts(result.messages)[0]?.includes('They are cut.') === true, 'the problem in the result');
     expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether it is an error');
   }),
-  the('a call of a tool that does not exist is answered with those that do', async (stage) => {
+  the('the result of a call to an unknown tool lists the available tools', async (stage) => {
     const agent = scriptedModel([calls(['three']), textResponse('Sorry.')]);
     const result = await stage.play({ agent, tools: [probeTools().tool('one'), probeTools().tool('two')] });
     const [text] = resultTexts(result.messages);
@@ -172,7 +172,7 @@ export const loopCases: readonly ExecutorCase[] = [
     );
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('arguments that do not fit the schema are refused before the tool runs [P9]', async (stage) => {
+  the('arguments that do not match the schema are rejected before the tool runs [P9]', async (stage) => {
     const { tool, names } = probeTools();
     const strict = tool('one', {
       parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
@@ -185,10 +185,10 @@ export const loopCases: readonly ExecutorCase[] = [
     expectEqual(names, [], 'the tools that ran');
     expect(
       resultTexts(result.messages).every((text) => text.includes('path')),
-      'the argument named in each result',
+      'the argument to be named in each result',
     );
   }),
-  the('ids that repeat or are empty tie each result to its own call [P12]', async (stage) => {
+  the('with duplicate or empty ids, each result still belongs to its own call [P12]', async (stage) => {
     const { tool } = probeTools();
     const named = ['one', 'two'].map((name) => tool(name));
     const twice = [
@@ -217,65 +217,69 @@ export const loopCases: readonly ExecutorCase[] = [
   failsAs('auth'),
   failsAs('aborted'),
   failsAs('limit'),
-  the('an agent that throws something odd fails the run [P1]', async (stage) => {
+  the('an agent that rejects with a value that is not an AgentError fails the run [P1]', async (stage) => {
     for (const thrown of [undefined, null, 'words', 7, new TypeError('no such field'), Symbol('odd')]) {
       const result = await stage.play({ agent: scriptedModel([failedResponse(thrown)]) });
-      expectEqual([result.status, result.error?.kind], ['failed', 'agent'], 'the end');
+      expectEqual([result.status, result.error?.kind], ['failed', 'agent'], 'the outcome');
       expect((result.error?.message ?? '') !== '', 'a message');
     }
   }),
-  the('an agent that throws at once fails the run [P1]', async (stage) => {
+  the('an agent that throws synchronously fails the run [P1]', async (stage) => {
     const agent = { ...scriptedModel([]), run: () => explode('at once') };
     const result = await stage.play({ agent });
-    expectEqual([result.status, result.error?.message], ['failed', 'at once'], 'the end');
+    expectEqual([result.status, result.error?.message], ['failed', 'at once'], 'the outcome');
   }),
-  refuses('nothing', undefined),
-  refuses('words', 'Done.'),
-  refuses('no message', { ...textResponse('Done.'), message: undefined }),
+  refuses('undefined', undefined),
+  refuses('a string', 'Done.'),
+  refuses('a response without a message', { ...textResponse('Done.'), message: undefined }),
   refuses('a message without content', { ...textResponse('Done.'), message: { role: 'assistant' } }),
-  refuses('no token counts', { ...textResponse('Done.'), usage: undefined }),
-  refuses('token counts that are no numbers', {
+  refuses('a response without token counts', { ...textResponse('Done.'), usage: undefined }),
+  refuses('token counts that are not numbers', {
     ...textResponse('Done.'),
     usage: { inputTokens: Number.NaN, outputTokens: 1 },
   }),
-  the('what an agent leaves out of its account is filled in', async (stage) => {
+  the('fields that an agent omits from its response get defaults', async (stage) => {
     const { attempts: _attempts, wasted: _wasted, ...rest } = textResponse('Done.');
     const result = await stage.play({ agent: scriptedModel([() => rest as ModelResponse]) });
-    expectEqual([result.status, result.metrics.attempts], ['complete', 1], 'the end and the attempts');
+    expectEqual([result.status, result.metrics.attempts], ['complete', 1], 'the status and the attempts');
   }),
-  the('an empty answer completes the run with an empty text, whatever was said before', async (stage) => {
+  the('an empty response completes the run with an empty text, whatever came before', async (stage) => {
     const { tool } = probeTools();
     const before = modelResponse([half, { type: 'tool_call', id: 'a', toolName: 'one', arguments: {} }]);
     const result = await stage.play({
       agent: scriptedModel([before, modelResponse([])]),
       tools: [tool('one')],
     });
-    expectEqual([result.status, result.text], ['complete', ''], 'the end and the text');
+    expectEqual([result.status, result.text], ['complete', ''], 'the status and the text');
   }),
-  the('a run without an answer has no text, though the session has answers', async (stage) => {
+  the('a run without a response has no text, although the session has responses', async (stage) => {
     const agent = scriptedModel([textResponse('Good morning.'), failedResponse(new Error('gone'))]);
     await stage.play({ agent }, 'Hello.', { sessionId: 'one' });
     const result = await stage.play({ agent }, 'And now?', { sessionId: 'one' });
     expectEqual(
       [result.status, result.text, result.response],
       ['failed', '', undefined],
-      'the end and the text',
+      'the status, text and response',
     );
   }),
   the('unwrap throws the error of a run that did not complete [P1]', async (stage) => {
     const error = new AgentError({ kind: 'auth', message: 'No such key.' });
     const failed = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
-    expectEqual(thrownBy(() => failed.unwrap())?.kind, 'auth', 'the kind of what it throws');
+    expectEqual(thrownBy(() => failed.unwrap())?.kind, 'auth', 'the kind of the thrown error');
     const cut = await stage.play({ agent: scriptedModel([textResponse('Half', { stop: 'max_tokens' })]) });
-    expectEqual(thrownBy(() => cut.unwrap())?.code, 'max_tokens', 'the code of what it throws');
+    expectEqual(thrownBy(() => cut.unwrap())?.code, 'max_tokens', 'the code of the thrown error');
   }),
-  the('the model and the attempts of each answer are in the log', async (stage) => {
+  the('the log contains the model and the attempts of each response', async (stage) => {
     const run = stage.run({
       agent: scriptedModel([textResponse('Done.', { model: 'another', attempts: 2 })]),
     });
     await stage.until(run);
     const [event] = ofType(stage.storedOf(run), 'assistant');
-    expectEqual([event?.provider, event?.model, event?.attempts], ['puppet', 'another', 2], 'the facts');
+    expectEqual(
+      [event?.provider, event?.model, event?.attempts],
+      ['puppet', 'another', 2],
+      'the provider, model and attempts',
+    );
   }),
 ];
 

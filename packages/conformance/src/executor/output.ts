@@ -23,25 +23,28 @@ const output: OutputOption<ExampleOutput> = { name: 'verdict', schema };
 const asTool = { output: 'tool' } as const;
 
 export const outputCases: readonly ExecutorCase[] = [
-  the('an agent that keeps to a shape by itself is asked for it, and the answer is read', async (stage) => {
-    const agent = scriptedModel([textResponse('{"good":true}')]);
-    const result = await stage.play({ agent }, 'Go.', { output });
-    expectEqual(result.output, { good: true }, 'the output');
-    expectEqual(agent.requests[0]?.output?.name, 'verdict', 'the name of the shape asked for');
-    expectEqual(agent.requests[0]?.tools, [], 'the tools');
-  }),
-  the('any other agent answers by calling a tool', async (stage) => {
+  the(
+    'an agent that supports output schemas receives the schema, and its response is parsed',
+    async (stage) => {
+      const agent = scriptedModel([textResponse('{"good":true}')]);
+      const result = await stage.play({ agent }, 'Go.', { output });
+      expectEqual(result.output, { good: true }, 'the output');
+      expectEqual(agent.requests[0]?.output?.name, 'verdict', 'the name of the schema in the request');
+      expectEqual(agent.requests[0]?.tools, [], 'the tools');
+    },
+  ),
+  the('any other agent responds by calling a tool', async (stage) => {
     const agent = scriptedModel([calls([{ name: 'verdict', arguments: { good: true } }])], asTool);
     const result = await stage.play({ agent }, 'Go.', { output });
-    expectEqual([result.status, result.output], ['complete', { good: true }], 'the end');
+    expectEqual([result.status, result.output], ['complete', { good: true }], 'the outcome');
     expectEqual(result.text, '{"good":true}', 'the text');
     expectEqual(
       [agent.requests.length, agent.requests[0]?.tools.map(({ name }) => name)],
       [1, ['verdict']],
-      'what was asked for',
+      'the number of requests and the tools',
     );
   }),
-  the('an answer that comes beside other calls ends the run when all have their results', async (stage) => {
+  the('an output that comes with other calls ends the run when all calls have results', async (stage) => {
     const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const read = tool('read', { effect: 'read', execute: () => held.promise });
@@ -54,29 +57,29 @@ export const outputCases: readonly ExecutorCase[] = [
     expectEqual(
       [result.status, result.output, agent.requests.length],
       ['complete', { good: true }, 1],
-      'the end',
+      'the outcome',
     );
   }),
-  the('an answer of the wrong shape is refused and can be given again', async (stage) => {
+  the('an output that does not match the schema is rejected, and the agent can try again', async (stage) => {
     const wrong = calls([{ name: 'verdict', arguments: { good: 'yes' } }]);
     const agent = scriptedModel([wrong, calls([{ name: 'verdict', arguments: { good: false } }])], asTool);
     const result = await stage.play({ agent }, 'Go.', { output });
-    expectEqual([result.output, agent.requests.length], [{ good: false }, 2], 'the end');
-    expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the first was refused');
+    expectEqual([result.output, agent.requests.length], [{ good: false }, 2], 'the outcome');
+    expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the first output was rejected');
   }),
-  the('an answer that does not have the shape makes the run a failure', async (stage) => {
+  the('a response that does not match the schema fails the run', async (stage) => {
     for (const text of ['{"good":1}', 'Good.', '[true]', '']) {
       const result = await stage.play({ agent: scriptedModel([textResponse(text)]) }, 'Go.', { output });
-      expectEqual([result.status, result.error?.code], ['failed', 'output'], `the end for ${text}`);
+      expectEqual([result.status, result.error?.code], ['failed', 'output'], `the outcome for ${text}`);
       expectEqual(result.output, undefined, 'the output');
     }
   }),
   the('a run that did not complete has no output', async (stage) => {
     const agent = scriptedModel([textResponse('{"good":true}', { stop: 'max_tokens' })]);
     const result = await stage.play({ agent }, 'Go.', { output });
-    expectEqual([result.status, result.output], ['max_tokens', undefined], 'the end');
+    expectEqual([result.status, result.output], ['max_tokens', undefined], 'the outcome');
   }),
-  the('a shape that nobody can give is a mistake told at once', async (stage) => {
+  the('a schema that the agent cannot support is rejected immediately', async (stage) => {
     const executor = stage.executor({ agent: scriptedModel([], { output: 'none' }) });
     let thrown: unknown;
     try {
@@ -86,7 +89,7 @@ export const outputCases: readonly ExecutorCase[] = [
     }
     expect(AgentError.is(thrown) && thrown.kind === 'invalid', 'an error of kind invalid');
   }),
-  the('a check of the output that hangs does not outlive a cancel [P3]', async (stage) => {
+  the('a cancel ends a run whose output validation hangs [P3]', async (stage) => {
     const standard = {
       '~standard': {
         version: 1,
@@ -102,6 +105,6 @@ export const outputCases: readonly ExecutorCase[] = [
     const before = stage.elapsed;
     run.cancel();
     expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
-    expect(stage.elapsed - before <= 250, 'control back within 250 ms');
+    expect(stage.elapsed - before <= 250, 'an end within 250 ms');
   }),
 ];

@@ -12,13 +12,13 @@ import {
 import type { ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
-const the = group('answers that end too early');
+const the = group('partial responses');
 
 const delta = (text: string, index = 0): AgentEvent => ({ type: 'text_delta', index, text });
 const cut = { kind: 'network', code: 'cut', message: 'The connection was cut.' } as const;
 const retry: AgentEvent = { type: 'retry', attempt: 1, error: cut, delayMs: 5 };
 
-/** An answer of which this is shown, and no more comes. */
+/** A response that emits these events and never ends. */
 function begins(...shown: readonly AgentEvent[]): ModelStep {
   return (_request, { emit }) => {
     for (const event of shown) emit?.(event);
@@ -26,7 +26,7 @@ function begins(...shown: readonly AgentEvent[]): ModelStep {
   };
 }
 
-/** The same, and then the request fails. */
+/** A response that emits these events and then fails. */
 function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: AgentEvent[]): ModelStep {
   return (_request, { emit }) => {
     for (const event of shown) emit?.(event);
@@ -34,7 +34,7 @@ function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: Ag
   };
 }
 
-/** Lets an answer begin, and stops the run in the middle of it. */
+/** Lets a response start and cancels the run in the middle of it. */
 async function stopped(stage: RunFixture, run: Run): Promise<RunResult> {
   await stage.advance(100);
   run.cancel();
@@ -45,7 +45,7 @@ async function stopped(stage: RunFixture, run: Run): Promise<RunResult> {
 
 const told = (messages: readonly Message[]) => messages.map((one) => `${one.role}: ${textOf(one)}`);
 
-/** What the conversation holds of an answer that ended too early. */
+/** The messages in the conversation after a partial response. */
 function ended(text: string, why: string): string[] {
   return [`assistant: ${text}`, `user: Your last answer ended here, before it was complete: ${why}.`];
 }
@@ -53,38 +53,46 @@ function ended(text: string, why: string): string[] {
 const cancelled = 'the work was cancelled';
 
 export const partialCases: readonly ExecutorCase[] = [
-  the('what was said before a cancel is in the log, and the model reads it', async (stage) => {
+  the('text received before a cancel is in the log, and the model sees it', async (stage) => {
     const agent = scriptedModel([begins(delta('Once '), delta('upon a')), textResponse('On.')]);
     const run = stage.run({ agent }, 'Tell.', { sessionId: 'tale' });
     const { messages, text } = await stopped(stage, run);
     const [failed] = ofType(stage.storedOf(run), 'ask_failed');
-    expectEqual(failed?.partial, [{ type: 'text', text: 'Once upon a' }], 'what the log holds');
+    expectEqual(failed?.partial, [{ type: 'text', text: 'Once upon a' }], 'the text in the log');
     expectEqual(told(messages), ['user: Tell.', ...ended('Once upon a', cancelled)], 'the messages');
     assertValidHistory(messages);
-    expectEqual(text, '', 'the text of a complete answer');
-    await stage.play({ agent }, 'Go on.', { sessionId: 'tale' });
+    expectEqual(text, '', 'the text of a complete response');
+    await stage.play({ agent }, 'Continue.', { sessionId: 'tale' });
     const sent = told(agent.requests[1]?.messages ?? []);
-    expectEqual(sent, ['user: Tell.', ...ended('Once upon a', cancelled), 'user: Go on.'], 'what is sent');
+    expectEqual(
+      sent,
+      ['user: Tell.', ...ended('Once upon a', cancelled), 'user: Continue.'],
+      'the messages of the request',
+    );
   }),
-  the('what was said before the time was up is kept', async (stage) => {
+  the('text received before a timeout is kept', async (stage) => {
     const agent = scriptedModel([begins(delta('Once'))]);
     const { status, messages } = await stage.play({ agent, limits: { ms: 1000 } });
     expectEqual(status, 'timeout', 'the status');
     expectEqual(told(messages).slice(1), ended('Once', 'the time limit was reached'), 'the messages');
   }),
   the(
-    'what was said before the request failed for good is kept, and a resumed run continues it',
+    'text received before the request finally fails is kept, and a resumed run continues it',
     async (stage) => {
       const agent = scriptedModel([breaks(cut, delta('Once')), textResponse('On.')]);
       const failed = await stage.play({ agent }, 'Tell.', { sessionId: 'tale' });
-      expectEqual([failed.status, failed.error?.code], ['failed', 'cut'], 'the end');
+      expectEqual([failed.status, failed.error?.code], ['failed', 'cut'], 'the outcome');
       const resumed = await stage.until(stage.resume({ agent }, 'tale'));
       const why = 'the connection to the model failed';
-      expectEqual(told(agent.requests[1]?.messages ?? []).slice(1), ended('Once', why), 'what is sent');
-      expectEqual([resumed.status, resumed.text], ['complete', 'On.'], 'the end of the resumed run');
+      expectEqual(
+        told(agent.requests[1]?.messages ?? []).slice(1),
+        ended('Once', why),
+        'the messages of the request',
+      );
+      expectEqual([resumed.status, resumed.text], ['complete', 'On.'], 'the outcome of the resumed run');
     },
   ),
-  the('nothing is kept of an attempt that was tried again [P8]', async (stage) => {
+  the('no text is kept from an attempt that was retried [P8]', async (stage) => {
     const shown = [delta('Bad'), retry, delta('Good')];
     const { messages } = await stopped(stage, stage.run({ agent: scriptedModel([begins(...shown)]) }));
     expectEqual(told(messages).slice(1), ended('Good', cancelled), 'the messages');
@@ -93,10 +101,14 @@ export const partialCases: readonly ExecutorCase[] = [
       return textResponse('Good.');
     };
     const whole = await stage.play({ agent: scriptedModel([answered]) });
-    expectEqual(told(whole.messages), ['user: Go.', 'assistant: Good.'], 'the messages of a whole answer');
+    expectEqual(
+      told(whole.messages),
+      ['user: Go.', 'assistant: Good.'],
+      'the messages of a complete response',
+    );
   }),
   the(
-    'nothing is kept of an answer that is asked for again in a smaller conversation [P8]',
+    'no text is kept from a response that is requested again in a shorter conversation [P8]',
     async (stage) => {
       const full = { kind: 'invalid', code: 'context_full', message: 'It is too long.' } as const;
       const agent = scriptedModel([textResponse('One.'), breaks(full, delta('Bad')), textResponse('Good.')]);
@@ -105,10 +117,10 @@ export const partialCases: readonly ExecutorCase[] = [
       await stage.play(options, 'Go.', { sessionId: 'tale' });
       const { status, messages } = await stage.play(options, 'On.', { sessionId: 'tale' });
       expectEqual(status, 'complete', 'the status');
-      expect(!told(messages).join().includes('Bad'), 'nothing of the first answer');
+      expect(!told(messages).join().includes('Bad'), 'no text of the first response');
     },
   ),
-  the('reasoning and calls of an answer that ended too early are not sent', async (stage) => {
+  the('reasoning and calls of a partial response are not sent', async (stage) => {
     const call = { id: 'a', toolName: 'one', arguments: {} };
     const agent = scriptedModel([
       begins(
@@ -124,20 +136,20 @@ export const partialCases: readonly ExecutorCase[] = [
     expectEqual(messages[1]?.content, [{ type: 'text', text: 'Let me see.' }], 'the parts');
     assertValidHistory(messages);
   }),
-  the('an answer without text leaves nothing', async (stage) => {
+  the('a partial response without text leaves no message', async (stage) => {
     const thought: AgentEvent = { type: 'reasoning_delta', index: 0, text: 'Hm.' };
     const agent = scriptedModel([begins(thought, delta(' \n', 1))]);
     const { messages } = await stopped(stage, stage.run({ agent }));
     expectEqual(told(messages), ['user: Go.'], 'the messages');
   }),
-  the('what was steered comes after what was said', async (stage) => {
+  the('a steering message follows the partial response', async (stage) => {
     const run = stage.run({ agent: scriptedModel([begins(delta('Once'))]) });
     await stage.advance(100);
     run.steer('Faster.');
     const { messages } = await stopped(stage, run);
     expectEqual(told(messages).slice(1), [...ended('Once', cancelled), 'user: Faster.'], 'the messages');
   }),
-  the('a reader that comes in the middle of an answer gets all of it once', async (stage) => {
+  the('a reader that starts in the middle of a response gets all of it once', async (stage) => {
     const end = Promise.withResolvers<void>();
     const agent = scriptedModel([
       async (_request, { emit }) => {
@@ -154,7 +166,7 @@ export const partialCases: readonly ExecutorCase[] = [
     const deltas: string[] = [];
     await stage.until(run);
     for await (const event of late) if (event.type === 'text_delta') deltas.push(event.text);
-    expectEqual(deltas.join(''), 'One two three.', 'what it shows');
-    expectEqual(run.soFar, [], 'what is under way at the end');
+    expectEqual(deltas.join(''), 'One two three.', 'the text that the reader got');
+    expectEqual(run.soFar, [], 'the text in progress at the end');
   }),
 ];

@@ -14,7 +14,7 @@ import { group } from './setup/cases.ts';
 
 const the = group('progress');
 
-/** An agent that makes the same call for ever. */
+/** An agent that makes the same call in every turn. */
 function stubborn(turns = 9, last: ModelStep = textResponse('Done.')): ModelStep[] {
   return [...Array.from({ length: turns }, () => calls([{ name: 'one', arguments: { path: 'a' } }])), last];
 }
@@ -25,15 +25,18 @@ function isNotice({ role, content }: Message): boolean {
 }
 
 export const progressCases: readonly ExecutorCase[] = [
-  the('the same call with the same result six times in a row is the end [P1]', async (stage) => {
+  the('six identical calls with the same result in a row end the run [P1]', async (stage) => {
     const { tool, names } = probeTools();
     const result = await stage.play({ agent: scriptedModel(stubborn()), tools: [tool('one')] });
-    expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 6], 'the end');
+    expectEqual([result.status, result.limit, names.length], ['limit', 'no_progress', 6], 'the outcome');
     expectEqual([result.error?.kind, result.error?.code], ['limit', 'no_progress'], 'the error');
     for (const word of ['same calls', '6 times', 'limits.repeats', 'mayRepeat'])
-      expect(result.error?.message.includes(word) === true, `"${word}" in: ${result.error?.message}`);
+      expect(
+        result.error?.message.includes(word) === true,
+        `"${word}" in the message: ${result.error?.message}`,
+      );
   }),
-  the('the model is informed once before the end, and may do something else', async (stage) => {
+  the('the model gets one notice before the end, and can do something else', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([...stubborn(5, calls(['two'])), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one'), tool('two')] });
@@ -41,9 +44,9 @@ export const progressCases: readonly ExecutorCase[] = [
     expectEqual(ofType(stage.storedOf(run), 'notice').length, 1, 'the notices');
     const notices = agent.requests.map(({ messages }) => messages.filter(isNotice).length);
     expectEqual(notices, [0, 0, 0, 1, 1, 1, 1], 'the notices in each request');
-    expect(agent.requests[3]?.messages.at(-1)?.role === 'user', 'the notice last in its request');
+    expect(agent.requests[3]?.messages.at(-1)?.role === 'user', 'the notice at the end of its request');
   }),
-  the('no notice comes where the limit leaves no turn for it', async (stage) => {
+  the('no notice is sent if the limit leaves no turn for it', async (stage) => {
     for (const [repeats, notices] of [
       [1, 0],
       [2, 0],
@@ -60,11 +63,11 @@ export const progressCases: readonly ExecutorCase[] = [
       expectEqual(
         [result.limit, turns, ofType(stored, 'notice').length],
         ['no_progress', repeats, notices],
-        'the end',
+        'the outcome',
       );
     }
   }),
-  the('equal calls with ten seconds between them wait for something', async (stage) => {
+  the('identical calls at least ten seconds apart count as waiting', async (stage) => {
     for (const [ms, status] of [
       [10_000, 'complete'],
       [9_000, 'limit'],
@@ -78,7 +81,7 @@ export const progressCases: readonly ExecutorCase[] = [
       expectEqual(length, status === 'limit' ? 1 : 0, `the notices with ${ms} ms`);
     }
   }),
-  the('time that the model takes is no wait', async (stage) => {
+  the('time that the model takes does not count as waiting', async (stage) => {
     const slow: ModelStep = () =>
       new Promise(
         (done) =>
@@ -86,16 +89,16 @@ export const progressCases: readonly ExecutorCase[] = [
       );
     const agent = scriptedModel(Array.from({ length: 9 }, () => slow));
     const result = await stage.play({ agent, tools: [probeTools().tool('one')] });
-    expectEqual([result.limit, agent.requests.length], ['no_progress', 6], 'the end');
+    expectEqual([result.limit, agent.requests.length], ['no_progress', 6], 'the outcome');
   }),
-  the('with finalize one closing answer follows', async (stage) => {
+  the('with finalize one closing response follows', async (stage) => {
     const agent = scriptedModel(stubborn(6, textResponse('I am stuck.')));
     const options: ExecutorOptions = { agent, tools: [probeTools().tool('one')], onLimit: 'finalize' };
     const result = await stage.play(options);
-    expectEqual([result.limit, result.text], ['no_progress', 'I am stuck.'], 'the end');
-    expectEqual(agent.requests[6]?.config?.toolChoice, 'none', 'the choice of tools');
+    expectEqual([result.limit, result.text], ['no_progress', 'I am stuck.'], 'the outcome');
+    expectEqual(agent.requests[6]?.config?.toolChoice, 'none', 'the tool choice');
   }),
-  the('another argument, another result or another tool is progress', async (stage) => {
+  the('different arguments, a different result or a different tool count as progress', async (stage) => {
     const { tool } = probeTools();
     const { tool: counted, runs } = probeTools();
     const counting = counted('count', { execute: () => `${runs.length}` });
@@ -110,13 +113,13 @@ export const progressCases: readonly ExecutorCase[] = [
       expectEqual(result.status, 'complete', 'the status');
     }
   }),
-  the('a tool that may repeat itself does, and the limit can be set or lifted', async (stage) => {
+  the('a tool may be allowed to repeat, and the limit can be changed or removed', async (stage) => {
     const { tool } = probeTools();
     const poll = [tool('one', { mayRepeat: true })];
     expectEqual(
       (await stage.play({ agent: scriptedModel(stubborn(8)), tools: poll })).status,
       'complete',
-      'polling',
+      'the status of a tool that may repeat',
     );
     const plain = [tool('one')];
     const lifted = await stage.play({
@@ -129,22 +132,22 @@ export const progressCases: readonly ExecutorCase[] = [
     expectEqual(
       (await stage.play({ agent: five, tools: plain, limits: { repeats: 5 } })).limit,
       'no_progress',
-      'five',
+      'the limit with 5 repeats',
     );
     expectEqual(five.requests.length, 5, 'the requests');
   }),
-  the('what somebody says in between begins a new count', async (stage) => {
+  the('a steering message restarts the count', async (stage) => {
     const { tool, runs } = probeTools();
     const agent = scriptedModel(stubborn());
     const onEvent = (event: { type: string }) => {
       if (event.type === 'tool_started' && runs.length === 1)
-        expect(run.steer('Try another file.'), 'an ear');
+        expect(run.steer('Try another file.'), 'the message to be accepted');
     };
     const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { onEvent });
     const result = await stage.until(run);
-    expectEqual([result.limit, agent.requests.length], ['no_progress', 8], 'the end');
+    expectEqual([result.limit, agent.requests.length], ['no_progress', 8], 'the outcome');
   }),
-  the('a crash in between changes nothing: what the log holds is counted', async (stage) => {
+  the('a crash in between changes nothing: repeated calls in the log count', async (stage) => {
     const { tool } = probeTools();
     const options = { tools: [tool('one', { effect: 'read' })] } as const;
     const stop = scriptedModel([...stubborn(5, () => new Promise(() => {}))]);
@@ -152,7 +155,7 @@ export const progressCases: readonly ExecutorCase[] = [
     await stage.advance(1000);
     const agent = scriptedModel(stubborn());
     const second = await stage.until(stage.resume({ ...options, agent }, 'stubborn'));
-    expectEqual([second.limit, agent.requests.length], ['no_progress', 1], 'the end');
+    expectEqual([second.limit, agent.requests.length], ['no_progress', 1], 'the outcome');
     first.cancel();
     await stage.until(first);
   }),

@@ -18,7 +18,7 @@ import { group } from './setup/cases.ts';
 
 const the = group('resume');
 
-/** Runs a scenario to its end and gives what it has stored. */
+/** Runs a scenario to its end and returns its stored events. */
 async function told(stage: RunFixture, scenario: Scenario): Promise<readonly Event[]> {
   const staged = scenario.open();
   const run = watched(staged, [], (onEvent) =>
@@ -29,7 +29,7 @@ async function told(stage: RunFixture, scenario: Scenario): Promise<readonly Eve
   return await stage.until(Promise.resolve(stage.store.read('whole')));
 }
 
-/** Starts a run that is watched as its scenario says. */
+/** Starts a run and reacts to its events as the scenario defines. */
 function watched(
   staged: Staged,
   before: readonly Event[],
@@ -44,7 +44,7 @@ function watched(
   return run;
 }
 
-/** Puts the first events of a run into a session of its own, as a crash would have left them. */
+/** Copies the first events of a run into a new session, as a crash would leave them. */
 async function leave(stage: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
   const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
@@ -72,7 +72,7 @@ const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
   }),
 );
 
-/** Promise 9: what had begun before the crash is not begun again unless its tool says that it may be. */
+/** P9: a call that started before the crash runs again only if its tool allows it. */
 function expectOnce(before: readonly Event[], { runs }: Staged, when: string): void {
   const begun = new Set(ofType(before, 'tool_started').map(({ turn, index }) => `${turn}.${index}`));
   const seen = new Set<string>();
@@ -86,45 +86,48 @@ function expectOnce(before: readonly Event[], { runs }: Staged, when: string): v
 
 export const resumeCases: readonly ExecutorCase[] = [
   ...prefixCases,
-  the('what a crash interrupted: read and idempotent tools run again, once never [P9]', async (stage) => {
-    const first = probeTools();
-    const never = () => new Promise<string>(() => {});
-    const agent = scriptedModel([calls(['read', 'set', 'write'])]);
-    const effects = { read: 'read', set: 'idempotent', write: 'once' } as const;
-    for (const [interrupted, runs] of [
-      ['read', ['read', 'set', 'write']],
-      ['set', ['set', 'write']],
-      ['write', []],
-    ] as const) {
-      const sessionId = `at-${interrupted}`;
-      const make = (probe: ReturnType<typeof probeTools>, hanging: string | undefined) =>
-        (['read', 'set', 'write'] as const).map((name) =>
-          probe.tool(name, { effect: effects[name], ...(name === hanging && { execute: never }) }),
-        );
-      const run = stage.run(
-        { agent: scriptedModel([calls(['read', 'set', 'write'])]), tools: make(first, interrupted) },
-        'Go.',
-        {
-          sessionId,
-        },
-      );
-      await stage.advance(2000);
-      const second = probeTools();
-      const again = stage.resume(
-        { agent: scriptedModel([textResponse('Done.')]), tools: make(second, undefined) },
-        sessionId,
-      );
-      const result = await stage.until(again);
-      expectEqual(second.names, [...runs], `what ran again after a crash in ${interrupted}`);
-      const unknown = resultTexts(result.messages).filter((text) => text.includes('outcome is unknown'));
-      expectEqual(unknown.length, interrupted === 'write' ? 1 : 0, 'the outcomes unknown');
-      run.cancel();
-      await stage.until(run);
-    }
-    expectEqual(agent.requests.length, 0, 'the requests of nobody');
-  }),
   the(
-    'a call that began before the crash and whose tool is gone has an unknown outcome [P9]',
+    'after a crash, interrupted read and idempotent tools run again, once tools never [P9]',
+    async (stage) => {
+      const first = probeTools();
+      const never = () => new Promise<string>(() => {});
+      const agent = scriptedModel([calls(['read', 'set', 'write'])]);
+      const effects = { read: 'read', set: 'idempotent', write: 'once' } as const;
+      for (const [interrupted, runs] of [
+        ['read', ['read', 'set', 'write']],
+        ['set', ['set', 'write']],
+        ['write', []],
+      ] as const) {
+        const sessionId = `at-${interrupted}`;
+        const make = (probe: ReturnType<typeof probeTools>, hanging: string | undefined) =>
+          (['read', 'set', 'write'] as const).map((name) =>
+            probe.tool(name, { effect: effects[name], ...(name === hanging && { execute: never }) }),
+          );
+        const run = stage.run(
+          { agent: scriptedModel([calls(['read', 'set', 'write'])]), tools: make(first, interrupted) },
+          'Go.',
+          {
+            sessionId,
+          },
+        );
+        await stage.advance(2000);
+        const second = probeTools();
+        const again = stage.resume(
+          { agent: scriptedModel([textResponse('Done.')]), tools: make(second, undefined) },
+          sessionId,
+        );
+        const result = await stage.until(again);
+        expectEqual(second.names, [...runs], `the tools that ran again after a crash in ${interrupted}`);
+        const unknown = resultTexts(result.messages).filter((text) => text.includes('outcome is unknown'));
+        expectEqual(unknown.length, interrupted === 'write' ? 1 : 0, 'the results with an unknown outcome');
+        run.cancel();
+        await stage.until(run);
+      }
+      expectEqual(agent.requests.length, 0, 'the approvals requested');
+    },
+  ),
+  the(
+    'a call that started before the crash and whose tool is missing has an unknown outcome [P9]',
     async (stage) => {
       const { tool } = probeTools();
       const hanging = tool('write', { execute: () => new Promise(() => {}) });
@@ -135,47 +138,50 @@ export const resumeCases: readonly ExecutorCase[] = [
       const result = await stage.until(
         stage.resume({ agent: scriptedModel([textResponse('Done.')]) }, 'one'),
       );
-      expect(resultTexts(result.messages)[0]?.includes('outcome is unknown') === true, 'the unknown outcome');
+      expect(
+        resultTexts(result.messages)[0]?.includes('outcome is unknown') === true,
+        'a result with an unknown outcome',
+      );
       run.cancel();
       await stage.until(run);
     },
   ),
-  the('what was used before the crash counts towards the limits [B2]', async (stage) => {
+  the('usage before the crash counts towards the limits [B2]', async (stage) => {
     const { tool } = probeTools();
     const usage = { inputTokens: 3000, outputTokens: 10 };
     const agent = scriptedModel([calls(['one'], { usage }), calls(['one'], { usage }), noResponse()]);
     const run = stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
     await stage.advance(2000);
     const next = scriptedModel([textResponse('Never asked.')]);
-    // The next request would have room if only the conversation counted, which weighs half of what was used.
+    // The next request would fit if only the conversation counted: it is half the size of the usage so far.
     const tokens = stage.resume({ agent: next, tools: [tool('one')], limits: { tokens: 6400 } }, 'one');
     expectEqual((await stage.until(tokens)).limit, 'tokens', 'the limit on tokens');
     const turns = stage.resume({ agent: next, tools: [tool('one')], limits: { turns: 2 } }, 'one');
     const result = await stage.until(turns);
-    expectEqual([result.limit, result.metrics.invocations], ['turns', 2], 'the limit on requests');
+    expectEqual([result.limit, result.metrics.invocations], ['turns', 2], 'the limit on turns');
     expectEqual(next.requests.length, 0, 'the number of requests');
     run.cancel();
     await stage.until(run);
   }),
-  the('a finished session taken up again ends as it did, without a request', async (stage) => {
+  the('resuming a finished session returns the same outcome without a request', async (stage) => {
     await stage.play({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'one' });
     const result = await stage.until(stage.resume({ agent: scriptedModel([]) }, 'one'));
-    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
   }),
-  the('a failed session taken up again tries again', async (stage) => {
+  the('resuming a failed session tries again', async (stage) => {
     const agent = scriptedModel([() => Promise.reject(new Error('gone')), textResponse('Back again.')]);
     const first = await stage.play({ agent }, 'Go.', { sessionId: 'one' });
-    expectEqual(first.status, 'failed', 'the first end');
+    expectEqual(first.status, 'failed', 'the first outcome');
     const result = await stage.until(stage.resume({ agent }, 'one'));
-    expectEqual([result.status, result.text], ['complete', 'Back again.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Back again.'], 'the outcome');
   }),
-  the('a session that nobody has cannot be taken up, and is not made by trying', async (stage) => {
+  the('resuming an unknown session fails and does not create it', async (stage) => {
     const agent = scriptedModel([textResponse('Hello?')]);
     const result = await stage.until(stage.resume({ agent }, 'nowhere'));
     expectEqual(
       [result.status, result.error?.kind, result.error?.code],
       ['failed', 'invalid', 'no_session'],
-      'the end',
+      'the outcome',
     );
     expectEqual(agent.requests.length, 0, 'the number of requests');
     expectEqual(await stage.store.sessions(), [], 'the sessions');
@@ -185,7 +191,7 @@ export const resumeCases: readonly ExecutorCase[] = [
 const fencing = group('writers');
 
 export const writerCases: readonly ExecutorCase[] = [
-  fencing('of two writers the older one is shut out and starts nothing more [P9, P13]', async (stage) => {
+  fencing('of two writers the older one is fenced off and starts no more calls [P9, P13]', async (stage) => {
     const { tool, names } = probeTools();
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
     const old = stage.run({ agent: scriptedModel([() => held.promise]), tools: [tool('write')] }, 'Go.', {
@@ -195,20 +201,20 @@ export const writerCases: readonly ExecutorCase[] = [
     const next = stage.run({ agent: scriptedModel([textResponse('Mine now.')]) }, 'Hello.', {
       sessionId: 'one',
     });
-    expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
+    expectEqual((await stage.until(next)).status, 'complete', 'the outcome of the newer writer');
     held.resolve(calls(['write']));
     const result = await stage.until(old);
-    expectEqual([result.status, result.error?.code], ['failed', 'fenced'], 'the end of the older one');
-    expectEqual(names, [], 'the tools that the older one ran');
+    expectEqual([result.status, result.error?.code], ['failed', 'fenced'], 'the outcome of the older writer');
+    expectEqual(names, [], 'the tools that the older writer ran');
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     expectEqual(
       stored.filter(({ runId }) => runId === old.id).map(({ type }) => type),
       ['user'],
-      'what the older one has written',
+      'the events that the older writer appended',
     );
   }),
   fencing(
-    'a session taken up elsewhere in the middle of a tool does not run it again [P9]',
+    'a session resumed elsewhere during a tool call does not run the tool again [P9]',
     async (stage) => {
       const probe = probeTools();
       const hanging = probe.tool('write', { execute: () => new Promise(() => {}) });
@@ -220,10 +226,10 @@ export const writerCases: readonly ExecutorCase[] = [
         { agent: scriptedModel([textResponse('Done.')]), tools: [probe.tool('write')] },
         'one',
       );
-      expectEqual((await stage.until(next)).status, 'complete', 'the end of the newer one');
+      expectEqual((await stage.until(next)).status, 'complete', 'the outcome of the newer writer');
       expectEqual(probe.names, ['write'], 'the tools that ran');
       old.cancel();
-      expectEqual((await stage.until(old)).status, 'cancelled', 'the end of the older one');
+      expectEqual((await stage.until(old)).status, 'cancelled', 'the outcome of the older writer');
     },
   ),
 ];

@@ -17,7 +17,7 @@ import { group } from './setup/cases.ts';
 
 const the = group('scheduling');
 
-/** Which tools ran together: those that began before any of them had ended. */
+/** The tools that ran together: those that started before any of them ended. */
 async function waves(
   stage: RunFixture,
   made: readonly (readonly [string, ToolEffect, (readonly string[])?])[],
@@ -47,15 +47,15 @@ async function waves(
 }
 
 export const schedulingCases: readonly ExecutorCase[] = [
-  the('neighbouring reads run together', async (stage) => {
+  the('adjacent read tools run together', async (stage) => {
     const found = await waves(stage, [
       ['a', 'read'],
       ['b', 'read'],
       ['c', 'read'],
     ]);
-    expectEqual(found, [['a', 'b', 'c']], 'what ran together');
+    expectEqual(found, [['a', 'b', 'c']], 'the tools that ran together');
   }),
-  the('whatever changes something runs alone and in order', async (stage) => {
+  the('a tool with side effects runs alone and in order', async (stage) => {
     const found = await waves(stage, [
       ['a', 'read'],
       ['b', 'read'],
@@ -64,9 +64,9 @@ export const schedulingCases: readonly ExecutorCase[] = [
       ['e', 'read'],
       ['f', 'read'],
     ]);
-    expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'what ran together');
+    expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'the tools that ran together');
   }),
-  the('sequential scheduling runs one tool after the other [S4.13]', async (stage) => {
+  the('sequential scheduling runs one tool after another [S4.13]', async (stage) => {
     const found = await waves(
       stage,
       [
@@ -75,9 +75,9 @@ export const schedulingCases: readonly ExecutorCase[] = [
       ],
       'sequential',
     );
-    expectEqual(found, [['a'], ['b']], 'what ran together');
+    expectEqual(found, [['a'], ['b']], 'the tools that ran together');
   }),
-  the('reads that want the same thing for themselves do not run together', async (stage) => {
+  the('read tools with the same exclusive resource do not run together', async (stage) => {
     const found = await waves(stage, [
       ['a', 'read', ['screen']],
       ['b', 'read'],
@@ -90,10 +90,10 @@ export const schedulingCases: readonly ExecutorCase[] = [
         ['a', 'b'],
         ['c', 'd'],
       ],
-      'what ran together',
+      'the tools that ran together',
     );
   }),
-  the('a tool is once unless it says otherwise, and so runs alone', async (stage) => {
+  the('the default effect of a tool is once, so it runs alone', async (stage) => {
     const { tool, names } = probeTools();
     const held = Promise.withResolvers<string>();
     const first = tool('first', { execute: () => held.promise });
@@ -102,13 +102,13 @@ export const schedulingCases: readonly ExecutorCase[] = [
       tools: [first, tool('second')],
     });
     await stage.advance(1000);
-    expectEqual(names, ['first'], 'what has begun');
+    expectEqual(names, ['first'], 'the tools that started');
     held.resolve('done');
     await stage.until(run);
-    expectEqual(names, ['first', 'second'], 'what has run');
+    expectEqual(names, ['first', 'second'], 'the tools that ran');
   }),
   the(
-    'a tool runs only after its start is stored, and those that run together share the write [P9]',
+    'a tool runs only after its start is stored, and tools that run together share one append [P9]',
     async (stage) => {
       const seen: number[] = [];
       const { tool } = probeTools();
@@ -120,10 +120,10 @@ export const schedulingCases: readonly ExecutorCase[] = [
       const tools = ['a', 'b'].map((name) => tool(name, { effect: 'read', execute: look }));
       run = stage.run({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools });
       await stage.until(run);
-      expectEqual(seen, [2, 2], 'the starts stored when each tool began');
+      expectEqual(seen, [2, 2], 'the starts stored when each tool started');
     },
   ),
-  the('a refused call between two that run is answered in its place [P12]', async (stage) => {
+  the('a denied call between two that run gets its result in its place [P12]', async (stage) => {
     const { tool, names } = probeTools();
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
     const result = await stage.play({
@@ -137,7 +137,7 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'the errors',
     );
   }),
-  the('forty reads run together and each has its result [P12]', async (stage) => {
+  the('forty read tools run together and each has its result [P12]', async (stage) => {
     const { tool, names } = probeTools();
     const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
     const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
@@ -157,7 +157,7 @@ const stopBatch = group('stop-batch');
 
 export const stopBatchCases: readonly ExecutorCase[] = [
   stopBatch(
-    'the first error leaves the rest of the batch unrun, and the model is told [P12]',
+    'the first error skips the rest of the batch, and the model receives the reason [P12]',
     async (stage) => {
       const { tool, names } = probeTools();
       const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
@@ -167,12 +167,12 @@ export const stopBatchCases: readonly ExecutorCase[] = [
       expectEqual(
         resultsOf(result.messages).map(({ notRun }) => notRun === true),
         [false, false, true, true],
-        'what was not run',
+        'the results marked as not run',
       );
-      expectEqual([result.status, agent.requests.length], ['complete', 2], 'the end');
+      expectEqual([result.status, agent.requests.length], ['complete', 2], 'the outcome');
     },
   ),
-  stopBatch('the calls left unrun raise no event of their own', async (stage) => {
+  stopBatch('skipped calls emit no events', async (stage) => {
     const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const run = stage.run({
@@ -183,7 +183,7 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     await stage.until(run);
     expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
   }),
-  stopBatch('tools that had begun beside the failed one keep their results [P12]', async (stage) => {
+  stopBatch('tools that started together with the failed one keep their results [P12]', async (stage) => {
     const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
@@ -200,10 +200,10 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     expectEqual(
       resultsOf(result.messages).map(({ notRun }) => notRun === true),
       [false, false, true],
-      'what was not run',
+      'the results marked as not run',
     );
   }),
-  stopBatch('a refused call stops the batch like a failed one', async (stage) => {
+  stopBatch('a denied call stops the batch like a failed one', async (stage) => {
     const { tool, names } = probeTools();
     const gate = ({ toolName }: { toolName: string }) =>
       toolName === 'no' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
@@ -217,10 +217,10 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     expectEqual(
       resultsOf(result.messages).map(({ notRun }) => notRun === true),
       [true, true],
-      'what was not run',
+      'the results marked as not run',
     );
   }),
-  stopBatch('unless asked for, an error leaves the rest of the batch alone', async (stage) => {
+  stopBatch('by default an error does not stop the rest of the batch', async (stage) => {
     const { tool, names } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const result = await stage.play({

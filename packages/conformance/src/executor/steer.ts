@@ -17,7 +17,7 @@ const the = group('steer');
 
 const big = { inputTokens: 5000, outputTokens: 100 };
 
-/** Says something the first time an event of a type is shown. */
+/** Steers the run the first time an event of a type is emitted. */
 function sayAt(
   type: RunEvent['type'],
   text: string,
@@ -27,13 +27,13 @@ function sayAt(
   const onEvent = (event: RunEvent) => {
     if (said || event.type !== type) return;
     said = true;
-    expectEqual(speaker.run?.steer(text), true, 'whether it was heard');
+    expectEqual(speaker.run?.steer(text), true, 'whether the message was accepted');
   };
   return { onEvent, speaker };
 }
 
 export const steerCases: readonly ExecutorCase[] = [
-  the('what is said while a tool runs follows its result and is heard at the next turn', async (stage) => {
+  the('a message sent while a tool runs follows its result and reaches the next turn', async (stage) => {
     const { onEvent, speaker } = sayAt('tool_started', 'In French, please.');
     const agent = scriptedModel([calls(['one']), textResponse('Voilà.')]);
     speaker.run = stage.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
@@ -44,24 +44,27 @@ export const steerCases: readonly ExecutorCase[] = [
       'the second request',
     );
   }),
-  the('what is said while the last answer is made is heard: the run asks again', async (stage) => {
-    const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
-    const agent = scriptedModel([() => held.promise, textResponse('Voilà.')]);
-    const run = stage.run({ agent });
-    await stage.advance(500);
-    expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
-    await stage.advance(500);
-    expectEqual(agent.requests[0]?.messages.length, 1, 'the request under way');
-    held.resolve(textResponse('There you are.'));
-    const result = await stage.until(run);
-    expectEqual(
-      outline(result.messages),
-      ['user: Go.', 'assistant: There you are.', 'user: In French, please.', 'assistant: Voilà.'],
-      'the messages',
-    );
-    expectEqual([result.status, result.text], ['complete', 'Voilà.'], 'the end');
-  }),
-  the('what is said while an answer behind results is made is heard as well', async (stage) => {
+  the(
+    'a message sent during the last response is accepted, and the run makes another request',
+    async (stage) => {
+      const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
+      const agent = scriptedModel([() => held.promise, textResponse('Voilà.')]);
+      const run = stage.run({ agent });
+      await stage.advance(500);
+      expectEqual(run.steer('In French, please.'), true, 'whether the message was accepted');
+      await stage.advance(500);
+      expectEqual(agent.requests[0]?.messages.length, 1, 'the messages of the request in progress');
+      held.resolve(textResponse('There you are.'));
+      const result = await stage.until(run);
+      expectEqual(
+        outline(result.messages),
+        ['user: Go.', 'assistant: There you are.', 'user: In French, please.', 'assistant: Voilà.'],
+        'the messages',
+      );
+      expectEqual([result.status, result.text], ['complete', 'Voilà.'], 'the outcome');
+    },
+  ),
+  the('a message sent during a response to tool results is accepted too', async (stage) => {
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
     const agent = scriptedModel([calls(['one']), () => held.promise, textResponse('Voilà.')]);
     const run = stage.run({ agent, tools: [probeTools().tool('one')] });
@@ -70,9 +73,13 @@ export const steerCases: readonly ExecutorCase[] = [
     await stage.advance(500);
     held.resolve(textResponse('There you are.'));
     const result = await stage.until(run);
-    expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Voilà.', 3], 'the end');
+    expectEqual(
+      [result.status, result.text, agent.requests.length],
+      ['complete', 'Voilà.', 3],
+      'the outcome',
+    );
   }),
-  the('what is said when the last answer is stored clears the end', async (stage) => {
+  the('a message sent when the last response is stored prevents the end of the run', async (stage) => {
     const { onEvent, speaker } = sayAt('assistant', 'One more thing.');
     const agent = scriptedModel([textResponse('Done.'), textResponse('Done again.')]);
     speaker.run = stage.run({ agent }, 'Go.', { onEvent });
@@ -80,10 +87,10 @@ export const steerCases: readonly ExecutorCase[] = [
     expectEqual(
       [result.status, result.text, agent.requests.length],
       ['complete', 'Done again.', 2],
-      'the end',
+      'the outcome',
     );
   }),
-  the('what was heard is always answered, at whatever moment it comes', async (stage) => {
+  the('an accepted message always gets a response, at whatever moment it is sent', async (stage) => {
     for (let moment = 0; moment < 80; moment += 1) {
       const agent = scriptedModel([
         calls(['one']),
@@ -97,10 +104,14 @@ export const steerCases: readonly ExecutorCase[] = [
       const result = await stage.until(run);
       const last = agent.requests.at(-1)?.messages ?? [];
       const answered = outline(last).includes('user: One more thing.');
-      expectEqual([result.status, answered], ['complete', heard], `what was answered at moment ${moment}`);
+      expectEqual(
+        [result.status, answered],
+        ['complete', heard],
+        `the status, and whether the message is in the last request, at moment ${moment}`,
+      );
     }
   }),
-  the('two things said are heard in order', async (stage) => {
+  the('two messages are delivered in order', async (stage) => {
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
     const agent = scriptedModel([() => held.promise, textResponse('Both.')]);
     const run = stage.run({ agent });
@@ -112,10 +123,10 @@ export const steerCases: readonly ExecutorCase[] = [
     expectEqual(
       outline(agent.requests[1]?.messages ?? []).slice(2),
       ['user: First.', 'user: Second.'],
-      'the order',
+      'the order of the messages',
     );
   }),
-  the('what is said while an answer pauses does not come between its halves', async (stage) => {
+  the('a message sent while a response pauses does not separate its halves', async (stage) => {
     const { onEvent, speaker } = sayAt('assistant', 'Faster.');
     const agent = scriptedModel([
       textResponse('First half,', { stop: 'pause' }),
@@ -136,7 +147,7 @@ export const steerCases: readonly ExecutorCase[] = [
       'the messages',
     );
   }),
-  the('what is said while the conversation is summarised is heard behind the next answer', async (stage) => {
+  the('a message sent while the conversation is summarized follows the next response', async (stage) => {
     const held = Promise.withResolvers<string>();
     const compact = summarize(() => held.promise, { keep: 1 });
     const agent = scriptedModel([
@@ -147,12 +158,16 @@ export const steerCases: readonly ExecutorCase[] = [
     const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, context: { maxTokens: 1000, compact } });
     await stage.advance(500);
-    expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
+    expectEqual(run.steer('In French, please.'), true, 'whether the message was accepted');
     held.resolve('So far.');
     const result = await stage.until(run);
-    expectEqual([result.status, result.text, agent.requests.length], ['complete', 'Voilà.', 3], 'the end');
+    expectEqual(
+      [result.status, result.text, agent.requests.length],
+      ['complete', 'Voilà.', 3],
+      'the outcome',
+    );
   }),
-  the('what is said while a person is asked follows the result', async (stage) => {
+  the('a message sent while an approval is pending follows the result', async (stage) => {
     const asked = Promise.withResolvers<string>();
     const agent = scriptedModel([calls(['one']), textResponse('Voilà.')]);
     const gate = () => ({ type: 'ask' }) as const;
@@ -162,7 +177,7 @@ export const steerCases: readonly ExecutorCase[] = [
     const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, gate, attended: true }, 'Go.', { onEvent });
     await stage.advance(500);
-    expectEqual(run.steer('In French, please.'), true, 'whether it was heard');
+    expectEqual(run.steer('In French, please.'), true, 'whether the message was accepted');
     run.decide(await stage.until(asked.promise), { decision: 'allow' });
     await stage.until(run);
     expectEqual(
@@ -171,22 +186,22 @@ export const steerCases: readonly ExecutorCase[] = [
       'the end of the second request',
     );
   }),
-  the('a run at its closing answer hears nothing more, and makes no further request', async (stage) => {
+  the('a run at its closing response accepts no message and makes no further request', async (stage) => {
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
     const agent = scriptedModel([calls(['one']), () => held.promise, textResponse('Never asked.')]);
     const tools = [probeTools().tool('one')];
     const run = stage.run({ agent, tools, limits: { turns: 1 }, onLimit: 'finalize' });
     await stage.advance(500);
-    expectEqual(run.steer('One more thing.'), false, 'whether it was heard');
+    expectEqual(run.steer('One more thing.'), false, 'whether the message was accepted');
     held.resolve(textResponse('Closing words.'));
     const result = await stage.until(run);
     expectEqual(
       [result.limit, result.text, agent.requests.length],
       ['turns', 'Closing words.', 2],
-      'the end',
+      'the outcome',
     );
   }),
-  the('what comes as the limit is reached stands in the history for the next run', async (stage) => {
+  the('a message sent as the limit is reached stays in the history for the next run', async (stage) => {
     for (let moment = 0; moment < 60; moment += 1) {
       const agent = scriptedModel([
         calls(['one']),
@@ -198,12 +213,12 @@ export const steerCases: readonly ExecutorCase[] = [
       for (let round = 0; round < moment; round += 1) await undefined;
       const heard = run.steer('One more thing.');
       const result = await stage.until(run);
-      expectEqual([result.limit, agent.requests.length], ['turns', 2], `the end at moment ${moment}`);
+      expectEqual([result.limit, agent.requests.length], ['turns', 2], `the outcome at moment ${moment}`);
       const stands = outline(result.messages).includes('user: One more thing.');
-      expectEqual(stands, heard, `whether it stands in the history, at moment ${moment}`);
+      expectEqual(stands, heard, `whether the message is in the history, at moment ${moment}`);
     }
   }),
-  the('what was said and not yet answered when the run failed stands in the history', async (stage) => {
+  the('a message without a response when the run fails stays in the history', async (stage) => {
     const held = Promise.withResolvers<never>();
     const run = stage.run({ agent: scriptedModel([() => held.promise]) });
     await stage.advance(500);
@@ -213,29 +228,29 @@ export const steerCases: readonly ExecutorCase[] = [
     expectEqual(
       [result.status, outline(result.messages)],
       ['failed', ['user: Go.', 'user: Wait.']],
-      'the end',
+      'the outcome',
     );
   }),
-  the('after the end, or with nothing in it, nothing is heard', async (stage) => {
+  the('an empty message, or one sent after the end, is not accepted', async (stage) => {
     const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
-    expectEqual([run.steer(''), run.steer([])], [false, false], 'whether nothing was heard');
+    expectEqual([run.steer(''), run.steer([])], [false, false], 'whether the empty messages were accepted');
     await stage.until(run);
     const before = stage.eventsOf(run).length;
-    expectEqual(run.steer('Too late.'), false, 'whether it was heard');
+    expectEqual(run.steer('Too late.'), false, 'whether the message was accepted');
     await stage.advance(500);
     expectEqual(stage.eventsOf(run).length, before, 'the number of events');
   }),
-  the('a run that is being stopped hears nothing more', async (stage) => {
+  the('a run that is being cancelled accepts no message', async (stage) => {
     const run = stage.run({ agent: scriptedModel([() => new Promise(() => {})]) });
     await stage.advance(500);
     run.cancel();
-    expectEqual(run.steer('Wait.'), false, 'whether it was heard');
+    expectEqual(run.steer('Wait.'), false, 'whether the message was accepted');
     const result = await stage.until(run);
-    expect(!JSON.stringify(result.messages).includes('Wait.'), 'nothing of it in the history');
+    expect(!JSON.stringify(result.messages).includes('Wait.'), 'the message not to be in the history');
   }),
-  the('a failed run hears nothing more', async (stage) => {
+  the('a failed run accepts no message', async (stage) => {
     const run = stage.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     await stage.until(run);
-    expectEqual(run.steer('Hello?'), false, 'whether it was heard');
+    expectEqual(run.steer('Hello?'), false, 'whether the message was accepted');
   }),
 ];

@@ -18,17 +18,17 @@ import { group } from './setup/cases.ts';
 
 const the = group('tools');
 
-/** Runs one tool and gives what the model is told of it; the run itself must not notice. */
+/** Runs one tool and returns its result as the model receives it; the run must complete normally. */
 async function toldOf(
   stage: RunFixture,
   rest: Partial<Omit<Tool, 'name'>>,
 ): Promise<{ text: string; isError: boolean }> {
   const { tool } = probeTools();
   const result = await stage.play({
-    agent: scriptedModel([calls(['one']), textResponse('Gone on.')]),
+    agent: scriptedModel([calls(['one']), textResponse('Continued.')]),
     tools: [tool('one', rest)],
   });
-  expectEqual([result.status, result.text], ['complete', 'Gone on.'], 'the end');
+  expectEqual([result.status, result.text], ['complete', 'Continued.'], 'the outcome');
   const [told] = resultsOf(result.messages);
   return { text: resultTexts(result.messages)[0] ?? '', isError: told?.isError === true };
 }
@@ -41,27 +41,27 @@ const hostile = new Proxy(new Error('hidden'), {
 
 const thrown: readonly (readonly [string, unknown, string])[] = [
   ['an error', new Error('no such file'), 'no such file'],
-  ['words', 'no such file', 'no such file'],
-  ['nothing', undefined, 'undefined'],
+  ['a string', 'no such file', 'no such file'],
+  ['undefined', undefined, 'undefined'],
   ['null', null, 'null'],
   ['a number', 7, '7'],
   ['a symbol', Symbol('odd'), 'odd'],
   ['an object without a message', { reason: 'none' }, 'Error'],
-  ['an error that cannot be looked at', hostile, 'cannot be described'],
+  ['an error whose fields cannot be read', hostile, 'cannot be described'],
 ];
 
 const throwCases = thrown.flatMap(([what, value, text]) => [
-  the(`a tool that throws ${what} gives an error result [P10]`, async (stage) => {
+  the(`a tool that throws ${what} produces an error result [P10]`, async (stage) => {
     const told = await toldOf(stage, {
       execute() {
         throw value;
       },
     });
-    expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
+    expect(told.isError && told.text.includes(text), `an error that contains "${text}", found ${told.text}`);
   }),
-  the(`a tool that rejects with ${what} gives an error result [P10]`, async (stage) => {
+  the(`a tool that rejects with ${what} produces an error result [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute: () => Promise.reject(value) });
-    expect(told.isError && told.text.includes(text), `an error that says ${text}, found ${told.text}`);
+    expect(told.isError && told.text.includes(text), `an error that contains "${text}", found ${told.text}`);
   }),
 ]);
 
@@ -69,19 +69,19 @@ const cycle: Record<string, unknown> = { name: 'cycle' };
 cycle['self'] = cycle;
 
 const returned: readonly (readonly [string, () => unknown, string, boolean])[] = [
-  ['nothing', () => undefined, '(no output)', false],
-  ['an empty text', () => '', '(no output)', false],
-  ['blanks', () => ' \n ', '(no output)', false],
+  ['undefined', () => undefined, '(no output)', false],
+  ['an empty string', () => '', '(no output)', false],
+  ['whitespace', () => ' \n ', '(no output)', false],
   ['null', () => null, 'null', false],
   ['an object', () => ({ b: 1, a: [true] }), '{"b":1,"a":[true]}', false],
   ['a number', () => 7, '7', false],
-  ['half of a surrogate pair', () => 'a\ud83db', 'a\ufffdb', false],
+  ['a lone surrogate', () => 'a\ud83db', 'a\ufffdb', false],
   ['a cycle', () => cycle, 'circular', true],
-  ['a big integer', () => 7n, 'BigInt', true],
+  ['a bigint', () => 7n, 'BigInt', true],
   ['a symbol', () => Symbol('odd'), 'symbol', true],
   ['a function', () => () => 7, 'function', true],
   [
-    'an object that cannot be written',
+    'an object whose toJSON throws',
     () => ({
       toJSON() {
         throw new Error('not me');
@@ -91,9 +91,9 @@ const returned: readonly (readonly [string, () => unknown, string, boolean])[] =
     true,
   ],
   [
-    'a promise of another kind that throws',
+    'a foreign promise that throws',
     () => ({
-      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
+      // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
       then() {
         throw new Error('no promise');
       },
@@ -103,18 +103,21 @@ const returned: readonly (readonly [string, () => unknown, string, boolean])[] =
   ],
   ['an output without content', () => toolOutput({} as { content: string }), 'cannot be written', true],
   [
-    'an output with a part nobody knows',
+    'an output with an unknown part',
     () => toolOutput({ content: [{ type: 'sound' } as never] }),
     'neither',
     true,
   ],
-  ['an output with no parts', () => toolOutput({ content: [] }), '(no output)', false],
+  ['an output without parts', () => toolOutput({ content: [] }), '(no output)', false],
 ];
 
 const returnCases = returned.map(([what, make, text, isError]) =>
-  the(`a tool that returns ${what} gives ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
+  the(`a tool that returns ${what} produces ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute: make });
-    expect(told.text.toLowerCase().includes(text.toLowerCase()), `a text with ${text}, found ${told.text}`);
+    expect(
+      told.text.toLowerCase().includes(text.toLowerCase()),
+      `a text that contains "${text}", found ${told.text}`,
+    );
     expectEqual(told.isError, isError, 'whether it is an error');
   }),
 );
@@ -123,41 +126,44 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const sizeCases: readonly ExecutorCase[] = [
   the(
-    '5 MB of output reach the model as 256 KiB at most, head and tail kept and the cut marked [P10]',
+    '5 MB of output reach the model as at most 256 KiB, with head, tail and a note about the cut [P10]',
     async (stage) => {
       const { text } = await toldOf(stage, { execute: () => `first ${'ä🧵x'.repeat(700_000)} last` });
       expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
-      expect(bytesOf(text) > maxOutputBytes * 0.95, 'most of the room used');
+      expect(bytesOf(text) > maxOutputBytes * 0.95, 'most of the limit to be used');
       expect(text.startsWith('first ') && text.endsWith(' last'), 'head and tail');
-      expect(text.includes('bytes left out') && !text.includes('\ufffd'), 'a mark and whole characters');
+      expect(
+        text.includes('bytes left out') && !text.includes('\ufffd'),
+        'a note about the cut, and whole characters',
+      );
     },
   ),
-  the('half characters in output are replaced before anything of it is stored [P10, P12]', async (stage) => {
+  the('lone surrogates in output are replaced before the output is stored [P10, P12]', async (stage) => {
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const run = stage.run({ agent, tools: [tool('one', { execute: () => 'a\ud83dz' })] });
     const result = await stage.until(run);
-    expectEqual(resultTexts(result.messages), ['a\ufffdz'], 'what the model sees');
+    expectEqual(resultTexts(result.messages), ['a\ufffdz'], 'the output that the model receives');
     const [event] = ofType(stage.storedOf(run), 'tool_result');
-    expectEqual(event?.content[0], { type: 'text', text: 'a\ufffdz' }, 'what is stored');
+    expectEqual(event?.content[0], { type: 'text', text: 'a\ufffdz' }, 'the output in the store');
   }),
-  the('an error of 5 MB is cut as well [P10]', async (stage) => {
+  the('an error of 5 MB is shortened as well [P10]', async (stage) => {
     const { text } = await toldOf(stage, { execute: () => Promise.reject('x'.repeat(5_000_000)) });
     expect(bytesOf(text) <= maxOutputBytes, 'a short error');
   }),
-  the('a tool may ask for less, never for more [P10]', async (stage) => {
+  the('a tool can lower its output limit but not raise it [P10]', async (stage) => {
     const long = () => 'x'.repeat(400_000);
     const less = await toldOf(stage, { maxOutputBytes: 1000, execute: long });
     expect(bytesOf(less.text) <= 1000, `at most 1000 bytes, found ${bytesOf(less.text)}`);
     const more = await toldOf(stage, { maxOutputBytes: 10_000_000, execute: long });
-    expect(bytesOf(more.text) <= maxOutputBytes, 'the ceiling');
+    expect(bytesOf(more.text) <= maxOutputBytes, 'the maximum output size to apply');
   }),
   the('many parts share one limit [P10]', async (stage) => {
     const content = Array.from({ length: 20 }, () => ({ type: 'text', text: 'x'.repeat(100_000) }) as const);
     const { text } = await toldOf(stage, { execute: () => toolOutput({ content }) });
     expect(bytesOf(text) <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytesOf(text)}`);
   }),
-  the('the model sees no stack [P10]', async (stage) => {
+  the('the model receives no stack trace [P10]', async (stage) => {
     const stack =
       'it broke\n    at run (/home/me/app.js:3:7)\n    at file:///srv/index.js:1:1\nwhile reading';
     const { text } = await toldOf(stage, { execute: () => Promise.reject(new Error(stack)) });
@@ -166,21 +172,21 @@ const sizeCases: readonly ExecutorCase[] = [
 ];
 
 const timeCases: readonly ExecutorCase[] = [
-  the('a tool that hangs ends at its time limit, told by its signal [P2, P10]', async (stage) => {
+  the('a tool that hangs ends at its time limit and its signal is aborted [P2, P10]', async (stage) => {
     const { tool, runs } = probeTools();
     const hanging = tool('one', { timeoutMs: 3000, execute: () => new Promise(() => {}) });
-    const agent = scriptedModel([calls(['one']), textResponse('Gone on.')]);
+    const agent = scriptedModel([calls(['one']), textResponse('Continued.')]);
     const result = await stage.play({ agent, tools: [hanging] });
-    expectEqual([result.status, resultsOf(result.messages)[0]?.isError], ['complete', true], 'the end');
-    expect(resultTexts(result.messages)[0]?.includes('3 s') === true, 'the time in the result');
+    expectEqual([result.status, resultsOf(result.messages)[0]?.isError], ['complete', true], 'the outcome');
+    expect(resultTexts(result.messages)[0]?.includes('3 s') === true, 'the time limit in the result');
     expect(runs[0]?.context.signal.aborted === true, 'the signal aborted');
     expect(stage.elapsed >= 3000 && stage.elapsed < 3500, `an end after 3 s, found ${stage.elapsed}`);
   }),
-  the('the time limit of a tool is 120 s unless it says otherwise [P2]', async (stage) => {
+  the('the default time limit of a tool is 120 s [P2]', async (stage) => {
     await toldOf(stage, { execute: () => new Promise(() => {}) });
-    expect(stage.elapsed >= 120_000 && stage.elapsed < 120_500, `120 s, found ${stage.elapsed}`);
+    expect(stage.elapsed >= 120_000 && stage.elapsed < 120_500, `an end after 120 s, found ${stage.elapsed}`);
   }),
-  the('a tool that stops at its signal is heard: what it has so far counts', async (stage) => {
+  the('a tool that stops when its signal is aborted can return a partial result', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       timeoutMs: 1000,
       execute: (_args, { signal }) =>
@@ -188,7 +194,7 @@ const timeCases: readonly ExecutorCase[] = [
     });
     expectEqual([text, isError], ['half of it', false], 'the result');
   }),
-  the('a tool that throws at its signal is said to have run out of time [P10]', async (stage) => {
+  the('a tool that throws when its signal is aborted is reported as timed out [P10]', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       timeoutMs: 1000,
       execute: (_args, { signal }) =>
@@ -196,14 +202,14 @@ const timeCases: readonly ExecutorCase[] = [
           signal.addEventListener('abort', () => reject(new Error('aborted'))),
         ),
     });
-    expect(isError && text.includes('1 s'), `the time in the result, found ${text}`);
+    expect(isError && text.includes('1 s'), `the time limit in the result, found ${text}`);
   }),
-  the('what a tool does after its time changes nothing [P10]', async (stage) => {
+  the('the late actions of a timed-out tool change nothing [P10]', async (stage) => {
     const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
     const hanging = tool('one', { timeoutMs: 1000, execute: () => late.promise });
     const run = stage.run({
-      agent: scriptedModel([calls(['one']), textResponse('Gone on.')]),
+      agent: scriptedModel([calls(['one']), textResponse('Continued.')]),
       tools: [hanging],
     });
     await stage.until(run);
@@ -215,7 +221,7 @@ const timeCases: readonly ExecutorCase[] = [
 ];
 
 const contextCases: readonly ExecutorCase[] = [
-  the('a tool gets its call, a key of its own and a way to show progress', async (stage) => {
+  the('a tool receives its call, a unique key and a way to report progress', async (stage) => {
     const { tool, runs } = probeTools();
     const one = tool('one', {
       execute(_args, { progress }) {
@@ -236,10 +242,10 @@ const contextCases: readonly ExecutorCase[] = [
     const keys = new Set(runs.map(({ context }) => context.idempotencyKey));
     expectEqual(keys.size, 2, 'the number of keys');
     const shown = stage.eventsOf(run).flatMap((event) => (event.type === 'progress' ? [event.text] : []));
-    expectEqual(shown, ['half way', 'half way'], 'the progress shown');
-    expect(!JSON.stringify(result.messages).includes('half way'), 'nothing of it told to the model');
+    expectEqual(shown, ['half way', 'half way'], 'the progress emitted');
+    expect(!JSON.stringify(result.messages).includes('half way'), 'no progress in the messages');
   }),
-  the('progress after the tool has ended is shown to nobody', async (stage) => {
+  the('progress after the tool has ended is ignored', async (stage) => {
     const { tool, runs } = probeTools();
     const late = () => {
       runs[0]?.context.progress('still here');
@@ -248,9 +254,9 @@ const contextCases: readonly ExecutorCase[] = [
     const run = stage.run({ agent: scriptedModel([calls(['one']), late]), tools: [tool('one')] });
     await stage.until(run);
     late();
-    expect(!stage.eventsOf(run).some(({ type }) => type === 'progress'), 'no progress shown');
+    expect(!stage.eventsOf(run).some(({ type }) => type === 'progress'), 'no progress emitted');
   }),
-  the('pictures go to the model; summary and diff go to watchers only', async (stage) => {
+  the('images go to the model; summary and diff are only for display', async (stage) => {
     const { tool } = probeTools();
     const picture = { type: 'file', mediaType: 'image/png', data: 'iVBORw0=' } as const;
     const content = [{ type: 'text', text: 'A chart.' }, { type: 'text', text: '' }, picture] as const;
@@ -260,13 +266,13 @@ const contextCases: readonly ExecutorCase[] = [
     const run = stage.run({ agent: scriptedModel([calls(['one']), textResponse('Done.')]), tools: [one] });
     const result = await stage.until(run);
     const [told] = resultsOf(result.messages);
-    expectEqual(told?.content, [content[0], picture], 'what the model gets');
+    expectEqual(told?.content, [content[0], picture], 'the content for the model');
     expectEqual(told?.isError, true, 'whether it is an error');
     const [event] = ofType(stage.storedOf(run), 'tool_result');
-    expectEqual([event?.summary, event?.diff], ['exit 1', '+x'], 'what watchers get');
+    expectEqual([event?.summary, event?.diff], ['exit 1', '+x'], 'the summary and diff for display');
   }),
   the(
-    'a tool gets its arguments as its own check converts them; the log keeps them as they came',
+    'a tool receives its arguments as its validate function converts them; the log keeps the original',
     async (stage) => {
       const { tool, runs } = probeTools();
       const one = tool('one', {
@@ -282,11 +288,11 @@ const contextCases: readonly ExecutorCase[] = [
       expectEqual(
         ofType(stage.storedOf(run), 'tool_started')[0]?.arguments,
         { count: '7' },
-        'the recorded one',
+        'the recorded argument',
       );
     },
   ),
-  the('a check that throws refuses the call [P9, P10]', async (stage) => {
+  the('a validate function that throws rejects the call [P9, P10]', async (stage) => {
     const { text, isError } = await toldOf(stage, {
       validate() {
         throw new Error('no check today');

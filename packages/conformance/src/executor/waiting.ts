@@ -17,7 +17,7 @@ const the = group('waiting');
 
 const gate: Gate = ({ toolName }) => ({ type: toolName === 'write' ? 'ask' : 'allow' });
 
-/** A session that waits for a person, with nobody there. */
+/** A session that waits for an approval, with no user attached. */
 interface WaitingSession extends ProbeTools {
   readonly result: RunResult;
   readonly approvalId: string;
@@ -38,23 +38,23 @@ function toolsOf(probe: ProbeTools) {
 
 export const waitingCases: readonly ExecutorCase[] = [
   the(
-    'with nobody there the run ends as waiting, nothing started, its messages closed [P12, P21]',
+    'with no user attached the run ends as waiting, starts no tool and leaves a valid history [P12, P21]',
     async (stage) => {
       const { result, names } = await waiting(stage);
-      expectEqual([result.status, result.error], ['waiting', undefined], 'the end');
+      expectEqual([result.status, result.error], ['waiting', undefined], 'the outcome');
       expectEqual(names, [], 'the tools that ran');
       expectEqual(result.messages.length, 4, 'the number of messages');
     },
   ),
-  the('taken up again without a decision it waits again [P21]', async (stage) => {
+  the('resumed without a decision, it waits again [P21]', async (stage) => {
     const { names } = await waiting(stage);
     const probe = probeTools();
     const run = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one');
     const result = await stage.until(run);
-    expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the end');
-    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
+    expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the outcome');
+    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
   }),
-  the('taken up again with a decision it goes on: allowed [P21]', async (stage) => {
+  the('resumed with a decision, it continues: allowed [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const agent = scriptedModel([textResponse('Done.')]);
@@ -62,16 +62,20 @@ export const waitingCases: readonly ExecutorCase[] = [
     const result = await stage.until(
       stage.resume({ agent, gate, tools: toolsOf(probe) }, 'one', { answers }),
     );
-    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
   }),
-  the('taken up again with a decision it goes on: denied [P21]', async (stage) => {
+  the('resumed with a decision, it continues: denied [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const answers = [{ approvalId, decision: 'deny', message: 'No.' }] as const;
     const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
     const result = await stage.until(stage.resume(options, 'one', { answers }));
-    expectEqual([probe.names, resultTexts(result.messages)[1]], [['read'], 'No.'], 'what came of it');
+    expectEqual(
+      [probe.names, resultTexts(result.messages)[1]],
+      [['read'], 'No.'],
+      'the tools that ran, and the results',
+    );
   }),
   the('a decision counts once: the second changes nothing [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
@@ -85,7 +89,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual(probe.names, ['read'], 'the tools that ran');
   }),
-  the('taken up again with somebody there it asks nothing new and heeds the answer', async (stage) => {
+  the('resumed with a user attached, it requests no new approval and follows the decision', async (stage) => {
     const { approvalId } = await waiting(stage);
     const probe = probeTools();
     const run = stage.resume(
@@ -93,13 +97,16 @@ export const waitingCases: readonly ExecutorCase[] = [
       'one',
     );
     await stage.advance(7000);
-    expect(run.decide(approvalId, { decision: 'allow' }), 'the answer to count');
+    expect(run.decide(approvalId, { decision: 'allow' }), 'the decision to count');
     const result = await stage.until(run);
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
-    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'what is asked again');
-    expect(result.metrics.waitedMs >= 6000, `the time it took, found ${result.metrics.waitedMs}`);
+    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
+    expect(
+      result.metrics.waitedMs >= 6000,
+      `the waiting time to be counted, found ${result.metrics.waitedMs}`,
+    );
   }),
-  the('what was approved is what runs: other arguments are refused [P21]', async (stage) => {
+  the('only approved arguments run: different arguments are rejected [P21]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const stored = await stage.until(Promise.resolve(stage.store.read('one')));
     await forge(stage, stored.map(withOtherPath), 'two');
@@ -110,24 +117,24 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
-  the('an approval that nobody answers in time counts as denied [P21]', async (stage) => {
+  the('an approval without a decision in time counts as denied [P21]', async (stage) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['read', 'write']), textResponse('I see.')]);
     const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
     const run = stage.run(options);
     await stage.advance(59_000);
-    expectEqual(probe.names, [], 'the tools that ran before the time was up');
+    expectEqual(probe.names, [], 'the tools that ran before the approval expired');
     const [asked] = ofType(stage.storedOf(run), 'approval_requested');
     const result = await stage.until(run);
     expectEqual(
-      [probe.names, resultTexts(result.messages)[1]],
-      [['read'], 'Nobody decided in time.'],
-      'what came of it',
+      [probe.names, resultTexts(result.messages)[1]?.includes('decided in time')],
+      [['read'], true],
+      'the tools that ran and whether the result states the reason',
     );
     expectEqual(
       run.decide(asked?.approvalId ?? '', { decision: 'allow' }),
       false,
-      'whether a late answer counts',
+      'whether a late decision counts',
     );
     expectEqual(
       ofType(stage.storedOf(run), 'approval_decided')[0]?.decision,
@@ -135,7 +142,7 @@ export const waitingCases: readonly ExecutorCase[] = [
       'the decision recorded',
     );
   }),
-  the('an approval answered in time does not expire, and its clock is stopped', async (stage) => {
+  the('an approval decided in time does not expire, and its timer is stopped', async (stage) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['write']), textResponse('Done.')]);
     const run = stage.run({ agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 });
@@ -144,31 +151,29 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(
       run.decide(asked?.approvalId ?? '', { decision: 'allow' }),
       true,
-      'whether the answer counts',
+      'whether the decision counts',
     );
     await stage.until(run);
-    expectEqual([probe.names, stage.timers], [['write'], 0], 'what ran, and the timers left');
+    expectEqual([probe.names, stage.timers], [['write'], 0], 'the tools that ran, and the timers left');
   }),
-  the(
-    'an approval that has expired cannot be allowed by taking the session up again [P21]',
-    async (stage) => {
-      const first = probeTools();
-      const agent = scriptedModel([calls(['write'])]);
-      const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
-        sessionId: 'one',
-      });
-      expectEqual((await stage.until(run)).status, 'waiting', 'the status');
-      const [asked] = ofType(stage.storedOf(run), 'approval_requested');
-      await stage.advance(61_000);
-      const probe = probeTools();
-      const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
-      const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-      const result = await stage.until(stage.resume(options, 'one', { answers }));
-      expectEqual([result.status, probe.names], ['complete', []], 'what came of it');
-      expectEqual(resultTexts(result.messages), ['Nobody decided in time.'], 'what the model is told');
-    },
-  ),
-  the('a new prompt answers what was asked as superseded [P12]', async (stage) => {
+  the('resuming a session cannot allow an approval that has expired [P21]', async (stage) => {
+    const first = probeTools();
+    const agent = scriptedModel([calls(['write'])]);
+    const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
+      sessionId: 'one',
+    });
+    expectEqual((await stage.until(run)).status, 'waiting', 'the status');
+    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    await stage.advance(61_000);
+    const probe = probeTools();
+    const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
+    const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
+    const result = await stage.until(stage.resume(options, 'one', { answers }));
+    expectEqual([result.status, probe.names], ['complete', []], 'the status and the tools that ran');
+    const [text = '', ...others] = resultTexts(result.messages);
+    expectEqual([text.includes('decided in time'), others], [true, []], 'the results for the model');
+  }),
+  the('a new prompt supersedes a pending approval [P12]', async (stage) => {
     const { approvalId } = await waiting(stage);
     const agent = scriptedModel([textResponse('All right.')]);
     const run = stage.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });
@@ -186,11 +191,11 @@ export const waitingCases: readonly ExecutorCase[] = [
     await stage.until(
       stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one', { answers: late }),
     );
-    expectEqual(probe.names, [], 'the tools that a late answer ran');
+    expectEqual(probe.names, [], 'the tools that ran after a late decision');
   }),
 ];
 
-/** Puts events into another session. */
+/** Copies events to another session. */
 async function forge(stage: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
   const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));

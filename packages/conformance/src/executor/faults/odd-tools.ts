@@ -17,7 +17,7 @@ import { callIn, expectAtOnce, given, toldOf } from '../setup/odd-tool.ts';
 
 const the = group('tools');
 
-/** Spoils arguments as far as it can: makes them a circle, adds what JSON cannot hold, takes away the rest. */
+/** Corrupts arguments: replaces them with a cycle and with a value that JSON cannot represent. */
 function spoil(args: Record<string, unknown>): void {
   const { list } = args;
   if (Array.isArray(list)) list.push(args, 1n);
@@ -28,7 +28,7 @@ function spoil(args: Record<string, unknown>): void {
 
 const spoilers: readonly (readonly [string, Rest])[] = [
   [
-    'in its work',
+    'in execute',
     {
       execute(args) {
         spoil(args);
@@ -37,7 +37,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
     },
   ],
   [
-    'in its check',
+    'in validate',
     {
       validate(args) {
         spoil(args);
@@ -46,7 +46,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
     },
   ],
   [
-    'when it is asked what it is about',
+    'in subject',
     {
       subject(args) {
         spoil(args);
@@ -56,11 +56,11 @@ const spoilers: readonly (readonly [string, Rest])[] = [
   ],
 ];
 
-/** A check of arguments that answers what is no answer. */
+/** A `validate` that returns an invalid result. */
 function unclear(what: string, answer: () => unknown): ExecutorCase {
-  return the(`a check of arguments that answers with ${what} refuses the call [P9]`, async (stage) => {
+  return the(`a validate function that returns ${what} rejects the call [P9]`, async (stage) => {
     const told = await toldOf(stage, { validate: answer as NonNullable<Tool['validate']> });
-    expect(told.text.includes('refused') && !told.text.includes('done'), `a refusal, found ${told.text}`);
+    expect(told.text.includes('refused') && !told.text.includes('done'), `a rejection, found ${told.text}`);
     expect(told.isError, 'an error');
     expectAtOnce(told);
   });
@@ -68,11 +68,11 @@ function unclear(what: string, answer: () => unknown): ExecutorCase {
 
 const argumentCases: readonly ExecutorCase[] = [
   ...spoilers.map(([when, rest]) =>
-    the(`a tool that spoils its arguments ${when} spoils nothing else [P12]`, async (stage) => {
+    the(`a tool that corrupts its arguments ${when} changes nothing else [P12]`, async (stage) => {
       await toldOf(stage, rest);
     }),
   ),
-  the('a gate that spoils what it is shown spoils nothing else [P12]', async (stage) => {
+  the('a gate that corrupts the arguments it receives changes nothing else [P12]', async (stage) => {
     const { tool, runs } = probeTools();
     const agent = scriptedModel([
       calls([{ name: 'one', arguments: structuredClone(given) }]),
@@ -83,10 +83,10 @@ const argumentCases: readonly ExecutorCase[] = [
       return { type: 'allow' } as const;
     };
     const result = await stage.play({ agent, tools: [tool('one')], gate });
-    expectEqual([result.status, runs[0]?.arguments], ['complete', given], 'the end and the arguments');
+    expectEqual([result.status, runs[0]?.arguments], ['complete', given], 'the status and the arguments');
     expectEqual(callIn(agent.requests[1]?.messages[1]?.content), given, 'the arguments sent back');
   }),
-  the('arguments that a gate sets and then spoils are those that it set [P12]', async (stage) => {
+  the('arguments that a gate sets and later corrupts run as they were set [P12]', async (stage) => {
     const { tool, runs } = probeTools();
     const own = structuredClone(given);
     const agent = scriptedModel([calls(['one']), textResponse('On.')]);
@@ -102,7 +102,7 @@ const argumentCases: readonly ExecutorCase[] = [
     expectEqual(runs[0]?.arguments, given, 'the arguments');
     expectEqual(ofType(stage.storedOf(run), 'tool_started')[0]?.arguments, given, 'the arguments recorded');
   }),
-  the('arguments that a gate sets and JSON cannot hold are not run [P9]', async (stage) => {
+  the('arguments from a gate that JSON cannot represent are not run [P9]', async (stage) => {
     const round: Record<string, unknown> = {};
     round['self'] = round;
     for (const odd of [round, { count: 1n }]) {
@@ -110,16 +110,16 @@ const argumentCases: readonly ExecutorCase[] = [
       const agent = scriptedModel([calls(['one']), textResponse('On.')]);
       const gate = () => ({ type: 'allow', arguments: odd }) as const;
       const result = await stage.play({ agent, tools: [tool('one')], gate });
-      expectEqual([result.status, names], ['complete', []], 'the end and the tools that ran');
-      expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the model is told of an error');
+      expectEqual([result.status, names], ['complete', []], 'the status and the tools that ran');
+      expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the result is an error');
     }
   }),
-  unclear('nothing', () => undefined),
-  unclear('a promise of nothing', async () => undefined),
-  unclear('a word', () => 'fine'),
-  unclear('neither yes nor no', () => ({ value: {} })),
-  unclear('a refusal without a reason', () => ({ ok: false })),
-  unclear('a rejection of nothing', () => Promise.reject(undefined)),
+  unclear('undefined', () => undefined),
+  unclear('a promise of undefined', async () => undefined),
+  unclear('a string', () => 'fine'),
+  unclear('neither success nor failure', () => ({ value: {} })),
+  unclear('a failure without a reason', () => ({ ok: false })),
+  unclear('a promise rejected with undefined', () => Promise.reject(undefined)),
 ];
 
 const lateCases: readonly ExecutorCase[] = [
@@ -134,7 +134,7 @@ const lateCases: readonly ExecutorCase[] = [
     const before = stage.elapsed;
     run.cancel();
     const result = await stage.until(run);
-    expect(stage.elapsed - before <= 250, `control back within 250 ms, found ${stage.elapsed - before}`);
+    expect(stage.elapsed - before <= 250, `an end within 250 ms, found ${stage.elapsed - before}`);
     expectEqual(result.status, 'cancelled', 'the status');
     const events = stage.eventsOf(run).length;
     await stage.advance(60_000);
@@ -143,31 +143,28 @@ const lateCases: readonly ExecutorCase[] = [
     expectEqual(stage.eventsOf(run).length, events, 'the number of events');
     expectEqual((await stage.until(run)).messages, result.messages, 'the messages');
   }),
+  the('a foreign promise that never settles ends at the time limit of its tool [P2]', async (stage) => {
+    // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
+    const never = { then() {} };
+    const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => never });
+    expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
+  }),
   the(
-    'a promise of another kind that never settles ends at the time limit of its tool [P2]',
-    async (stage) => {
-      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
-      const never = { then() {} };
-      const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => never });
-      expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
-    },
-  ),
-  the(
-    'a promise that leads to itself again and again ends at the time limit of its tool [P2]',
+    'a promise that resolves to itself repeatedly ends at the time limit of its tool [P2]',
     async (stage) => {
       const round: { then?: (resolve: (value: unknown) => void) => void } = {};
       let turns = 0;
-      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
+      // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
       round.then = (resolve) => {
         turns += 1;
-        // For ever would leave the clock no moment to move in, as it would any program.
+        // An endless chain would block the clock, as it would block any program.
         if (turns < 1000) resolve(round);
       };
       const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => round });
       expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
     },
   ),
-  the('progress of any kind is shown as text', async (stage) => {
+  the('progress values of any type are converted to text', async (stage) => {
     const { tool } = probeTools();
     const shown: readonly unknown[] = [undefined, null, 7, { a: 1 }, ['x'], 'words'];
     const one = tool('one', {
@@ -184,5 +181,5 @@ const lateCases: readonly ExecutorCase[] = [
   }),
 ];
 
-/** Tools that do to their arguments, or long after their time, what no tool should. */
+/** Tools that corrupt their arguments or settle after their time limit. */
 export const oddToolCases: readonly ExecutorCase[] = [...argumentCases, ...lateCases];

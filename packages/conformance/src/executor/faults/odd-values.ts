@@ -15,11 +15,11 @@ import { expectAtOnce, toldOf } from '../setup/odd-tool.ts';
 
 const the = group('tools');
 
-/** A tool's odd end, at once: the model is told of it in these words. */
+/** Checks that an unusual result or error of a tool reaches the model as this text, without delay. */
 function tells(what: string, execute: () => unknown, words: string, isError: boolean): ExecutorCase {
-  return the(`a tool that ${what} gives ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
+  return the(`a tool that ${what} produces ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
     const told = await toldOf(stage, { execute });
-    expect(told.text.includes(words), `a text with ${words}, found ${told.text.slice(0, 300)}`);
+    expect(told.text.includes(words), `a text that contains "${words}", found ${told.text.slice(0, 300)}`);
     expectEqual(told.isError, isError, 'whether it is an error');
     expectAtOnce(told);
   });
@@ -68,13 +68,13 @@ const throws: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'throws an empty text',
+    'throws an empty string',
     thrower(() => ''),
     '(no output)',
     true,
   ),
   tells(
-    'throws a list',
+    'throws an array',
     thrower(() => ['a', 'b']),
     'a,b',
     true,
@@ -91,7 +91,7 @@ const throws: readonly ExecutorCase[] = [
     'Error',
     true,
   ),
-  tells('throws a proxy that is gone', thrower(revoked), 'cannot be described', true),
+  tells('throws a revoked proxy', thrower(revoked), 'cannot be described', true),
   tells(
     'throws an error whose message cannot be read',
     thrower(() =>
@@ -105,7 +105,7 @@ const throws: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'throws an error whose message is no text',
+    'throws an error whose message is not a string',
     thrower(() => Object.assign(new Error('x'), { message: { odd: true } })),
     'Error',
     true,
@@ -117,31 +117,31 @@ const throws: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'throws half of a surrogate pair',
+    'throws a lone surrogate',
     thrower(() => new Error('a\ud800b')),
     'a\ufffdb',
     true,
   ),
   tells(
-    'throws several errors in one',
+    'throws an AggregateError',
     thrower(() => new AggregateError([new Error('x')], 'many')),
     'many',
     true,
   ),
   tells(
-    'throws what a cancel would look like',
+    'throws an error that looks like a cancel',
     thrower(() => new AgentError({ kind: 'aborted', message: 'as if cancelled' })),
     'as if cancelled',
     true,
   ),
   tells(
-    'throws what an abort would look like',
+    'throws an error that looks like an abort',
     thrower(() => new DOMException('as if aborted', 'AbortError')),
     'as if aborted',
     true,
   ),
   tells(
-    'throws what a limit would look like',
+    'throws an error that looks like a limit',
     thrower(() => new AgentError({ kind: 'limit', code: 'turns', message: 'as if used up' })),
     'as if used up',
     true,
@@ -150,11 +150,11 @@ const throws: readonly ExecutorCase[] = [
 
 const returns: readonly ExecutorCase[] = [
   tells('returns an error instead of throwing it', () => new Error('should be thrown'), 'should be', true),
-  tells('returns an error by a promise', async () => new Error('should be thrown'), 'should be', true),
+  tells('returns a promise of an error', async () => new Error('should be thrown'), 'should be', true),
   tells('returns a date', () => new Date(0), '1970-01-01T00:00:00.000Z', false),
-  tells('returns a date that is none', () => new Date(Number.NaN), 'null', false),
-  tells('returns what is no number', () => Number.NaN, 'null', false),
-  tells('returns an object of a class', () => new Purse(), '{"owner":"me"}', false),
+  tells('returns an invalid date', () => new Date(Number.NaN), 'null', false),
+  tells('returns NaN', () => Number.NaN, 'null', false),
+  tells('returns an instance of a class', () => new Purse(), '{"owner":"me"}', false),
   tells('returns a frozen object', () => Object.freeze({ a: 1 }), '{"a":1}', false),
   tells(
     'returns an object without a prototype',
@@ -162,20 +162,15 @@ const returns: readonly ExecutorCase[] = [
     '{"a":1}',
     false,
   ),
-  tells('returns a map', () => new Map([['a', 1]]), '{}', false),
+  tells('returns a Map', () => new Map([['a', 1]]), '{}', false),
   tells('returns bytes', () => new Uint8Array([7]), '7', false),
-  tells(
-    'returns promises of promises',
-    async () => Promise.resolve(Promise.resolve('at last')),
-    'at last',
-    false,
-  ),
-  tells('returns an object with a promise in it', () => ({ a: Promise.resolve(1) }), '{"a":{}}', false),
+  tells('returns nested promises', async () => Promise.resolve(Promise.resolve('at last')), 'at last', false),
+  tells('returns an object that contains a promise', () => ({ a: Promise.resolve(1) }), '{"a":{}}', false),
   tells('returns a generator', () => [1][Symbol.iterator](), '{}', false),
-  tells('returns a big integer far inside', () => ({ a: [{ b: 1n }] }), 'BigInt', true),
-  tells('returns a function far inside', () => ({ a: [{ b() {} }] }), '{"a":[{}]}', false),
-  tells('returns a list nested deeper than the stack', deep, 'cannot be written', true),
-  tells('returns a proxy that is gone', revoked, 'revoked', true),
+  tells('returns a deeply nested bigint', () => ({ a: [{ b: 1n }] }), 'BigInt', true),
+  tells('returns a deeply nested function', () => ({ a: [{ b() {} }] }), '{"a":[{}]}', false),
+  tells('returns an array nested deeper than the stack allows', deep, 'cannot be written', true),
+  tells('returns a revoked proxy', revoked, 'revoked', true),
   tells(
     'returns an object with a field that cannot be read',
     () => ({
@@ -187,13 +182,13 @@ const returns: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'returns a proxy that refuses every question',
+    'returns a proxy that throws on every access',
     () =>
       new Proxy(
         {},
         {
           get(_target, key) {
-            // A promise is looked at before anything else.
+            // A promise is checked first, with `then`.
             if (key === 'then') return undefined;
             throw new Error('no questions');
           },
@@ -209,7 +204,7 @@ const returns: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'returns an object that writes itself as itself',
+    'returns an object whose toJSON returns itself',
     () => {
       const self: { toJSON?: () => unknown } = {};
       self.toJSON = () => ({ self });
@@ -219,15 +214,15 @@ const returns: readonly ExecutorCase[] = [
     true,
   ),
   tells(
-    'returns an object that writes itself as nothing',
+    'returns an object whose toJSON returns undefined',
     () => ({ toJSON: () => undefined }),
     '(no output)',
     false,
   ),
   tells(
-    'returns a promise of another kind that settles twice',
+    'returns a foreign promise that settles twice',
     () => ({
-      // biome-ignore lint/suspicious/noThenProperty: what the case is about.
+      // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
       then(resolve: (value: string) => void) {
         resolve('the first');
         resolve('the second');
@@ -239,46 +234,46 @@ const returns: readonly ExecutorCase[] = [
   ),
 ];
 
-/** An output of a form that nobody promised. */
+/** An output that does not match its type. */
 function output(value: Record<string, unknown>): () => unknown {
   return () => toolOutput(value as unknown as { content: string });
 }
 
 const outputs: readonly ExecutorCase[] = [
-  tells('gives an output whose content is a number', output({ content: 5 }), 'cannot be written', true),
-  tells('gives an output with an empty part', output({ content: [null] }), 'cannot be written', true),
+  tells('returns an output whose content is a number', output({ content: 5 }), 'cannot be written', true),
+  tells('returns an output with an empty part', output({ content: [null] }), 'cannot be written', true),
   tells(
-    'gives a text part without a text',
+    'returns a text part without text',
     output({ content: [{ type: 'text', text: null }] }),
     'cannot be written',
     true,
   ),
   tells(
-    'gives a picture without a media type',
+    'returns an image without a media type',
     output({ content: [{ type: 'file', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
   tells(
-    'gives a picture of an odd media type',
+    'returns an image with an unsupported media type',
     output({ content: [{ type: 'file', mediaType: 'image/\ud800', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
   tells(
-    'gives a picture that is no base64',
+    'returns an image that is not base64',
     output({ content: [{ type: 'file', mediaType: 'image/png', data: 'data:image/png;base64,iVBORw0=' }] }),
     'base64',
     true,
   ),
   tells(
-    'gives a document without bytes',
+    'returns a document without bytes',
     output({ content: [{ type: 'file', mediaType: 'application/pdf', data: '' }] }),
     'base64',
     true,
   ),
   tells(
-    'gives a picture with more in it than belongs there',
+    'returns an image part with extra fields',
     output({
       content: [
         { type: 'text', text: 'Seen.' },
@@ -289,28 +284,28 @@ const outputs: readonly ExecutorCase[] = [
     false,
   ),
   tells(
-    'gives a phrase and a diff of other types',
+    'returns a summary and a diff of the wrong types',
     output({ content: 'x', summary: {}, diff: 5 }),
     'x',
     false,
   ),
-  the('a hundred thousand parts of output reach the model as 256 KiB at most [P10]', async (stage) => {
+  the('100,000 parts of output reach the model as at most 256 KiB [P10]', async (stage) => {
     const content = Array.from({ length: 100_000 }, (_, index) => ({ type: 'text', text: `part ${index}` }));
     const { text } = await toldOf(stage, { execute: output({ content }) });
     const bytes = new TextEncoder().encode(text).length;
     expect(bytes <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytes}`);
-    expect(text.startsWith('part 0') && text.endsWith('part 99999'), 'head and tail');
+    expect(text.startsWith('part 0') && text.endsWith('part 99999'), 'the first and the last part');
   }),
-  the('a phrase for watchers is a short one', async (stage) => {
+  the('a summary for display is short', async (stage) => {
     const { tool } = probeTools();
     const long = tool('long', { execute: output({ content: 'x', summary: 's'.repeat(1_000_000) }) });
     const run = stage.run({ agent: scriptedModel([calls(['long']), textResponse('On.')]), tools: [long] });
     await stage.until(run);
     const [event] = ofType(stage.storedOf(run), 'tool_result');
     const length = event?.summary?.length ?? 0;
-    expect(length > 100 && length <= 1000, `a phrase of at most 1000 characters, found ${length}`);
+    expect(length > 100 && length <= 1000, `a summary of at most 1000 characters, found ${length}`);
   }),
 ];
 
-/** What a tool may throw and return that no tool should. */
+/** Unusual values that a tool throws or returns. */
 export const oddValueCases: readonly ExecutorCase[] = [...throws, ...returns, ...outputs];

@@ -20,7 +20,7 @@ import { faultyStore, slowStore, storeFaults } from '../setup/faulty-store.ts';
 
 const the = group('store');
 
-/** A stage whose store fails at one place. */
+/** A fixture whose store fails at one point. */
 interface Failing {
   readonly stage: RunFixture;
   readonly store: FaultyStore;
@@ -33,14 +33,14 @@ function failing(newStage: NewStage, place: FaultPoint, fault: StoreFault): Fail
     return store;
   };
   const stage = newStage(spoil);
-  if (store === undefined) throw new Error('The stage has no store.');
+  if (store === undefined) throw new Error('The fixture has no store.');
   return { stage, store };
 }
 
-/** Plays a scenario over a failing store. Nothing may begin once the store has failed. */
+/** Runs a scenario over a failing store. No request or tool may start after the store has failed. */
 function played({ stage, store }: Failing, staged: Staged, when: string): Run {
   const { agent, tools = [] } = staged.options;
-  const beginning = (what: string) => expect(!store.failed, `no ${what} to begin, ${when}`);
+  const beginning = (what: string) => expect(!store.failed, `no ${what} to start, ${when}`);
   const watchedAgent: Agent = {
     ...agent,
     run(request, context) {
@@ -67,7 +67,7 @@ function played({ stage, store }: Failing, staged: Staged, when: string): Run {
   return run;
 }
 
-/** How many appends a scenario makes when nothing fails. */
+/** Returns the number of appends that a scenario makes when nothing fails. */
 async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number> {
   const whole = failing(newStage, -1, 'throws');
   const result = await whole.stage.until(played(whole, scenario.open(), 'with a healthy store'));
@@ -77,12 +77,12 @@ async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number
 
 function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
   return the(
-    `a store that ${fault} at any moment: ${scenario.name} [P1, P13, P18]`,
+    `a store that ${fault} at any point: ${scenario.name} [P1, P13, P18]`,
     async (_stage, newStage) => {
       const appends = await appendsOf(newStage, scenario);
       const places: FaultPoint[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
       for (const place of places) {
-        const when = `place ${place}`;
+        const when = `fault point ${place}`;
         const rig = failing(newStage, place, fault);
         const staged = scenario.open();
         const run = played(rig, staged, when);
@@ -107,11 +107,11 @@ function expectStarted(stage: RunFixture, run: Run, { runs }: Staged, when: stri
   );
   for (const { name, context } of runs) {
     const place = context.idempotencyKey.split(':').at(-1) ?? '';
-    expect(started.has(place), `${name} (${place}) not to run unrecorded, ${when}`);
+    expect(started.has(place), `${name} (${place}) not to run before its start is stored, ${when}`);
   }
 }
 
-/** Once the store works again the session does too. */
+/** The session works again once the store does. */
 async function expectGoesOn(stage: RunFixture, when: string): Promise<void> {
   const run = stage.run(
     { agent: scriptedModel([textResponse('Better now.')]), store: stage.healthy },
@@ -127,7 +127,7 @@ async function expectGoesOn(stage: RunFixture, when: string): Promise<void> {
 
 const slowCases: readonly ExecutorCase[] = [
   the(
-    'a cancel gives control back within 250 ms, however slow the store [P3, P13]',
+    'a cancel ends the run within 250 ms, however slow the store is [P3, P13]',
     async (_stage, newStage) => {
       for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
         const rig = failing(newStage, place, 'hangs');
@@ -139,33 +139,30 @@ const slowCases: readonly ExecutorCase[] = [
         run.cancel();
         const result = await rig.stage.until(run);
         const took = rig.stage.elapsed - before;
-        expect(took <= 250, `control back within 250 ms at ${place}, found ${took}`);
+        expect(took <= 250, `an end within 250 ms at ${place}, found ${took}`);
         expectEqual(result.status, 'cancelled', `the status at ${place}`);
-        expect(result.messages.length >= 1, 'what was said to be kept');
+        expect(result.messages.length >= 1, 'the messages so far to be kept');
         await rig.stage.check();
       }
     },
   ),
-  the(
-    'a run left behind by a cancel still writes its end when the store comes round',
-    async (_stage, newStage) => {
-      const stage = newStage((store, runtime) =>
-        slowStore(store, runtime, { random: seededRandom(1), maxMs: 900 }),
-      );
-      const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
-      await stage.advance(100);
-      run.cancel();
-      expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
-      await stage.check();
-      const stored = await stage.until(Promise.resolve(stage.store.read('one')));
-      expectEqual(
-        stored.map(({ type }) => type),
-        ['user', 'stop_requested', 'finished'],
-        'the events stored in the end',
-      );
-    },
-  ),
-  the('a store that never answers ends the run after its time limit [P2, P13]', async (_stage, newStage) => {
+  the('a cancelled run that a slow store delays still records its end later', async (_stage, newStage) => {
+    const stage = newStage((store, runtime) =>
+      slowStore(store, runtime, { random: seededRandom(1), maxMs: 900 }),
+    );
+    const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
+    await stage.advance(100);
+    run.cancel();
+    expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
+    await stage.check();
+    const stored = await stage.until(Promise.resolve(stage.store.read('one')));
+    expectEqual(
+      stored.map(({ type }) => type),
+      ['user', 'stop_requested', 'finished'],
+      'the events stored in the end',
+    );
+  }),
+  the('a store that never settles fails the run after its timeout [P2, P13]', async (_stage, newStage) => {
     for (const [storeTimeoutMs, place] of [
       [5000, 'claim'],
       [5000, 0],
@@ -181,13 +178,13 @@ const slowCases: readonly ExecutorCase[] = [
       const { elapsed } = rig.stage;
       expect(
         elapsed >= storeTimeoutMs && elapsed <= storeTimeoutMs + 250,
-        `the end in time, found ${elapsed}`,
+        `an end when the store times out, found ${elapsed}`,
       );
       await rig.stage.check();
     }
   }),
   the(
-    'a gate that hangs does not hold up a run whose store has failed [P2, P13]',
+    'a gate that hangs does not delay the end of a run whose store failed [P2, P13]',
     async (_stage, newStage) => {
       const rig = failing(newStage, 2, 'rejects');
       const agent = scriptedModel([calls(['one'])]);
@@ -201,7 +198,7 @@ const slowCases: readonly ExecutorCase[] = [
       const before = rig.stage.elapsed;
       const result = await rig.stage.until(run);
       expectEqual(result.error?.code, 'store', 'the code');
-      expect(rig.stage.elapsed - before <= 250, 'the end within 250 ms');
+      expect(rig.stage.elapsed - before <= 250, 'an end within 250 ms');
       await rig.stage.check();
     },
   ),

@@ -1,9 +1,9 @@
 import type { RunFixture, Spoil } from '@cobbler/agent/testing';
 
-/** Makes another stage with a new, empty store, for cases that play more than once. */
+/** Makes another fixture with a new, empty store, for cases with several runs. */
 export type NewStage = (spoil?: Spoil) => RunFixture;
 
-/** A case of the executor's contract before it is bound to a store. */
+/** A case of the executor contract before it is bound to a store. */
 export interface ExecutorCase {
   readonly group: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Runtime, Store } from '@cobbler/agent';
 import { writerReplaced } from '@cobbler/agent/store';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
-/** A store whose every answer takes up to `maxMs` by the runtime's clock. */
+/** Returns a store whose every operation takes up to `maxMs` by the runtime's clock. */
 export function slowStore(store: Store, runtime: Runtime, { random, maxMs }: Slowness): Store {
   const later = () => new Promise<void>((resolve) => runtime.timer(random.between(1, maxMs), resolve));
   return {
@@ -28,7 +28,10 @@ export interface Slowness {
   readonly maxMs: number;
 }
 
-/** How a store fails: at once or later, never answering, after it has written all the same, or fenced off. */
+/**
+ * The kind of a store failure: immediately or later, without settling, after a successful write, or by fencing off the
+ * writer.
+ */
 export type StoreFault =
   | 'throws'
   | 'rejects'
@@ -46,14 +49,14 @@ export const storeFaults: readonly StoreFault[] = [
   'is fenced',
 ];
 
-/** Where a store fails: at its claim, while it reads, or at one append, counted from 0. */
+/** The point of a store failure: at a claim, at a read, or at the append with this index, counted from 0. */
 export type FaultPoint = 'claim' | 'read' | number;
 
-/** A store that fails at one place. */
+/** A store that fails at one point. */
 export interface FaultyStore extends Store {
-  /** The appends it was asked for. */
+  /** The number of appends so far. */
   readonly appends: number;
-  /** Whether it has come to the place. */
+  /** True after the failure. */
   readonly failed: boolean;
 }
 

@@ -12,23 +12,23 @@ import {
   textResponse,
 } from '@cobbler/agent/testing';
 
-/** What an odd tool does otherwise. */
+/** The fields in which an unusual tool differs from a normal one. */
 export type Rest = Partial<Omit<Tool, 'name'>>;
 
-/** What the model is told of a tool. */
+/** A tool result as the model receives it. */
 export interface ObservedToolResult {
   readonly text: string;
   readonly isError: boolean;
-  /** Time that it took by the clock of the stage, in milliseconds. */
+  /** Duration by the clock of the fixture, in milliseconds. */
   readonly took: number;
 }
 
-/** What the model asks for. */
+/** The arguments that the model sends. */
 export const given: Record<string, unknown> = { path: 'a.txt', list: ['one', { deep: true }] };
 
 /**
- * Runs a tool that behaves oddly and one beside it. Whatever the first one does: the run completes, the other
- * tool runs, and what is stored is plain data in which the arguments stand as the model gave them.
+ * Runs an unusual tool and a normal one. Whatever the unusual tool does, the run completes, the other tool
+ * runs, and the stored events are plain data with the original arguments of the model.
  */
 export async function toldOf(stage: RunFixture, rest: Rest): Promise<ObservedToolResult> {
   const { tool, names } = probeTools();
@@ -40,10 +40,10 @@ export async function toldOf(stage: RunFixture, rest: Rest): Promise<ObservedToo
   const tools = [tool('odd', rest), tool('other')];
   const run = stage.run({ agent, tools });
   const result = await stage.until(run);
-  expectEqual([result.status, result.text], ['complete', 'On.'], 'the end');
-  expectEqual(names.at(-1), 'other', 'the tool that ran last');
+  expectEqual([result.status, result.text], ['complete', 'On.'], 'the outcome');
+  expectEqual(names.at(-1), 'other', 'the last tool that ran');
   const stored = stage.storedOf(run);
-  expectEqual(JSON.parse(JSON.stringify(stored)), stored, 'what is stored, after JSON');
+  expectEqual(JSON.parse(JSON.stringify(stored)), stored, 'the stored events, after JSON');
   const begun = ofType(stored, 'tool_started').find(({ toolName }) => toolName === 'odd');
   if (begun !== undefined) expectEqual(begun.arguments, given, 'the arguments recorded');
   const [said] = ofType(stored, 'assistant');
@@ -57,12 +57,12 @@ export async function toldOf(stage: RunFixture, rest: Rest): Promise<ObservedToo
   };
 }
 
-/** What needs no time takes none but that of a slow store. */
+/** Fails if a call without a wait took longer than a slow store accounts for. */
 export function expectAtOnce({ took }: ObservedToolResult): void {
-  expect(took < 1000, `an end at once, found ${took} ms`);
+  expect(took < 1000, `an end without delay, found ${took} ms`);
 }
 
-/** The arguments of the first call in an answer. */
+/** Returns the arguments of the first call in a response. */
 export function callIn(content: readonly { readonly type: string }[] = []): unknown {
   const call = content.find(({ type }) => type === 'tool_call');
   return call !== undefined && 'arguments' in call ? call.arguments : undefined;
