@@ -70,12 +70,12 @@ const groupsOff: ReadonlyMap<string, string> = new Map([
 ]);
 
 const casesOff: ReadonlySet<string> = new Set([
-  'a claim alone makes no session',
-  'what is no id is refused when it is claimed, and nothing is there under it',
-  'every character that an id may have is told from every other',
-  'what was deleted is gone, and nothing else is',
-  'a session begun anew under an old id has nothing of the old one',
-  'to give back room takes nothing away',
+  'a claim alone creates no session',
+  'an invalid id is rejected by a claim, and nothing exists under it',
+  'ids that differ in one allowed character are different sessions',
+  'a deleted session is gone, and no other session changes',
+  'a session created under a reused id contains nothing of the old one',
+  'freeing disk space removes no events',
 ]);
 
 function reasonOff({ group, name }: ContractCase): string | undefined {

@@ -25,21 +25,21 @@ function round(): Record<string, unknown> {
   return value;
 }
 
-/** Every verdict that permits the call as it is. */
+/** Verdicts that permit the call unchanged. */
 export const allowing: Verdicts<[]> = [
   ['{type: allow}', () => ({ type: 'allow' })],
   ['{behavior: allow}', () => ({ behavior: 'allow' })],
   ['a promise of an allow', async () => ({ type: 'allow' })],
-  // biome-ignore lint/suspicious/noThenProperty: this is what the case is about.
+  // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
   ['a thenable of an allow', () => ({ then: (take: (value: object) => void) => take({ type: 'allow' }) })],
   ['an allow with arguments that are undefined', () => ({ type: 'allow', arguments: undefined })],
   ['an allow with updatedInput that is undefined', () => ({ behavior: 'allow', updatedInput: undefined })],
   ['an allow without a prototype', () => Object.assign(Object.create(null), { type: 'allow' })],
   ['a frozen allow', () => Object.freeze({ type: 'allow' })],
-  ['an allow behind a proxy', () => new Proxy({ type: 'allow' }, {})],
+  ['an allow in a proxy', () => new Proxy({ type: 'allow' }, {})],
 ];
 
-/** Every verdict that permits the call with other arguments. */
+/** Verdicts that permit the call with other arguments. */
 export const changing: Verdicts<[wanted: AskedFor]> = [
   ['an allow with arguments', (wanted) => ({ type: 'allow', arguments: wanted })],
   ['an allow with updatedInput', (wanted) => ({ behavior: 'allow', updatedInput: wanted })],
@@ -47,13 +47,10 @@ export const changing: Verdicts<[wanted: AskedFor]> = [
     'a promise of an allow with updatedInput',
     async (wanted) => ({ behavior: 'allow', updatedInput: wanted }),
   ],
-  [
-    'an allow with arguments behind a proxy',
-    (wanted) => ({ type: 'allow', arguments: new Proxy(wanted, {}) }),
-  ],
+  ['an allow with arguments in a proxy', (wanted) => ({ type: 'allow', arguments: new Proxy(wanted, {}) })],
 ];
 
-/** What is another thing each time it is read. */
+/** Returns an object with a property that changes each time it is read. */
 function wavering(first: unknown, name: string, rest: object): object {
   let reads = 0;
   const get = () => {
@@ -63,18 +60,18 @@ function wavering(first: unknown, name: string, rest: object): object {
   return Object.defineProperty({ ...rest }, name, { get, enumerable: true });
 }
 
-/** Verdicts that turn into others while they are read or after. */
+/** Verdicts that change while they are read or afterwards. */
 export const readOnce: Verdicts<[wanted: AskedFor, shown: Record<string, unknown>]> = [
   [
-    'an allow whose arguments are swapped when they are read again',
+    'an allow whose arguments change when they are read again',
     (wanted) => wavering(wanted, 'arguments', { type: 'allow' }),
   ],
   [
-    'an allow whose argument is swapped when it is read again',
+    'an allow with an argument that changes when it is read again',
     (wanted) => ({ type: 'allow', arguments: wavering('changed', 'command', wanted) }),
   ],
   [
-    'an allow whose arguments are spoiled after it was given',
+    'an allow whose arguments are modified after it was returned',
     (wanted) => {
       const own: Record<string, unknown> = { ...wanted };
       void Promise.resolve().then(async () => {
@@ -85,7 +82,7 @@ export const readOnce: Verdicts<[wanted: AskedFor, shown: Record<string, unknown
     },
   ],
   [
-    'an allow by a callback that spoils what it was shown',
+    'an allow from a callback that modifies its parameters',
     (_wanted, shown) => {
       for (const value of Object.values(shown))
         if (typeof value === 'object' && value !== null) Object.assign(value, { spoiled: true });
@@ -95,44 +92,44 @@ export const readOnce: Verdicts<[wanted: AskedFor, shown: Record<string, unknown
   ],
 ];
 
-/** Everything else is no permission. */
+/** All other verdicts, which must not permit the call. */
 export const refusing: Verdicts<[]> = [
   ['{type: deny}', () => ({ type: 'deny' })],
   ['a deny with a reason', () => ({ type: 'deny', message: 'Not today.' })],
   ['{behavior: deny}', () => ({ behavior: 'deny' })],
   ['a deny with interrupt', () => ({ behavior: 'deny', message: 'Stop.', interrupt: true })],
   ['{behavior: ask}', () => ({ behavior: 'ask' })],
-  ['{type: ask} that nobody answers', () => ({ type: 'ask' })],
+  ['{type: ask} without a decision', () => ({ type: 'ask' })],
   ...[undefined, null, true, false, 0, 1, '', 'allow', 'deny', 'yes', 1n, Symbol('allow')].map(
     (value) => [`the value ${String(value) || '""'} of type ${typeof value}`, () => value] as const,
   ),
   ['an empty object', () => ({})],
-  ['a list with an allow', () => [{ type: 'allow' }]],
+  ['an array with an allow', () => [{ type: 'allow' }]],
   ['a function', () => () => ({ type: 'allow' })],
   ['an allow inside an allow', () => ({ type: { type: 'allow' } })],
-  ['another word', () => ({ type: 'allowed' })],
-  ['another case', () => ({ type: 'Allow' })],
+  ['a similar word', () => ({ type: 'allowed' })],
+  ['a different letter case', () => ({ type: 'Allow' })],
   ['a String object', () => ({ type: Object('allow') })],
-  ['a decision of an approval', () => ({ decision: 'allow' })],
+  ['an approval decision', () => ({ decision: 'allow' })],
   ['the output of a hook', () => ({ hookSpecificOutput: { permissionDecision: 'allow' } })],
-  ['an allow and a deny at once', () => ({ type: 'allow', behavior: 'deny' })],
-  ['an allow in two languages', () => ({ type: 'allow', behavior: 'allow' })],
-  ['an allow with the argument field of the other language', () => ({ type: 'allow', updatedInput: {} })],
-  ['an allow of the SDK with our argument field', () => ({ behavior: 'allow', arguments: {} })],
+  ['an allow combined with a deny', () => ({ type: 'allow', behavior: 'deny' })],
+  ['an allow in both formats', () => ({ type: 'allow', behavior: 'allow' })],
+  ['an allow with the argument field of the SDK format', () => ({ type: 'allow', updatedInput: {} })],
+  ['an SDK allow with the argument field of Cobbler', () => ({ behavior: 'allow', arguments: {} })],
   ['an inherited allow', () => Object.create({ type: 'allow' })],
   ...[null, 'all', 7, [], () => ({}), /x/, new Map(), round()].map(
     (odd, index) =>
-      [`an allow with odd arguments ${index + 1}`, () => ({ type: 'allow', arguments: odd })] as const,
+      [`an allow with invalid arguments ${index + 1}`, () => ({ type: 'allow', arguments: odd })] as const,
   ),
   ...[1n, Number.NaN, Symbol('x'), () => 'x', /x/, [undefined], '\ud800'].map(
     (odd, index) =>
       [
-        `an allow with an odd argument ${index + 1}`,
+        `an allow with an invalid argument ${index + 1}`,
         () => ({ type: 'allow', arguments: { command: odd } }),
       ] as const,
   ),
   [
-    'an allow with arguments that write themselves',
+    'an allow whose arguments have a toJSON method',
     () => ({ type: 'allow', arguments: { toJSON: () => ({}) } }),
   ],
   ['an allow whose arguments cannot be read', () => ({ type: 'allow', arguments: refusingProxy() })],
@@ -148,28 +145,28 @@ export const refusing: Verdicts<[]> = [
   ],
   ['a callback that throws', hostile],
   [
-    'a callback that throws nothing',
+    'a callback that throws undefined',
     () => {
-      // biome-ignore lint/style/useThrowOnlyError: code of users throws anything.
+      // biome-ignore lint/style/useThrowOnlyError: user code can throw any value.
       throw undefined;
     },
   ],
   [
     'a callback that throws an allow',
     () => {
-      // biome-ignore lint/style/useThrowOnlyError: code of users throws anything.
+      // biome-ignore lint/style/useThrowOnlyError: user code can throw any value.
       throw { type: 'allow' };
     },
   ],
   [
-    'a callback that throws what cannot be read',
+    'a callback that throws an unreadable object',
     () => {
       throw refusingProxy();
     },
   ],
   ['a rejected promise', () => Promise.reject(new Error('No answer.'))],
   ['a promise rejected with an allow', () => Promise.reject({ type: 'allow' })],
-  // biome-ignore lint/suspicious/noThenProperty: this is what the case is about.
+  // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
   ['a thenable that throws', () => ({ type: 'allow', then: hostile })],
-  ['a thenable that resolves to nonsense', () => Promise.resolve(Promise.resolve('allow'))],
+  ['a promise that resolves to a string', () => Promise.resolve(Promise.resolve('allow'))],
 ];

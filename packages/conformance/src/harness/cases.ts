@@ -2,30 +2,31 @@ import type { AgentError, Event, Harness } from '@cobbler/agent';
 import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import type { HarnessEnvironment } from './environment.ts';
 
-/** What a case plays with. */
+/** The environment of a case. */
 export interface HarnessFixture {
   readonly harness: Harness;
-  /** What the handler of the harness has heard, one line each. */
+  /** The calls that the handler has received, one line each. */
   readonly heard: readonly string[];
-  /** What was reported about the handler. */
+  /** The errors reported about the handler. */
   readonly reports: readonly AgentError[];
-  /** The log of the harness' session, or of another one. */
+  /** Returns the log of the harness's session or of another one. */
   log(sessionId?: string): Promise<readonly Event[]>;
-  /** Makes the store refuse what is appended, or take it again. */
+  /** Makes the store reject appends or accept them again. */
   refuse(isFull: boolean): Promise<void>;
-  /** Another conversation, with a handler of its own. */
+  /** Opens another conversation with its own handler. */
   open(handler?: HarnessHandler): Promise<HarnessEnvironment & Pick<Opened, 'reports'>>;
 }
 
-/** A conversation and what was reported about its handler. */
+/** A conversation and the errors reported about its handler. */
 export interface Opened {
   readonly stand: HarnessEnvironment;
   readonly reports: readonly AgentError[];
 }
 
 /**
- * What a case needs: a capability, that tools of the scene are called at all, whoever runs them, that they
- * are called by their names and side by side, or a store that can be made to refuse.
+ * A requirement of a case. Besides the capabilities: `calls` means that the fixture's tools are called at
+ * all, `names` that they are called under their names and can run in parallel, and `refuses` that the store
+ * can be made to reject appends.
  */
 export type HarnessNeed = keyof HarnessCapabilities | 'calls' | 'names' | 'refuses';
 

@@ -7,13 +7,17 @@ import { endOf, eventsOf, seen } from './environment.ts';
 const one = group('one prompt at a time');
 
 export const busyCases: readonly HarnessCase[] = [
-  one('a second prompt is refused and nothing of it is recorded [S4.6]', async ({ harness, log }) => {
+  one('a second prompt is rejected and not recorded [S4.6]', async ({ harness, log }) => {
     const first = harness.prompt('hang');
     await seen(first, 'user');
     const second = harness.prompt('say Too soon.');
     const { status, error } = await endOf(second);
-    expectEqual([status, error?.kind, error?.code], ['failed', 'invalid', 'busy'], 'the end of the second');
-    expectEqual(error?.message, 'another prompt is already in progress', 'what it says');
+    expectEqual(
+      [status, error?.kind, error?.code],
+      ['failed', 'invalid', 'busy'],
+      'the outcome of the second prompt',
+    );
+    expectEqual(error?.message, 'another prompt is already in progress', 'the error message');
     expectEqual(
       (await log()).map(({ type }) => type),
       ['user'],
@@ -22,20 +26,20 @@ export const busyCases: readonly HarnessCase[] = [
     first.cancel();
     await endOf(first);
   }),
-  one('a second prompt is refused at the very moment of the first [S4.6]', async ({ harness }) => {
+  one('a second prompt sent at the same moment as the first is rejected [S4.6]', async ({ harness }) => {
     const [first, second] = [harness.prompt('say One.'), harness.prompt('say Two.')];
-    expectEqual((await endOf(second)).error?.code, 'busy', 'the end of the second');
-    expectEqual((await endOf(first)).text, 'One.', 'the first');
+    expectEqual((await endOf(second)).error?.code, 'busy', 'the outcome of the second prompt');
+    expectEqual((await endOf(first)).text, 'One.', 'the first prompt');
   }),
-  one('to resume while a prompt runs is refused too [S4.6]', async ({ harness }) => {
+  one('a resume while a prompt runs is rejected too [S4.6]', async ({ harness }) => {
     const first = harness.prompt('hang');
     await seen(first, 'user');
-    expectEqual((await endOf(harness.resume())).error?.code, 'busy', 'the end');
+    expectEqual((await endOf(harness.resume())).error?.code, 'busy', 'the outcome');
     first.cancel();
     await endOf(first);
   }),
   one(
-    'a refused run ends like any other: its last event is finished, which no log has [P13]',
+    'a rejected run ends like any other: its last event is finished, but it is not stored [P13]',
     async ({ harness }) => {
       const first = harness.prompt('hang');
       await seen(first, 'user');
@@ -43,9 +47,9 @@ export const busyCases: readonly HarnessCase[] = [
       expectEqual(
         events.map(({ type }) => type),
         ['started', 'finished'],
-        'its events',
+        'the events of the rejected run',
       );
-      expectEqual(events.filter(isStored), [], 'its events with a place');
+      expectEqual(events.filter(isStored), [], 'the events with a sequence number');
       first.cancel();
       await endOf(first);
     },
@@ -58,16 +62,16 @@ export const cancelCases: readonly HarnessCase[] = [
   stopping('cancel stops the running prompt, and the next one works [S4.7]', async ({ harness }) => {
     const run = harness.prompt('hang');
     await seen(run, 'user');
-    expectEqual(harness.cancel(), true, 'whether it was heard');
+    expectEqual(harness.cancel(), true, 'whether the cancel was accepted');
     const result = await endOf(run);
-    expectEqual([result.status, result.error?.kind], ['cancelled', 'aborted'], 'the end');
+    expectEqual([result.status, result.error?.kind], ['cancelled', 'aborted'], 'the outcome');
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  stopping('cancel with nothing running does nothing [S4.7]', async ({ harness, log }) => {
-    expectEqual(harness.cancel(), false, 'whether it was heard');
+  stopping('cancel without a running prompt does nothing [S4.7]', async ({ harness, log }) => {
+    expectEqual(harness.cancel(), false, 'whether the cancel was accepted');
     await endOf(harness.prompt('say One.'));
-    expectEqual(harness.cancel(), false, 'whether it was heard');
+    expectEqual(harness.cancel(), false, 'whether the cancel was accepted');
     expect(!(await log()).some(({ type }) => type === 'stop_requested'), 'no stop in the log');
   }),
   stopping('the signal of a prompt cancels it [S4.5]', async ({ harness }) => {
@@ -77,64 +81,68 @@ export const cancelCases: readonly HarnessCase[] = [
     stop.abort();
     expectEqual((await endOf(run)).status, 'cancelled', 'the status');
   }),
-  stopping('a prompt whose signal is aborted already asks nothing', async ({ harness }) => {
+  stopping('a prompt whose signal is already aborted makes no request', async ({ harness }) => {
     const { status, metrics } = await endOf(harness.prompt('hang', { signal: AbortSignal.abort() }));
-    expectEqual([status, metrics.invocations], ['cancelled', 0], 'the end');
+    expectEqual([status, metrics.invocations], ['cancelled', 0], 'the outcome');
   }),
-  stopping('the run itself can be cancelled, right after it was started', async ({ harness }) => {
+  stopping('a run can be cancelled right after its start', async ({ harness }) => {
     const run = harness.prompt('hang');
-    expectEqual(run.cancel(), true, 'whether it was heard');
+    expectEqual(run.cancel(), true, 'whether the cancel was accepted');
     expectEqual((await endOf(run)).status, 'cancelled', 'the status');
-    expectEqual(run.cancel(), false, 'whether a late one was heard');
+    expectEqual(run.cancel(), false, 'whether a late cancel was accepted');
   }),
 ];
 
 const steering = group('steer', ['steer', 'calls']);
 
 export const steerCases: readonly HarnessCase[] = [
-  steering('what is said during a run is heard at the next turn', async ({ harness, log }) => {
+  steering('a message sent during a run reaches the next turn', async ({ harness, log }) => {
     const run = harness.prompt('listen');
     await seen(run, 'user');
-    expectEqual(harness.steer('say Enough.'), true, 'whether it was taken');
+    expectEqual(harness.steer('say Enough.'), true, 'whether the message was accepted');
     const result = await endOf(run);
     const steered = (await log()).filter((event) => event.type === 'user' && event.steer === true);
-    expectEqual(steered.length, 1, 'how often it is in the log');
-    expectEqual([result.status, result.text], ['complete', 'Enough.'], 'the end');
+    expectEqual(steered.length, 1, 'the number of times the message is in the log');
+    expectEqual([result.status, result.text], ['complete', 'Enough.'], 'the outcome');
     assertValidHistory(result.messages);
   }),
-  steering('nothing is steered when nothing runs', async ({ harness }) => {
-    expectEqual(harness.steer('say Hello.'), false, 'whether it was taken');
+  steering('steering without a run is not accepted', async ({ harness }) => {
+    expectEqual(harness.steer('say Hello.'), false, 'whether the message was accepted');
     await endOf(harness.prompt('say One.'));
-    expectEqual(harness.steer('say Hello.'), false, 'whether it was taken');
+    expectEqual(harness.steer('say Hello.'), false, 'whether the message was accepted');
   }),
 ];
 
 const forking = group('fork', ['fork']);
 
 export const forkCases: readonly HarnessCase[] = [
-  forking('a fork goes its own way from where it begins', async ({ harness, log }) => {
+  forking('a fork continues independently of its session', async ({ harness, log }) => {
     await endOf(harness.prompt('say One.'));
     const fork = await harness.fork();
-    expect(fork.sessionId !== harness.sessionId, 'a session of its own');
+    expect(fork.sessionId !== harness.sessionId, 'a separate session');
     const result = await endOf(fork.prompt('count'));
     expectEqual(result.messages.map(textOf), ['say One.', 'One.', 'count', '2'], 'the fork');
-    expectEqual((await log()).length, 3, 'the log of the first');
+    expectEqual((await log()).length, 3, 'the log of the original session');
     await fork.close();
   }),
-  forking('a fork at an event forgets what came after it', async ({ harness, log }) => {
+  forking('a fork at an event contains nothing that came after it', async ({ harness, log }) => {
     await endOf(harness.prompt('say One.'));
     const upToSeq = (await log()).length;
     await endOf(harness.prompt('say Two.'));
     const fork = await harness.fork({ upToSeq });
-    expectEqual((await endOf(fork.prompt('count'))).text, '2', 'what the model saw');
+    expectEqual(
+      (await endOf(fork.prompt('count'))).text,
+      '2',
+      'the number of messages that the model received',
+    );
     await fork.close();
   }),
-  forking('a fork at an event that is not there is refused', async ({ harness }) => {
+  forking('a fork at an unknown event is rejected', async ({ harness }) => {
     await endOf(harness.prompt('say One.'));
     const refusal = await harness.fork({ upToSeq: 99 }).then(
       () => undefined,
       (error: unknown) => error,
     );
-    expectEqual((refusal as { kind?: string } | undefined)?.kind, 'invalid', 'the refusal');
+    expectEqual((refusal as { kind?: string } | undefined)?.kind, 'invalid', 'the error');
   }),
 ];

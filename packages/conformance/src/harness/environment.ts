@@ -3,44 +3,46 @@ import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import { ContractFailure } from '@cobbler/agent/testing';
 
-/** A harness under contract, over the scene of `harnessFixture`. */
+/** A harness to test with the agent and tools of `harnessFixture`. */
 export interface HarnessSubject {
-  /** For reports only: no case looks at it. */
+  /** Name for reports. */
   readonly name: string;
-  /** What it declares; what it lacks switches cases off. */
+  /** The declared capabilities. Cases that need a missing one are off. */
   readonly capabilities: HarnessCapabilities;
   /**
-   * The program behind it has the tools of the scene itself: under their names, or as commands of a tool of its
-   * own, one to an answer. Default: only tools given to the harness are called.
+   * Set if the program behind the harness has the fixture's tools itself: under their names, or as commands
+   * of its own tool, one per response. Default: only tools passed to the harness are called.
    */
   readonly ownTools?: 'named' | 'commands';
-  /** Its stands have `refuse`. Default: cases of a store that refuses what it is given are off. */
+  /** True if its environments have `refuse`. Default: cases with a store that rejects appends are off. */
   readonly refuses?: boolean;
   /** Opens a new conversation. Called once or more for each case. */
   open(options: SubjectOptions): Promise<HarnessEnvironment> | HarnessEnvironment;
 }
 
-/** What a case wants to hear from the harness that it tries. */
+/** The callbacks that a case passes to the harness. */
 export interface SubjectOptions {
   readonly handler: HarnessHandler;
   readonly report: (error: AgentError) => void;
 }
 
-/** One conversation under contract. */
+/** One conversation under test. */
 export interface HarnessEnvironment {
   readonly harness: Harness;
-  /** The log of a session as it is stored. */
+  /** Returns the stored log of a session. */
   log(sessionId: string): Promise<readonly Event[]>;
-  /** From now on the store refuses whatever is appended, as one does that has no room, or takes it again. */
+  /** Makes the store reject every append, as a full store does, or accept appends again. */
   refuse?(isFull: boolean): Promise<void> | void;
-  /** Frees what the conversation holds. The harness may be closed already. */
+  /** Frees the resources of the conversation. The harness may already be closed. */
   close(): Promise<void>;
 }
 
-/** A store that refuses what is appended for as long as `isFull` says so: for {@link HarnessEnvironment.refuse}. */
+/**
+ * Returns a store that rejects appends while `isFull` returns true, for {@link HarnessEnvironment.refuse}.
+ */
 export function refusingStore<Kept extends Store>(store: Kept, isFull: () => boolean): Kept {
   const append: Store['append'] = (...given) => {
-    if (isFull()) throw new AgentError({ kind: 'agent', code: 'no_room', message: 'There is no room.' });
+    if (isFull()) throw new AgentError({ kind: 'agent', code: 'no_room', message: 'The store is full.' });
     return store.append(...given);
   };
   return new Proxy(store, {
@@ -52,10 +54,10 @@ export function refusingStore<Kept extends Store>(store: Kept, isFull: () => boo
   });
 }
 
-/** How long anything in a case may take, in milliseconds, on a busy machine too. */
+/** Maximum duration of any wait in a case, in milliseconds, on an overloaded machine too. */
 const patienceMs = 60_000;
 
-/** Waits, but not for ever. */
+/** Waits, with a time limit. */
 export function soon<Value>(pending: PromiseLike<Value>, what: string): Promise<Value> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new ContractFailure(`expected ${what} within ${patienceMs} ms`));
@@ -66,12 +68,12 @@ export function soon<Value>(pending: PromiseLike<Value>, what: string): Promise<
   });
 }
 
-/** The result of a run. */
+/** Returns the result of a run. */
 export function endOf(run: Run): Promise<RunResult> {
   return soon(run.result, 'the end of the run');
 }
 
-/** Resolves with the first event of this kind, from the run's beginning. */
+/** Resolves with the first event of this type in the run. */
 export function seen<Type extends RunEvent['type']>(
   run: Run,
   type: Type,
@@ -85,7 +87,7 @@ export function seen<Type extends RunEvent['type']>(
   return soon(look(), `an event of type ${type}`);
 }
 
-/** All events of a run, from its beginning to its end. */
+/** Returns all events of a run. */
 export function eventsOf(run: Run): Promise<RunEvent[]> {
   const read = async () => {
     const events: RunEvent[] = [];
@@ -95,12 +97,12 @@ export function eventsOf(run: Run): Promise<RunEvent[]> {
   return soon(read(), 'the end of the events');
 }
 
-/** The stored events of a run. */
+/** Returns the stored events of a run. */
 export async function storedOf(run: Run): Promise<Event[]> {
   return (await eventsOf(run)).filter(isStored);
 }
 
-/** A handler that writes down what it hears. */
+/** Returns a handler that records what it receives. */
 export function notes(): { readonly heard: string[]; readonly handler: HarnessHandler } {
   const heard: string[] = [];
   const handler: HarnessHandler = {

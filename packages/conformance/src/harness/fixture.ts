@@ -3,34 +3,34 @@ import { defineTool, systemRuntime, textOf } from '@cobbler/agent';
 import type { ScriptedAnswer } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 
-/** Long enough for a request never to be answered within a case. */
+/** Long enough that a request gets no response during a case. */
 const never = 600_000;
 
 /** Long enough to be interrupted from another process. */
 const unhurriedMs = 300;
 
 /**
- * What stands behind the harness in every case: an agent that does what the last thing said to it says, and
- * four tools. It keeps nothing, so that any process may take a session over.
+ * The agent and tools behind the harness in every case: an agent that follows the last user message, and four
+ * tools. It keeps no state, so any process can take over a session.
  *
- * | said | what the agent does |
+ * | message | response of the agent |
  * |---|---|
- * | `say TEXT` | answers TEXT |
- * | `think TEXT` | reasons, then answers TEXT |
- * | `count` | answers how many times it was spoken to |
- * | `use A B` | calls these tools in one answer, then says what they gave |
- * | `loop` | calls `look` again and again until something else is said |
- * | `listen` | the same, but so slowly that there is time to say something |
- * | `hang` | never answers |
- * | `begin TEXT` | answers TEXT and never ends the answer |
- * | `fail`, `cut`, `refuse` | fails, is cut off, refuses |
+ * | `say TEXT` | TEXT |
+ * | `think TEXT` | reasoning, then TEXT |
+ * | `count` | the number of user messages so far |
+ * | `use A B` | calls of these tools, then their results as text |
+ * | `loop` | calls of `look` until the next user message |
+ * | `listen` | the same, but slowly enough to send a message |
+ * | `hang` | none |
+ * | `begin TEXT` | TEXT, without an end |
+ * | `fail`, `cut`, `refuse` | an error, a truncated response, a refusal |
  *
- * | tool | what it does |
+ * | tool | behavior |
  * |---|---|
- * | `look` | gives `seen` |
- * | `write` | waits for a person, then gives `written` |
+ * | `look` | returns `seen` |
+ * | `write` | requires an approval, then returns `written` |
  * | `break` | throws |
- * | `hold` | works until it is stopped |
+ * | `hold` | runs until it is stopped |
  */
 export function harnessFixture(runtime: Runtime = systemRuntime): HarnessFixtureOptions {
   const agent = scriptedAgent([answerTo], { repeat: true, runtime, retry: { baseMs: 1, maxMs: 1 } });
@@ -41,7 +41,7 @@ export function harnessFixture(runtime: Runtime = systemRuntime): HarnessFixture
   };
 }
 
-/** What the scene decides about a harness. */
+/** Parts of the fixture that depend on the harness. */
 export interface HarnessFixtureOptions extends Pick<HarnessOptions, 'tools' | 'gate'> {
   readonly agent: Agent;
 }

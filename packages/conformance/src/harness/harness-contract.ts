@@ -27,9 +27,9 @@ const definitions: readonly HarnessCase[] = [
 ];
 
 /**
- * What a harness promises, whoever does the work behind it: the local loop, a server far away, another
- * program. Each case opens a conversation over the scene of `harnessFixture`; a case that needs what the
- * harness does not have is off and says why.
+ * Returns the cases that every harness must pass, whether a local loop, a remote server or another program
+ * does the work. Each case opens a conversation with `harnessFixture`. A case that needs a missing feature is
+ * off, with the reason.
  */
 export function harnessContract(subject: HarnessSubject): ContractCase[] {
   return definitions.map((definition) => bound(definition, subject));
@@ -40,7 +40,9 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
   return {
     group,
     name,
-    ...(lacking.length > 0 && { off: `it has no ${lacking.map((need) => words[need]).join(', ')}` }),
+    ...(lacking.length > 0 && {
+      off: `the harness does not support ${lacking.map((need) => words[need]).join(', ')}`,
+    }),
     async run() {
       const { heard, handler } = notes();
       const { stand, reports } = await opened(subject, handler);
@@ -71,14 +73,14 @@ function has({ capabilities, ownTools, refuses }: HarnessSubject, need: HarnessN
 }
 
 const words: Readonly<Record<HarnessNeed, string>> = {
-  tools: 'tools but its own',
-  gate: 'gate',
-  steer: 'steer',
-  fork: 'fork',
-  deltas: 'deltas',
-  calls: 'calls',
-  names: 'names for its calls that others know',
-  refuses: 'store that can be made to refuse',
+  tools: 'tools passed to it',
+  gate: 'gates',
+  steer: 'steering',
+  fork: 'forks',
+  deltas: 'text deltas',
+  calls: 'tool calls',
+  names: 'tool calls under the names of the fixture',
+  refuses: 'a store that rejects appends',
 };
 
 async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {

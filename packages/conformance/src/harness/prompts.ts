@@ -7,7 +7,7 @@ import { endOf, eventsOf, seen, soon, storedOf } from './environment.ts';
 
 const the = group('prompt');
 
-/** The code of the AgentError that a call throws. */
+/** Returns the code of the AgentError that a call throws. */
 function codeOf(call: () => unknown): string | undefined {
   try {
     call();
@@ -19,22 +19,22 @@ function codeOf(call: () => unknown): string | undefined {
 }
 
 export const promptCases: readonly HarnessCase[] = [
-  the('a prompt resolves with what the model said [S4.5]', async ({ harness }) => {
+  the('a prompt resolves with the response of the model [S4.5]', async ({ harness }) => {
     const result = await endOf(harness.prompt('say Hello.'));
-    expectEqual([result.status, result.text, result.error], ['complete', 'Hello.', undefined], 'the end');
+    expectEqual([result.status, result.text, result.error], ['complete', 'Hello.', undefined], 'the outcome');
     expectEqual(result.sessionId, harness.sessionId, 'the session');
-    expect(result.unwrap() === result, 'a complete run unwrapped as itself');
+    expect(result.unwrap() === result, 'unwrap to return the result of a complete run itself');
   }),
-  the('a prompt gives its run at once, with its ids', async ({ harness }) => {
+  the('a prompt returns its run immediately, with its ids', async ({ harness }) => {
     const run = harness.prompt('say Hello.', { runId: 'run-of-my-own' });
     expectEqual([run.id, run.sessionId], ['run-of-my-own', harness.sessionId], 'the ids');
     expectEqual((await endOf(run)).runId, 'run-of-my-own', 'the id in the result');
   }),
-  the('what was said before is part of the next prompt [S4.8]', async ({ harness, log }) => {
+  the('earlier prompts are part of the next request [S4.8]', async ({ harness, log }) => {
     await endOf(harness.prompt('say One.'));
     await endOf(harness.prompt('say Two.'));
     const result = await endOf(harness.prompt('count'));
-    expectEqual(result.text, '3', 'what the model saw');
+    expectEqual(result.text, '3', 'the number of messages that the model received');
     expectEqual(
       result.messages.map(textOf),
       ['say One.', 'One.', 'say Two.', 'Two.', 'count', '3'],
@@ -44,10 +44,10 @@ export const promptCases: readonly HarnessCase[] = [
     expectEqual(
       seqs,
       [...seqs.keys()].map((index) => index + 1),
-      'the places in the log',
+      'the sequence numbers in the log',
     );
   }),
-  the('the events of a run are those of the log, from user to finished', async ({ harness, log }) => {
+  the('the events of a run match those of the log, from user to finished', async ({ harness, log }) => {
     await endOf(harness.prompt('say One.'));
     const run = harness.prompt('use look');
     const stored = await storedOf(run);
@@ -60,35 +60,50 @@ export const promptCases: readonly HarnessCase[] = [
     );
     expectEqual(JSON.stringify(stored), JSON.stringify((await log()).slice(-kinds.length)), 'the log');
   }),
-  the('the first event is started and the last one finished', async ({ harness }) => {
+  the('the first event is started and the last one is finished', async ({ harness }) => {
     const events = await eventsOf(harness.prompt('say Hello.'));
-    expectEqual([events[0]?.type, events.at(-1)?.type], ['started', 'finished'], 'the ends');
+    expectEqual(
+      [events[0]?.type, events.at(-1)?.type],
+      ['started', 'finished'],
+      'the first and the last event',
+    );
   }),
-  the('a run ends at its limit of turns, with a valid conversation [S4.12]', async ({ harness }) => {
+  the('a run ends at its limit of turns with a valid conversation [S4.12]', async ({ harness }) => {
     const result = await endOf(harness.prompt('loop'));
-    expectEqual([result.status, result.limit, result.metrics.invocations], ['limit', 'turns', 10], 'the end');
+    expectEqual(
+      [result.status, result.limit, result.metrics.invocations],
+      ['limit', 'turns', 10],
+      'the outcome',
+    );
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  the('a failure of the service is the result, and the next prompt works [S4.12]', async ({ harness }) => {
-    const result = await endOf(harness.prompt('fail'));
-    expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the end');
-    let thrown: unknown;
-    try {
-      result.unwrap();
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown === result.error, 'unwrap to throw the error');
-    expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
+  the(
+    'an error of the service becomes the result, and the next prompt works [S4.12]',
+    async ({ harness }) => {
+      const result = await endOf(harness.prompt('fail'));
+      expectEqual([result.status, result.error?.kind], ['failed', 'auth'], 'the outcome');
+      let thrown: unknown;
+      try {
+        result.unwrap();
+      } catch (error) {
+        thrown = error;
+      }
+      expect(thrown === result.error, 'unwrap to throw the error');
+      expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
+    },
+  ),
+  the('neither a truncated response nor a refusal is a success', async ({ harness }) => {
+    expectEqual(
+      (await endOf(harness.prompt('cut'))).status,
+      'max_tokens',
+      'the outcome of a truncated response',
+    );
+    expectEqual((await endOf(harness.prompt('refuse'))).status, 'refusal', 'the outcome of a refusal');
   }),
-  the('an answer that was cut off, and a refusal, are no success', async ({ harness }) => {
-    expectEqual((await endOf(harness.prompt('cut'))).status, 'max_tokens', 'the end of a cut answer');
-    expectEqual((await endOf(harness.prompt('refuse'))).status, 'refusal', 'the end of a refusal');
-  }),
-  the('an empty prompt is a failed run of which nothing is recorded', async ({ harness, log }) => {
+  the('an empty prompt is a failed run without recorded events', async ({ harness, log }) => {
     const result = await endOf(harness.prompt(' '));
-    expectEqual([result.status, result.error?.kind], ['failed', 'invalid'], 'the end');
+    expectEqual([result.status, result.error?.kind], ['failed', 'invalid'], 'the outcome');
     expectEqual((await log()).length, 0, 'the length of the log');
   }),
   the('an invalid prompt is a failed run without recorded events [S4.12]', async ({ harness, log }) => {
@@ -97,13 +112,13 @@ export const promptCases: readonly HarnessCase[] = [
       expectEqual(
         [result.status, result.error?.kind, result.error?.code],
         ['failed', 'invalid', 'bad_prompt'],
-        `the end of ${JSON.stringify(value)}`,
+        `the outcome of ${JSON.stringify(value)}`,
       );
     }
     expectEqual((await log()).length, 0, 'the length of the log');
     expectEqual((await endOf(harness.prompt('say On.'))).status, 'complete', 'the next prompt');
   }),
-  the('what is said to a run is read before anything else [S4.12]', async ({ harness }) => {
+  the('steering and decisions are validated before anything else [S4.12]', async ({ harness }) => {
     const run = harness.prompt('use look');
     for (const value of [null, 7, [null], [{ type: 'text' }]]) {
       for (const ear of harness.capabilities.steer ? [run, harness] : [run]) {
@@ -115,19 +130,23 @@ export const promptCases: readonly HarnessCase[] = [
       const code = codeOf(() => run.decide('some', value as unknown as ApprovalDecision));
       expectEqual(code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
     }
-    expectEqual((await endOf(run)).status, 'complete', 'the end');
+    expectEqual((await endOf(run)).status, 'complete', 'the outcome');
   }),
-  the('what was used is counted once', async ({ harness }) => {
+  the('usage is counted once', async ({ harness }) => {
     const { metrics } = await endOf(harness.prompt('use look'));
     expectEqual(
       [metrics.invocations, metrics.toolCalls, metrics.totalInputTokens, metrics.totalOutputTokens],
       [2, 1, 240, 60],
-      'what is counted',
+      'the counts',
     );
   }),
-  the('thirty prompts one after another [P18]', async ({ harness }) => {
+  the('thirty prompts in sequence work [P18]', async ({ harness }) => {
     for (let turn = 1; turn <= 30; turn += 1) {
-      expectEqual((await endOf(harness.prompt('count'))).text, String(turn), 'what the model saw');
+      expectEqual(
+        (await endOf(harness.prompt('count'))).text,
+        String(turn),
+        'the number of messages that the model received',
+      );
     }
   }),
 ];
@@ -135,47 +154,47 @@ export const promptCases: readonly HarnessCase[] = [
 const reading = group('readers');
 
 export const readerCases: readonly HarnessCase[] = [
-  reading('two readers see the same stored events, and one that comes late too', async ({ harness }) => {
+  reading('two readers and a late one see the same stored events', async ({ harness }) => {
     const run = harness.prompt('use look');
     const [one, two] = await Promise.all([storedOf(run), storedOf(run)]);
     const late = await storedOf(run);
     expectEqual(
       [JSON.stringify(two), JSON.stringify(late)],
       [JSON.stringify(one), JSON.stringify(one)],
-      'what they saw',
+      'the events of the readers',
     );
   }),
-  reading('a reader that leaves changes nothing', async ({ harness }) => {
+  reading('a reader that stops early does not affect the run', async ({ harness }) => {
     const run = harness.prompt('use look');
     await seen(run, 'user');
-    expectEqual((await endOf(run)).status, 'complete', 'the end');
+    expectEqual((await endOf(run)).status, 'complete', 'the outcome');
   }),
-  reading('whoever has seen the end may say the next thing at once', async ({ harness }) => {
+  reading('after the last event the next prompt can be sent immediately', async ({ harness }) => {
     await eventsOf(harness.prompt('say One.'));
     expectEqual((await endOf(harness.prompt('say Two.'))).text, 'Two.', 'the next prompt');
   }),
 ];
 
 const showing = group('deltas', ['deltas']);
-const midway = group('answers that are being given', ['deltas', 'fork']);
+const midway = group('streaming', ['deltas', 'fork']);
 
 export const deltaCases: readonly HarnessCase[] = [
-  showing('text is shown while it comes, and adds up to what is stored', async ({ harness }) => {
+  showing('text is emitted as it arrives and adds up to the stored text', async ({ harness }) => {
     const text = 'One two three four five six.';
     const events = await eventsOf(harness.prompt(`say ${text}`));
     const deltas = events.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
     expect(deltas.length > 1, 'more than one delta');
     expectEqual(deltas.join(''), text, 'the text');
   }),
-  midway('a reader that comes in the middle of an answer gets what was shown before', async ({ harness }) => {
+  midway('a reader that starts in the middle of a response gets the text so far', async ({ harness }) => {
     const run = harness.prompt('begin Once upon');
     await shownSoFar(run, 'Once upon');
     const text = await shownSoFar(run, 'Once upon');
-    expectEqual(text, 'Once upon', 'what a late reader is shown');
+    expectEqual(text, 'Once upon', 'the text that a late reader gets');
     run.cancel();
     await endOf(run);
   }),
-  midway('what was said before a cancel is stored, and the model reads it', async ({ harness, log }) => {
+  midway('text received before a cancel is stored, and the model sees it', async ({ harness, log }) => {
     const run = harness.prompt('begin Once upon');
     await shownSoFar(run, 'Once upon');
     run.cancel();
@@ -196,7 +215,7 @@ export const deltaCases: readonly HarnessCase[] = [
   }),
 ];
 
-/** Reads a run from now on until it has shown this text; gives all text that was shown. */
+/** Reads a run until it has emitted this text. Returns all emitted text. */
 function shownSoFar(run: Run, text: string): Promise<string> {
   const read = async () => {
     let shown = '';
@@ -213,17 +232,17 @@ function shownSoFar(run: Run, text: string): Promise<string> {
 const closing = group('close');
 
 export const closeCases: readonly HarnessCase[] = [
-  closing('close stops what is under way and refuses what comes later', async ({ harness, log }) => {
+  closing('close stops running work and rejects later calls', async ({ harness, log }) => {
     const run = harness.prompt('hang');
     await seen(run, 'user');
     await soon(harness.close(), 'the harness to close');
-    expectEqual((await endOf(run)).status, 'cancelled', 'the end');
+    expectEqual((await endOf(run)).status, 'cancelled', 'the outcome');
     const before = (await log()).length;
     const result = await endOf(harness.prompt('say More.'));
-    expectEqual([result.status, result.error?.code], ['failed', 'closed'], 'a later prompt');
+    expectEqual([result.status, result.error?.code], ['failed', 'closed'], 'the outcome of a later prompt');
     expectEqual((await log()).length, before, 'the length of the log');
   }),
-  closing('close may be called twice, and with nothing under way', async ({ harness }) => {
+  closing('close can be called twice and without a running prompt', async ({ harness }) => {
     await soon(Promise.all([harness.close(), harness.close()]), 'the harness to close');
   }),
 ];

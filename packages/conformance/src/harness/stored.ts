@@ -4,11 +4,11 @@ import type { HarnessCase } from './cases.ts';
 import { group } from './cases.ts';
 import { endOf, eventsOf, seen } from './environment.ts';
 
-const the = group('what is stored', ['refuses', 'calls']);
+const the = group('storage', ['refuses', 'calls']);
 
 export const storeCases: readonly HarnessCase[] = [
   the(
-    'what the store has not accepted has no place, and the run says how it ended [P13, P16]',
+    'events that the store rejected have no sequence number, and the run reports how it ended [P13, P16]',
     async (scene) => {
       const { harness, log, refuse } = scene;
       await endOf(harness.prompt('say One.'));
@@ -19,11 +19,15 @@ export const storeCases: readonly HarnessCase[] = [
       harness.cancel();
       const events = await eventsOf(run);
       const result = await endOf(run);
-      expect(['failed', 'cancelled'].includes(result.status), `no good end, found ${result.status}`);
-      expectEqual(events.filter(isStored), (await log()).slice(before), 'the events with a place');
+      expect(['failed', 'cancelled'].includes(result.status), `a failure, found ${result.status}`);
+      expectEqual(events.filter(isStored), (await log()).slice(before), 'the events with a sequence number');
       const last = events.at(-1);
       expectEqual([last?.type, last !== undefined && 'seq' in last], ['finished', false], 'the last event');
-      expectEqual(last?.type === 'finished' && last.status, result.status, 'the status that was shown');
+      expectEqual(
+        last?.type === 'finished' && last.status,
+        result.status,
+        'the status in the finished event',
+      );
       await refuse(false);
       const next = harness.prompt('say On.');
       expectEqual((await endOf(next)).text, 'On.', 'the next prompt');
@@ -31,7 +35,7 @@ export const storeCases: readonly HarnessCase[] = [
       expectEqual(
         all.map(({ seq }) => seq),
         all.map((_, index) => index + 1),
-        'the places in the log',
+        'the sequence numbers in the log',
       );
       expectEqual((await eventsOf(next)).filter(isStored).at(-1), all.at(-1), 'the last stored event');
     },

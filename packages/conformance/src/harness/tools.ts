@@ -11,18 +11,18 @@ const running = group('tools', ['calls']);
 const ordered = group('tools', ['names']);
 
 export const toolCases: readonly HarnessCase[] = [
-  batches('the first tool that fails stops its batch [S4.13]', async ({ harness, heard }) => {
+  batches('the first tool error stops the batch [S4.13]', async ({ harness, heard }) => {
     const result = await endOf(harness.prompt('use look break look'));
     const answers = result.messages.filter(({ role }) => role === 'tool_result');
     expectEqual(
       answers.map((answer) => 'notRun' in answer),
       [false, false, true],
-      'what was not run',
+      'the results marked as not run',
     );
     expectEqual(
       heard.filter((line) => line.startsWith('result')).map((line) => line.slice(0, 20)),
       ['result seen', 'result It broke. (er'],
-      'what the handler heard',
+      'the results that the handler received',
     );
     assertValidHistory(result.messages);
   }),
@@ -30,8 +30,8 @@ export const toolCases: readonly HarnessCase[] = [
     'a tool that throws is reported to the model and the run continues [S4.14]',
     async ({ harness }) => {
       const result = await endOf(harness.prompt('use break'));
-      expectEqual([result.status, result.error], ['complete', undefined], 'the end');
-      expect(result.text.includes('It broke.'), 'the failure in the answer');
+      expectEqual([result.status, result.error], ['complete', undefined], 'the outcome');
+      expect(result.text.includes('It broke.'), 'the error in the response');
     },
   ),
   ordered('tools run one after another, in the order of the calls [S4.13]', async ({ harness }) => {
@@ -41,7 +41,7 @@ export const toolCases: readonly HarnessCase[] = [
     );
     expectEqual(places, ['tool_started 0', 'tool_result 0', 'tool_started 1', 'tool_result 1'], 'the order');
   }),
-  running('cancel ends a tool at work, and its call is answered [P3]', async ({ harness }) => {
+  running('cancel ends a running tool, and its call gets a result [P3]', async ({ harness }) => {
     const run = harness.prompt('use hold look');
     await seen(run, 'tool_started');
     harness.cancel();
@@ -50,10 +50,10 @@ export const toolCases: readonly HarnessCase[] = [
     assertValidHistory(result.messages);
     expectEqual((await endOf(harness.prompt('say On.'))).text, 'On.', 'the next prompt');
   }),
-  running('a tool that is not there is an answer, not an end [P12]', async ({ harness }) => {
+  running('a call to an unknown tool gets a result and does not end the run [P12]', async ({ harness }) => {
     const result = await endOf(harness.prompt('use nothing'));
     expectEqual(result.status, 'complete', 'the status');
-    expect(result.text.includes('There is no tool named'), 'the reason in the answer');
+    expect(result.text.includes('There is no tool named'), 'the reason in the response');
   }),
 ];
 
@@ -66,36 +66,40 @@ async function asked(run: Run): Promise<ApprovalRequestedEvent> {
 }
 
 export const approvalCases: readonly HarnessCase[] = [
-  asking('a call that a person must allow waits, and nothing of it has started', async ({ harness, log }) => {
+  asking('a call that needs an approval waits and does not start', async ({ harness, log }) => {
     const request = await asked(harness.prompt('use write'));
-    expectEqual([request.toolName, request.arguments], ['write', { of: 'write' }], 'what is asked');
+    expectEqual(
+      [request.toolName, request.arguments],
+      ['write', { of: 'write' }],
+      'the call in the approval request',
+    );
     expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
   }),
-  asking('what was allowed is run once the conversation is taken up', async ({ harness }) => {
+  asking('an approved call runs after a resume', async ({ harness }) => {
     const { approvalId } = await asked(harness.prompt('use write'));
     const result = await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
-    expectEqual([result.status, result.text], ['complete', 'written'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'written'], 'the outcome');
   }),
-  asking('what was denied is not run, and the model hears why', async ({ harness, log }) => {
+  asking('a denied call does not run, and the model receives the reason', async ({ harness, log }) => {
     const { approvalId } = await asked(harness.prompt('use write'));
     const answer = { approvalId, decision: 'deny', message: 'Not today.' } as const;
-    expectEqual((await endOf(harness.resume({ answers: [answer] }))).text, 'Not today.', 'the end');
+    expectEqual((await endOf(harness.resume({ answers: [answer] }))).text, 'Not today.', 'the outcome');
     expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
   }),
-  asking('an answer counts once [P9]', async ({ harness, log }) => {
+  asking('a decision counts once [P9]', async ({ harness, log }) => {
     const { approvalId } = await asked(harness.prompt('use write'));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     expectEqual(
       (await log()).filter(({ type }) => type === 'tool_started').length,
       1,
-      'the runs of the tool',
+      'the number of tool runs',
     );
   }),
-  asking('a new prompt comes before what nobody has decided', async ({ harness, log }) => {
+  asking('a new prompt supersedes a pending approval', async ({ harness, log }) => {
     await asked(harness.prompt('use write'));
     const result = await endOf(harness.prompt('say On.'));
-    expectEqual([result.status, result.text], ['complete', 'On.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'On.'], 'the outcome');
     assertValidHistory(result.messages);
     const decided = (await log()).flatMap((event) =>
       event.type === 'approval_decided' ? [event.decision] : [],
@@ -107,14 +111,18 @@ export const approvalCases: readonly HarnessCase[] = [
 const again = group('resume');
 
 export const resumeCases: readonly HarnessCase[] = [
-  again('there is nothing to go on with before the first prompt', async ({ harness }) => {
+  again('resume before the first prompt fails', async ({ harness }) => {
     const { status, error } = await endOf(harness.resume());
-    expectEqual([status, error?.kind, error?.code], ['failed', 'invalid', 'no_session'], 'the end');
+    expectEqual([status, error?.kind, error?.code], ['failed', 'invalid', 'no_session'], 'the outcome');
   }),
-  again('a conversation that has ended ends again, and nothing is asked', async ({ harness }) => {
+  again('resuming a completed conversation returns its outcome without a request', async ({ harness }) => {
     await endOf(harness.prompt('say One.'));
     const result = await endOf(harness.resume());
-    expectEqual([result.status, result.messages.map(textOf)], ['complete', ['say One.', 'One.']], 'the end');
+    expectEqual(
+      [result.status, result.messages.map(textOf)],
+      ['complete', ['say One.', 'One.']],
+      'the outcome',
+    );
   }),
 ];
 
@@ -126,27 +134,27 @@ export const handlerCases: readonly HarnessCase[] = [
     expectEqual(
       scene.heard.filter((line) => !line.startsWith('status')),
       ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
-      'what it heard',
+      'the calls that the handler received',
     );
-    expectEqual(scene.heard.at(-1), 'status idle', 'the last it heard');
+    expectEqual(scene.heard.at(-1), 'status idle', 'the last call that the handler received');
   }),
-  hearing('a failed run leaves the status error [S4.18]', async ({ harness, heard }) => {
+  hearing('a failed run sets the status error [S4.18]', async ({ harness, heard }) => {
     await endOf(harness.prompt('fail'));
     expect(heard.at(-1)?.startsWith('status error') === true, `the status error, found ${heard.at(-1)}`);
   }),
-  hearing('a handler that throws is reported once and changes nothing', async ({ open }) => {
+  hearing('a handler that throws is reported once and does not affect the run', async ({ open }) => {
     const fault = () => {
       throw new Error('I am broken.');
     };
     const stand = await open({ onText: fault, onUser: fault, onEvent: fault });
     const result = await endOf(stand.harness.prompt('say Hello.'));
-    expectEqual([result.status, result.text], ['complete', 'Hello.'], 'the end');
+    expectEqual([result.status, result.text], ['complete', 'Hello.'], 'the outcome');
     expectEqual(stand.reports.length, 1, 'the number of reports');
     await soon(stand.close(), 'the harness to close');
   }),
-  hearing('needs no listener [S4.4]', async ({ open }) => {
+  hearing('the harness works without a handler [S4.4]', async ({ open }) => {
     const stand = await open({});
-    expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the end');
+    expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the outcome');
     await soon(stand.close(), 'the harness to close');
   }),
 ];
@@ -169,7 +177,7 @@ export const toolHandlerCases: readonly HarnessCase[] = [
           'text seen',
           'usage 120 30',
         ],
-        'what it heard',
+        'the calls that the handler received',
       );
     },
   ),

@@ -5,7 +5,7 @@ import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
 import type { RunnerAbility, RunnerInstance } from './environment.ts';
 import { markOf } from './routines.ts';
 
-/** A case of the runner's contract before it is bound to a runner. */
+/** A case of the runner contract before it is bound to a runner. */
 export interface RunnerCase {
   readonly group: string;
   readonly name: string;
@@ -15,16 +15,16 @@ export interface RunnerCase {
 
 type Define = (name: string, run: RunnerCase['run']) => RunnerCase;
 
-/** Defines the cases of one group that need some abilities. */
+/** Returns a function that defines the cases of one group with these required abilities. */
 export function group(name: string, ...needs: readonly RunnerAbility[]): Define {
   return (what, run) => ({ group: name, name: what, needs, run });
 }
 
-/** How far time moves between two looks at what is waited for, and how often it is looked. */
+/** The interval in which a condition is checked, in milliseconds, and the maximum number of checks. */
 const stride = 20;
 const looks = 400;
 
-/** What a case works with. Runs go by short names; their ids are those of no other case. */
+/** The environment of a case. Runs have short names; their ids are unique across cases. */
 export class RunnerStage {
   readonly place: RunnerInstance;
   readonly #prefix: string;
@@ -55,24 +55,24 @@ export class RunnerStage {
   }
 
   cancel(run: string): Promise<boolean> {
-    return this.soon(`the cancelling of ${run}`, this.#runner.cancel(this.id(run)));
+    return this.soon(`the cancellation of ${run}`, this.#runner.cancel(this.id(run)));
   }
 
   async state(run: string): Promise<string> {
     return (await this.soon('a status', this.#runner.status(this.id(run)))).state;
   }
 
-  /** The run's output, once it is over. */
+  /** Returns the output of a run when it has ended. */
   result(run: string): Promise<Json> {
     return this.soon(`the result of ${run}`, this.#runner.result(this.id(run)));
   }
 
-  /** How the run failed. */
+  /** Returns the error with which the run failed. */
   async failure(run: string): Promise<ErrorData> {
     return await this.refusal(() => this.#runner.result(this.id(run)), `the result of ${run}`);
   }
 
-  /** What is thrown. */
+  /** Returns the AgentError that a call throws. */
   async refusal(work: () => Promise<unknown>, what: string): Promise<ErrorData> {
     let value: unknown;
     try {
@@ -81,24 +81,24 @@ export class RunnerStage {
       if (AgentError.is(thrown)) return thrown.toJSON();
       throw new ContractFailure(`${what}: expected an AgentError, found ${String(thrown)}`);
     }
-    throw new ContractFailure(`${what}: expected an error, found ${JSON.stringify(value) ?? 'nothing'}`);
+    throw new ContractFailure(`${what}: expected an error, found ${JSON.stringify(value) ?? 'undefined'}`);
   }
 
-  /** Lines of a run's mark. */
+  /** Returns the lines of a run's mark. */
   lines(run: string, mark: string): Promise<readonly string[]> {
     return this.place.counter.list(markOf(this.id(run), mark));
   }
 
-  /** Adds a line to a run's mark, which its routine may wait for. */
+  /** Adds a line to a run's mark, for which its routine may wait. */
   async leave(run: string, mark: string): Promise<void> {
     await this.place.counter.add(markOf(this.id(run), mark), '');
   }
 
   async expectLines(run: string, mark: string, count: number): Promise<void> {
-    expectEqual((await this.lines(run, mark)).length, count, `how often ${run} did ${mark}`);
+    expectEqual((await this.lines(run, mark)).length, count, `the number of ${mark} lines of ${run}`);
   }
 
-  /** Lets time pass until a run's mark has so many lines. */
+  /** Lets time pass until a run's mark has this many lines. */
   reached(run: string, mark: string, count = 1): Promise<void> {
     return this.until(`${run} reaches ${mark}`, async () => (await this.lines(run, mark)).length >= count);
   }
@@ -108,7 +108,7 @@ export class RunnerStage {
       if (await holds()) return;
       await this.place.advance(stride);
     }
-    throw new ContractFailure(`waited in vain until ${what}`);
+    throw new ContractFailure(`${what}: not reached in time`);
   }
 
   /** Lets time pass until a promise settles. */
@@ -118,15 +118,15 @@ export class RunnerStage {
       isSettled = true;
     };
     promise.then(settle, settle);
-    // What is settled already should not cost time.
+    // An already settled promise takes no time.
     await Promise.race([promise.then(settle, settle), this.place.advance(0)]);
-    if (!isSettled) await this.until(`${what} is there`, () => isSettled);
+    if (!isSettled) await this.until(`${what} settles`, () => isSettled);
     return await promise;
   }
 
-  /** Closes the runner; `between` happens while it is closed. */
+  /** Closes and reopens the runner. `between` runs while it is closed. */
   async reopen(between: () => Promise<void> = async () => {}): Promise<void> {
-    await this.soon('the end of the runner', this.#runner.close());
+    await this.soon('closing the runner', this.#runner.close());
     await between();
     this.#runner = await this.place.open();
   }

@@ -12,7 +12,7 @@ export const endCases: readonly RunnerCase[] = [
     const { sum } = (await stage.result('one')) as { sum: number };
     expectEqual(sum, 1, 'the sum');
   }),
-  crash('in a step: the step runs again with the same key, those before it do not', async (stage) => {
+  crash('a crash during a step repeats only that step, with the same key', async (stage) => {
     await stage.start('one', { routine: 'hanging', isDeaf: true });
     await stage.reached('one', 'in');
     await stage.crash();
@@ -23,17 +23,17 @@ export const endCases: readonly RunnerCase[] = [
     expectEqual(second, first, 'the key');
     await stage.expectLines('one', 'after', 1);
   }),
-  crash('between steps: none that has a result runs again', async (stage) => {
+  crash('a crash between steps repeats no step that has a result', async (stage) => {
     await stage.start('one', { routine: 'steps', count: 5, waitAfter: 2 });
     await stage.reached('one', 'recorded');
     await stage.place.advance(20);
     await stage.crash();
     await stage.signal('one', 'go');
     const { replayed } = (await stage.result('one')) as { replayed: boolean[] };
-    expectEqual(replayed, [true, true, true, false, false], 'which were replayed');
+    expectEqual(replayed, [true, true, true, false, false], 'which steps were replayed');
     for (const mark of ['s0', 's1', 's2', 's3', 's4']) await stage.expectLines('one', mark, 1);
   }),
-  crash('while it sleeps', async (stage) => {
+  crash('a run that sleeps during a crash continues', async (stage) => {
     await stage.start('one', { routine: 'sleeper', ms: 200 });
     await stage.reached('one', 'recorded');
     await stage.place.advance(40);
@@ -41,18 +41,18 @@ export const endCases: readonly RunnerCase[] = [
     expectEqual(await stage.result('one'), 'awake', 'the result');
     for (const mark of ['before', 'after']) await stage.expectLines('one', mark, 1);
   }),
-  crash('while it waits, after a signal and before one', async (stage) => {
+  crash('a run that waits during a crash keeps earlier signals and accepts later ones', async (stage) => {
     await stage.start('one', { routine: 'waiter', names: ['first', 'second', 'third'] });
     await stage.reached('one', 'recorded');
     await stage.signal('one', 'first', 1);
     await stage.signal('one', 'third', 3);
     await stage.place.advance(20);
     await stage.crash();
-    expectEqual(await stage.signal('one', 'first', 4), false, 'whether a second signal is taken');
+    expectEqual(await stage.signal('one', 'first', 4), false, 'whether a second signal is accepted');
     await stage.signal('one', 'second', 2);
     expectEqual(await stage.result('one'), [{ value: 1 }, { value: 2 }, { value: 3 }], 'the result');
   }),
-  crash('with steps side by side: only those without a result run again', async (stage) => {
+  crash('a crash during parallel steps repeats only those without a result', async (stage) => {
     await stage.start('one', { routine: 'parallel', count: 4, hold: true });
     for (const mark of ['p0', 'p1', 'p2', 'p3']) await stage.reached('one', mark);
     await stage.place.advance(40);
@@ -63,7 +63,7 @@ export const endCases: readonly RunnerCase[] = [
     await stage.expectLines('one', 'p0', 2);
     for (const mark of ['p1', 'p2', 'p3']) await stage.expectLines('one', mark, 1);
   }),
-  crash('what was cancelled stays so', async (stage) => {
+  crash('a cancelled run stays cancelled', async (stage) => {
     await stage.start('one', { routine: 'waiter' });
     await stage.reached('one', 'recorded');
     await stage.cancel('one');
@@ -74,7 +74,7 @@ export const endCases: readonly RunnerCase[] = [
     'crash',
     'crash',
     'keys',
-  )('runs that wait for their turn keep their order', async (stage) => {
+  )('queued runs keep their order', async (stage) => {
     const names = ['a', 'b', 'c'];
     const mark = stage.id('turns');
     for (const name of names)
@@ -83,9 +83,9 @@ export const endCases: readonly RunnerCase[] = [
     for (const name of names.toReversed()) await stage.signal(name, 'go');
     for (const name of names) await stage.result(name);
     const ends = (await stage.place.counter.list(mark)).filter((line) => line.startsWith('-'));
-    expectEqual(ends, ['-a', '-b', '-c'], 'the order of their ends');
+    expectEqual(ends, ['-a', '-b', '-c'], 'the order in which the runs ended');
   }),
-  close('a runner that was closed takes nothing more', async (stage) => {
+  close('a closed runner accepts no calls', async (stage) => {
     await stage.start('one', { routine: 'waiter' });
     await stage.runner.close();
     const refused = [
@@ -97,25 +97,25 @@ export const endCases: readonly RunnerCase[] = [
     ];
     for (const work of refused) {
       const { kind, code } = await stage.refusal(work, 'a call');
-      expectEqual({ kind, code }, { kind: 'invalid', code: 'closed' }, 'the refusal');
+      expectEqual({ kind, code }, { kind: 'invalid', code: 'closed' }, 'the error');
     }
     await stage.runner.close();
   }),
-  close('what is under way is told to stop, and who waits for a result hears of it', async (stage) => {
+  close('close stops a running step, and a pending result rejects', async (stage) => {
     await stage.start('one', { routine: 'hanging' });
     const failure = stage.failure('one');
     await stage.reached('one', 'in');
     await stage.runner.close();
-    expectEqual((await failure).code, 'closed', 'what is heard');
+    expectEqual((await failure).code, 'closed', 'the error code of the result');
     await stage.reached('one', 'out');
-    expectEqual(await stage.lines('one', 'out'), ['stopped'], 'whether the step was told');
+    expectEqual(await stage.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
     await stage.expectLines('one', 'after', 0);
   }),
   group(
     'close',
     'close',
     'timers',
-  )('no timer is left, whatever was under way', async (stage) => {
+  )('close leaves no timer, whatever was running', async (stage) => {
     await stage.start('sleeps', { routine: 'sleeper', ms: 200 });
     await stage.start('waits', { routine: 'waiter', timeoutMs: 200 });
     await stage.start('hangs', { routine: 'hanging' });
@@ -130,9 +130,9 @@ export const endCases: readonly RunnerCase[] = [
       await stage.reached(run, mark);
     await stage.place.advance(20);
     await stage.runner.close();
-    expectEqual(stage.place.timers?.(), 0, 'the timers left');
+    expectEqual(stage.place.timers?.(), 0, 'the number of timers left');
   }),
-  group('close', 'timers')('a run that is over leaves no timer', async (stage) => {
+  group('close', 'timers')('a run that has ended leaves no timer', async (stage) => {
     await stage.start('probe', { routine: 'echo' });
     await stage.result('probe');
     const before = stage.place.timers?.();
@@ -141,6 +141,6 @@ export const endCases: readonly RunnerCase[] = [
     await stage.signal('two', 'go');
     await stage.start('three', { routine: 'hanging', timeoutMs: 20 });
     for (const run of ['one', 'two', 'three']) await stage.result(run);
-    expectEqual(stage.place.timers?.(), before, 'the timers left');
+    expectEqual(stage.place.timers?.(), before, 'the number of timers left');
   }),
 ];

@@ -1,58 +1,64 @@
 import type { Runner } from '@cobbler/agent/runner';
 
 /**
- * Where routines leave traces that outlive a crash and that the case can read: a file, a database, a small server,
- * or the memory of the process when runner and case share one.
+ * Stores lines that routines write. The lines survive a crash and the case can read them, for example from a
+ * file, a database, a small server, or memory that runner and case share.
  */
 export interface Counter {
-  /** Adds a line under a name; resolves, once it cannot be lost, with how many there are now. */
+  /** Adds a line under a name. Resolves when it is durable, with the number of lines under the name. */
   add(name: string, text: string): Promise<number>;
-  /** The lines under a name, in the order in which they were added. */
+  /** Returns the lines under a name, in the order in which they were added. */
   list(name: string): Promise<readonly string[]>;
-  /** Resolves as soon as there is a line under the name. */
+  /** Resolves when there is a line under the name. */
   reached(name: string): Promise<void>;
 }
 
-/** What not every runner can be made to show. */
+/** An ability that not every runner can show in a test. */
 export type RunnerAbility =
-  /** Closing a runner and opening it again on the same runs. */
+  /** Closing a runner and opening it again with the same runs. */
   | 'reopen'
   /** Ending a runner as if its process had been killed. */
   | 'crash'
   /** Runs with keys. */
   | 'keys'
-  /** Closing a runner for good while runs are under way. */
+  /** Closing a runner permanently while runs are active. */
   | 'close'
-  /** Code of a routine that goes on after its run is over. */
+  /** Code of a routine that continues after its run has ended. */
   | 'afterlife'
-  /** Telling how many timers are left. */
+  /** Counting the active timers. */
   | 'timers'
-  /** Reopening so fast that a duration can be measured across it. */
+  /** Reopening fast enough to measure a duration across it. */
   | 'precise';
 
-/** Where one case plays. */
+/** The environment of one case. */
 export interface RunnerInstance {
-  /** The same lines that the routines of this place add to. */
+  /** The lines that the routines of this environment write. */
   readonly counter: Counter;
-  /** Opens a runner whose routine is `contractRoutine` with this place's counter; again after `crash` or `close`. */
+  /**
+   * Opens a runner whose routine is `contractRoutine` with the counter of this environment. Called again
+   * after `crash` or `close`.
+   */
   open(): Promise<Runner>;
-  /** Ends the runner opened last as if its process had been killed. */
+  /** Ends the last opened runner as if its process had been killed. */
   crash?(): Promise<void>;
-  /** Lets time pass for the runner: by moving a clock, or by waiting. */
+  /** Lets time pass for the runner, by moving a clock or by waiting. */
   advance(ms: number): Promise<void>;
   /** The time that `advance` moves, in milliseconds. */
   now(): number;
-  /** Timers that the runner has set and that have neither fired nor been taken back. */
+  /** Returns the number of timers that the runner has set and that have neither fired nor been cleared. */
   timers?(): number;
   dispose(): Promise<void>;
 }
 
-/** A runner that has to keep its promises. */
+/** A runner to test. */
 export interface RunnerEnvironment {
-  /** For reports only. */
+  /** Name for reports. */
   readonly name: string;
-  /** What it cannot be made to show, and why: cases that need it are off. */
+  /** The abilities that the runner cannot show in a test, with the reasons. Cases that need them are off. */
   readonly lacks: Readonly<Partial<Record<RunnerAbility, string>>>;
-  /** A new place. Called once for each case; ids of runs differ from case to case, so places may share an engine. */
+  /**
+   * Returns a new environment. Called once for each case. Run ids differ between cases, so environments may
+   * share an engine.
+   */
   place(): Promise<RunnerInstance> | RunnerInstance;
 }

@@ -5,19 +5,19 @@ import type { Routine, StepCall, Steps } from '@cobbler/agent/runner';
 import { defined } from '@cobbler/agent/values';
 import type { Counter } from './environment.ts';
 
-/** What a routine of the contract is made of. */
+/** The input and functions of a contract routine. */
 export interface RoutineContext {
   readonly input: JsonObject;
   readonly steps: Steps;
-  /** Adds a line to a mark of this run; gives how many lines the mark has. */
+  /** Adds a line to a mark of this run. Returns the number of its lines. */
   note(mark: string, text?: string): Promise<number>;
   /** Resolves when the mark of this run has a line. */
   reached(mark: string): Promise<void>;
-  /** The same for a mark that runs share. */
+  /** Adds a line to a mark that runs share. Returns the number of its lines. */
   noteShared(mark: string, text: string): Promise<number>;
 }
 
-/** The one routine that a stand deploys. Its input names which of {@link contractRoutines} it is. */
+/** Returns the routine that an environment deploys. Its input names one of {@link contractRoutines}. */
 export function contractRoutine(counter: Counter): Routine {
   return (input, steps) => {
     const given = isObject(input) ? (input as JsonObject) : {};
@@ -33,16 +33,17 @@ export function contractRoutine(counter: Counter): Routine {
   };
 }
 
-/** Where the lines of a run's mark are. */
+/** Returns the counter name of a run's mark. */
 export function markOf(runId: string, mark: string): string {
   return `${runId}/${mark}`;
 }
 
 /**
- * `recorded` is left where a step is known to have its result; it is left again when the run is taken up.
- * By name, so that a runner in another process or on an engine can have them too. */
+ * The contract routines by name, so that runners in other processes or engines can use them too. They write
+ * `recorded` when a step is known to have its result, and write it again when the run resumes.
+ */
 export const contractRoutines: Readonly<Record<string, (means: RoutineContext) => Promise<Json>>> = {
-  /** One step with a result of the input. */
+  /** One step that returns the input value. */
   async echo({ input, steps, note }) {
     const { value, replayed } = await steps.run('echo', async () => {
       await note('echo');
@@ -51,7 +52,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return { value, replayed };
   },
 
-  /** `count` steps; after the one numbered `waitAfter` it waits for the signal `go`. */
+  /** `count` steps. After the one numbered `waitAfter` it waits for the signal `go`. */
   async steps({ input, steps, note }) {
     const replayed: boolean[] = [];
     let sum = 0;
@@ -69,7 +70,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return { sum, replayed };
   },
 
-  /** Uses the name `a` for two things, then goes on. */
+  /** Uses the name `a` twice, then continues. */
   async names({ input, steps }) {
     const found: Json[] = [];
     await steps.run('a', () => 1);
@@ -80,11 +81,13 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
       waitFor: () => steps.waitFor(second, { timeoutMs: 1 }),
     };
     for (const way of Object.values(ways)) found.push(await errorOf(way));
-    const { value } = await steps.run('b', () => 'went on');
+    const { value } = await steps.run('b', () => 'continued');
     return { found, value };
   },
 
-  /** A step that fails its first `failures` attempts with `error`; then waits for `go` when told to. */
+  /**
+   * A step that fails its first `failures` attempts with `error`. Then it waits for `go` if `wait` is true.
+   */
   async failing({ input, steps, note }) {
     const { retry, timeoutMs } = input as unknown as {
       readonly retry?: { readonly retries: number; readonly firstMs: number };
@@ -107,7 +110,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return failed;
   },
 
-  /** Steps with results that JSON cannot hold, each with what it was refused with. */
+  /** Steps with results that JSON cannot represent. Returns the error of each. */
   async odd({ steps }) {
     const found: JsonObject = {};
     for (const [name, value] of Object.entries(oddValues()))
@@ -125,7 +128,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return { length, error };
   },
 
-  /** Changes what a step has returned. */
+  /** Changes the result of a step. */
   async changing({ steps }) {
     const list = ['a'];
     const { value } = await steps.run('list', () => list);
@@ -135,7 +138,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return { list: value, later };
   },
 
-  /** A step, a pause of `ms`, a step. */
+  /** A step, a sleep of `ms`, a step. */
   async sleeper({ input, steps, note }) {
     await steps.run('before', () => note('before'));
     await note('recorded');
@@ -144,7 +147,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return 'awake';
   },
 
-  /** Sleeps that cannot be, with what they were refused with. */
+  /** Sleeps with invalid durations. Returns the error of each. */
   async badDurations({ steps }) {
     const found: Json[] = [];
     for (const [at, ms] of [Number.NaN, -1, Number.POSITIVE_INFINITY].entries())
@@ -152,7 +155,10 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return found;
   },
 
-  /** A step, what comes under each of `names` in turn, or how long it is, a step. */
+  /**
+   * A step, then a wait for each signal in `names`, then a step. Returns the values received, or their
+   * lengths if `measure` is true.
+   */
   async waiter({ input, steps, note }) {
     await steps.run('before', () => note('before'));
     await note('recorded');
@@ -161,13 +167,13 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     for (const name of names) {
       const value = await steps.waitFor(name, timeoutMs === undefined ? {} : { timeoutMs });
       const { length } = String(value);
-      came.push(value === undefined ? 'nothing came' : { value: input['measure'] === true ? length : value });
+      came.push(value === undefined ? 'timed out' : { value: input['measure'] === true ? length : value });
     }
     await steps.run('after', () => note('after'));
     return came;
   },
 
-  /** A step that ends only when it is stopped; a deaf one, only when `release` has a line. */
+  /** A step that ends when it is stopped, or with `isDeaf` when `release` has a line. */
   async hanging({ input, steps, note, reached }) {
     const { timeoutMs, retry, isDeaf } = input as unknown as {
       readonly timeoutMs?: number;
@@ -196,7 +202,10 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return null;
   },
 
-  /** `count` steps side by side; none ends before all have begun, and when told to the first not before `release`. */
+  /**
+   * `count` parallel steps. None ends before all have started; with `hold` the first also waits for
+   * `release`.
+   */
   async parallel({ input, steps, note, reached }) {
     const places = Array.from({ length: Number(input['count']) }, (_, at) => at);
     const done = places.map((at) =>
@@ -210,18 +219,18 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return (await Promise.all(done)).map(({ value }) => value);
   },
 
-  /** Fails as a whole. */
+  /** A routine that throws. */
   async throwing({ input }) {
     throw thrownOf(input['error']);
   },
 
-  /** An output that nobody can keep. */
+  /** A routine whose output cannot be stored. */
   async oddOutput({ input }) {
     if (input['size'] !== undefined) return 'x'.repeat(Number(input['size']));
     return new Map() as unknown as Json;
   },
 
-  /** Begins a step when its run is over. */
+  /** Starts a step after its run has ended. */
   async afterlife({ steps, note, reached }) {
     reached('over')
       .then(() => steps.run('late', () => note('ran')))
@@ -229,18 +238,21 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return 'over';
   },
 
-  /** Says when it begins and ends under a mark that runs share; in between it waits for `go`, if told to. */
+  /**
+   * Writes a line to a shared mark at its start and at its end. In between it waits for `go` if `wait` is
+   * true.
+   */
   async turn({ input, steps, noteShared }) {
     const name = String(input['name']);
     await steps.run('begin', () => noteShared(String(input['mark']), `+${name}`));
     if (input['wait'] === true) await steps.waitFor('go');
     await steps.run('end', () => noteShared(String(input['mark']), `-${name}`));
-    if (input['fails'] === true) throw new Error('failed in its turn');
+    if (input['fails'] === true) throw new Error('failed on purpose');
     return name;
   },
 };
 
-/** What was thrown, as data; null when nothing was. */
+/** Returns the thrown error as data, or null if there was none. */
 async function errorOf(work: () => Promise<unknown>): Promise<Json> {
   try {
     await work();
@@ -256,7 +268,7 @@ function kindOf(thrown: unknown): string {
   return AgentError.is(thrown) ? thrown.kind : String(thrown);
 }
 
-/** A text is the message of an ordinary error. */
+/** A string becomes the message of an ordinary error. */
 function thrownOf(error: Json | undefined): Error {
   return isObject(error) ? new AgentError(error as unknown as ErrorData) : new Error(String(error));
 }

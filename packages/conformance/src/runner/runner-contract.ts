@@ -22,9 +22,9 @@ const definitions: readonly RunnerCase[] = [
 ];
 
 /**
- * What every runner has to do, as a list of cases that any test runner can run. The routines are those of
- * `contractRoutine`, which the stand gives its runner; they are told by the input what to do, and leave their traces
- * with the stand's counter, so that it does not matter in which process or on which engine they run.
+ * Returns the cases that every runner must pass, for any test runner. The routine is `contractRoutine`, which
+ * the environment gives to its runner. The input selects what it does, and it writes lines with the counter
+ * of the environment. So it can run in any process and on any engine.
  */
 export function runnerContract(stand: RunnerEnvironment): ContractCase[] {
   return definitions.map((definition, index) => bound(definition, index, stand));

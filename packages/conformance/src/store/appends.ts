@@ -18,7 +18,7 @@ import { expectRefused } from './refusal.ts';
 
 const the = group('append');
 
-/** Texts that are hard to keep. */
+/** Texts that are hard to store. */
 const oddTexts = [
   'ascii',
   'Grüße, 世界, 🇪🇺 👩‍👩‍👧‍👦',
@@ -31,7 +31,7 @@ const oddTexts = [
 ];
 
 export const appendCases: readonly StoreCase[] = [
-  the('what was appended is there, in order, whole', async ({ store }) => {
+  the('appended events are stored completely and in order', async ({ store }) => {
     const events = eventsOf('one', wholeRun('Hello.', 5));
     const epoch = await store.claim('one');
     await store.append('one', events.slice(0, 3), { epoch });
@@ -40,7 +40,7 @@ export const appendCases: readonly StoreCase[] = [
     expectEqual(await store.read('one'), events, 'the events');
     expectEqual(await store.sessions(), ['one'], 'the sessions');
   }),
-  the('events out of turn are refused, all of them, and nothing is written', async ({ store }) => {
+  the('events out of sequence are all rejected, and nothing is written', async ({ store }) => {
     const events = eventsOf('one', [said('a'), answered('b'), said('c'), answered('d')]);
     const epoch = await store.claim('one');
     await store.append('one', events.slice(0, 2), { epoch });
@@ -55,12 +55,12 @@ export const appendCases: readonly StoreCase[] = [
     for (const batch of wrong) {
       const places = batch.map(({ seq }) => seq).join(', ');
       await expectRefused(() => store.append('one', batch, { epoch }), 'gap', `events ${places}`);
-      expectEqual(await store.read('one'), events.slice(0, 2), `what is there after ${places} were refused`);
+      expectEqual(await store.read('one'), events.slice(0, 2), `the events after ${places} were rejected`);
     }
     await store.append('one', events.slice(2), { epoch });
-    expectEqual(await store.read('one'), events, 'what is there in the end');
+    expectEqual(await store.read('one'), events, 'the events at the end');
   }),
-  the('nothing can be appended, which changes nothing', async ({ store }) => {
+  the('an empty append is accepted and changes nothing', async ({ store }) => {
     const epoch = await store.claim('one');
     await store.append('one', [], { epoch });
     expectEqual(await store.sessions(), [], 'the sessions');
@@ -68,13 +68,13 @@ export const appendCases: readonly StoreCase[] = [
     await store.append('one', [], { epoch });
     expectEqual((await store.read('one')).length, 1, 'the number of events');
   }),
-  the('appends that do not wait for each other are kept in the order they were made', async ({ store }) => {
+  the('concurrent appends are stored in the order of the calls', async ({ store }) => {
     const events = eventsOf('one', wholeRun('Go.', 40));
     const epoch = await store.claim('one');
     await Promise.all(events.map((event) => store.append('one', [event], { epoch })));
     expectEqual(await store.read('one'), events, 'the events');
   }),
-  the('of two appends for one place one is taken', async ({ store }) => {
+  the('of two appends for the same sequence number one is accepted', async ({ store }) => {
     const epoch = await store.claim('one');
     const [first, second] = [eventsOf('one', [said('a')]), eventsOf('one', [said('b')])];
     const outcomes = await Promise.allSettled(
@@ -83,13 +83,13 @@ export const appendCases: readonly StoreCase[] = [
     expectEqual(
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected'],
-      'what became of them',
+      'the outcomes of the appends',
     );
-    expectEqual(await store.read('one'), first, 'what is there');
+    expectEqual(await store.read('one'), first, 'the events');
   }),
-  the('one append that is refused does no harm to those beside it', async ({ store }) => {
+  the('a rejected append does not affect concurrent ones', async ({ store }) => {
     const ids = ['a', 'b', 'c', 'd'];
-    // One after the other: of sessions that are claimed at once none is older.
+    // One after another, because claims made at the same time have no order.
     const epochs: number[] = [];
     for (const id of ids) epochs.push(await store.claim(id));
     const outcomes = await Promise.allSettled(
@@ -101,11 +101,11 @@ export const appendCases: readonly StoreCase[] = [
     expectEqual(
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
-      'each',
+      'the outcome of each append',
     );
     expectEqual(await store.sessions(), ['a', 'd'], 'the sessions');
   }),
-  the('many sessions that append at once each keep their own', async ({ store }) => {
+  the('concurrent appends of many sessions each reach their own session', async ({ store }) => {
     const random = seededRandom(7);
     const logs = Array.from({ length: 50 }, (_, index) => ({
       id: `session-${index}`,
@@ -123,7 +123,7 @@ export const appendCases: readonly StoreCase[] = [
     );
     for (const { id, events } of logs) expectEqual(await store.read(id), events, `the events of ${id}`);
   }),
-  the('every character and every JSON value comes back as it was', async ({ store }) => {
+  the('every character and every JSON value is read back unchanged', async ({ store }) => {
     const odd: EventBody[] = oddTexts.flatMap((text, index) => [
       said(text),
       { type: 'tool_started', turn: 1, index, callId: text, toolName: text, arguments: oddArguments(text) },
@@ -131,15 +131,15 @@ export const appendCases: readonly StoreCase[] = [
     const events = eventsOf('one', odd);
     const epoch = await store.claim('one');
     await store.append('one', events, { epoch });
-    expectEqual(JSON.stringify(await store.read('one')), JSON.stringify(events), 'the events as text');
+    expectEqual(JSON.stringify(await store.read('one')), JSON.stringify(events), 'the events as JSON text');
   }),
-  the('an event may be large', async ({ store }) => {
+  the('an event can be large', async ({ store }) => {
     const events = eventsOf('one', [said('x'.repeat(12_000_000)), answered('ü'.repeat(1_000_000)), ended()]);
     const epoch = await store.claim('one');
     await store.append('one', events, { epoch });
     expectEqual(await store.read('one'), events, 'the events');
   }),
-  the('part of a session is read as it is', async ({ store }) => {
+  the('part of a session can be read', async ({ store }) => {
     const events = eventsOf('one', wholeRun('Go.', 150));
     const epoch = await store.claim('one');
     for (let at = 0; at < events.length; at += 7)
@@ -163,15 +163,15 @@ export const appendCases: readonly StoreCase[] = [
       }
       expectEqual(await store.read('one', after), events.slice(after), `all events after ${after}`);
     }
-    expectEqual(await store.read('two'), [], 'the events of a session that is not there');
+    expectEqual(await store.read('two'), [], 'the events of an unknown session');
   }),
-  the('what is read is the reader’s own', async ({ store }) => {
+  the('changing the events read does not change the store', async ({ store }) => {
     await write(store, 'one', wholeRun());
     const events = (await store.read('one')) as Event[];
     events.length = 0;
-    expect((await store.read('one')).length > 0, 'the events to be there still');
+    expect((await store.read('one')).length > 0, 'the events to remain in the store');
   }),
-  the('a session that was taken up again goes on where it ended', async ({ store }) => {
+  the('a resumed session continues at its last sequence number', async ({ store }) => {
     await write(store, 'one', wholeRun('First.'));
     const before = await store.read('one');
     await write(store, 'one', [...wholeRun('Second.', 3, 2), ...worked(7)]);
@@ -180,7 +180,7 @@ export const appendCases: readonly StoreCase[] = [
     expectEqual(
       all.map(({ seq }) => seq),
       all.map((_, index) => index + 1),
-      'the places',
+      'the sequence numbers',
     );
   }),
 ];

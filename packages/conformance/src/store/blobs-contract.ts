@@ -4,18 +4,18 @@ import type { BlobPart } from '@cobbler/agent/store';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { expect, expectEqual } from '@cobbler/agent/testing';
 
-/** Blobs that have to keep what they are given. */
+/** A blob store to test. */
 export interface BlobsSubject {
-  /** For reports only: no case looks at it. */
+  /** Name for reports. */
   readonly name: string;
-  /** Makes new, empty blobs with room for so many bytes. Called once for each case. */
+  /** Returns a new, empty blob store with this capacity in bytes. Called once for each case. */
   make(maxBytes: number): Blobs | Promise<Blobs>;
 }
 
 const plenty = 1_000_000;
 const all = { start: 0, end: plenty } as const;
 
-/** What `read_blob` and those who put things away rely on. */
+/** Returns the cases that every blob store must pass, because `read_blob` and offloading rely on them. */
 export function blobsContract(subject: BlobsSubject): ContractCase[] {
   const the = (name: string, maxBytes: number, check: (blobs: Blobs) => Promise<void>): ContractCase => ({
     group: 'blobs',
@@ -23,23 +23,23 @@ export function blobsContract(subject: BlobsSubject): ContractCase[] {
     run: async () => await check(await subject.make(maxBytes)),
   });
   return [
-    the('what is put is there, whole and in parts', plenty, checkParts),
+    the('a stored blob can be read whole and in parts', plenty, checkParts),
     the(
-      'a part that reaches over the end ends there, and the size is always that of the whole',
+      'a part that exceeds the end is shortened, and the size is always that of the whole blob',
       plenty,
       checkEnds,
     ),
-    the('an id that nobody has put has nothing', plenty, async (blobs) => {
+    the('an unknown id returns undefined', plenty, async (blobs) => {
       expectEqual(await blobs.get('nobody', all), undefined, 'an unknown id');
     }),
-    the('an empty text is kept too', plenty, async (blobs) => {
+    the('an empty blob is stored too', plenty, async (blobs) => {
       await blobs.put('empty', new Uint8Array());
       expectEqual((await blobs.get('empty', all))?.size, 0, 'the size');
     }),
-    the('what is no id is refused when it is put and has nothing when it is asked for', plenty, checkIds),
-    the('the oldest are given up when there is no more room, never the newest', 10, checkRoom),
-    the('what is put again counts as new and takes no more room', 10, checkAgain),
-    the('many things at once are all kept', plenty, checkMany),
+    the('an invalid id is rejected by put and returns undefined from get', plenty, checkIds),
+    the('the oldest blobs are deleted if space runs out, never the newest', 10, checkRoom),
+    the('a blob stored again counts as new and takes no more space', 10, checkAgain),
+    the('parallel writes are all stored', plenty, checkMany),
   ];
 }
 
@@ -85,9 +85,9 @@ async function checkIds(blobs: Blobs): Promise<void> {
     }
     expect(
       AgentError.is(thrown) && thrown.kind === 'invalid',
-      `${JSON.stringify(id)} to be refused as invalid`,
+      `${JSON.stringify(id)} to be rejected as invalid`,
     );
-    expectEqual(await blobs.get(id, all), undefined, `what there is under ${JSON.stringify(id)}`);
+    expectEqual(await blobs.get(id, all), undefined, `the blob under ${JSON.stringify(id)}`);
   }
 }
 
@@ -112,7 +112,7 @@ async function checkMany(blobs: Blobs): Promise<void> {
   await Promise.all(ids.map((id) => blobs.put(id, new TextEncoder().encode(id))));
   const found = await Promise.all(ids.map((id) => blobs.get(id, all)));
   for (const [index, part] of found.entries())
-    expectEqual(new TextDecoder().decode(part?.bytes), ids[index], `what there is under ${ids[index]}`);
+    expectEqual(new TextDecoder().decode(part?.bytes), ids[index], `the blob under ${ids[index]}`);
 }
 
 async function expectKept(blobs: Blobs, kept: Readonly<Record<string, number | undefined>>): Promise<void> {
@@ -122,5 +122,5 @@ async function expectKept(blobs: Blobs, kept: Readonly<Record<string, number | u
 
 function expectPart(part: BlobPart | undefined, bytes: Uint8Array, size: number): void {
   expectEqual([...(part?.bytes ?? [-1])], [...bytes], 'the bytes');
-  expectEqual(part?.size, size, 'the size of the whole');
+  expectEqual(part?.size, size, 'the size of the whole blob');
 }

@@ -17,7 +17,7 @@ import { expectRefused } from './refusal.ts';
 const the = group('claim');
 const afterReopening = reopening('claim');
 
-/** Texts that are no ids. */
+/** Invalid ids. */
 const hostileIds = [
   '',
   ' ',
@@ -40,15 +40,15 @@ const hostileIds = [
 ];
 
 export const claimCases: readonly StoreCase[] = [
-  the('each claim gives a larger epoch, whatever the session', async ({ store }) => {
+  the('each claim returns a larger epoch, whatever the session', async ({ store }) => {
     const epochs: number[] = [];
     for (const id of ['one', 'two', 'one', 'one', 'two']) epochs.push(await store.claim(id));
     expect(
       epochs.every((epoch, index) => index === 0 || epoch > (epochs[index - 1] ?? 0)),
-      `epochs that grow, found ${epochs.join(', ')}`,
+      `increasing epochs, found ${epochs.join(', ')}`,
     );
   }),
-  the('an older writer is shut out, and the newer one is not', async ({ store }) => {
+  the('an older writer is fenced off, and the newer one is not', async ({ store }) => {
     const older = await write(store, 'one', [said('a')]);
     const newer = await store.claim('one');
     const next = eventsOf('one', [said('b')], 1);
@@ -56,13 +56,13 @@ export const claimCases: readonly StoreCase[] = [
     await expectRefused(
       () => store.append('one', [], { epoch: older }),
       'fenced',
-      'an older writer without events',
+      'an older writer that appends nothing',
     );
     await store.append('one', next, { epoch: newer });
     expectEqual((await store.read('one')).length, 2, 'the number of events');
   }),
   the(
-    'a run whose session another one takes shows only what is there, and an end without a place [P13]',
+    'a run whose session is taken over emits only stored events and an unstored end [P13]',
     async ({ store }) => {
       const [answer, taken] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
       const tool = defineTool({
@@ -81,74 +81,72 @@ export const claimCases: readonly StoreCase[] = [
       });
       const shown: RunEvent[] = [];
       const run = first.run('Go.', { sessionId: 'one', onEvent: (event) => void shown.push(event) });
-      // A store that cannot write yet ends the run before its tool starts.
+      // If the store cannot write, the run ends before its tool starts.
       const reached = await Promise.race([
         taken.promise.then(() => 'tool'),
         run.then(({ status }) => status),
       ]);
-      expectEqual(reached, 'tool', 'what the first run reached');
+      expectEqual(reached, 'tool', 'the progress of the first run');
       const second = new Executor({ agent: scriptedAgent(['Second.']), store });
       expectEqual(
         (await second.run('And?', { sessionId: 'one' })).text,
         'Second.',
-        'what the other run gave',
+        'the text of the other run',
       );
       answer.resolve('Too late.');
       const { status, error } = await run;
-      expectEqual([status, error?.code], ['failed', 'fenced'], 'the end of the first run');
+      expectEqual([status, error?.code], ['failed', 'fenced'], 'the outcome of the first run');
       const stored = await store.read('one');
       const placed = shown.filter(isStored);
-      expectEqual(placed, stored.slice(0, placed.length), 'the stored events that the first run showed');
+      expectEqual(placed, stored.slice(0, placed.length), 'the stored events that the first run emitted');
       expectEqual(
         stored.map(({ seq }) => seq),
         stored.map((_, index) => index + 1),
-        'the places in the log',
+        'the sequence numbers in the log',
       );
       const last = shown.at(-1);
-      expectEqual([last?.type, last !== undefined && 'seq' in last], ['finished', false], 'its last event');
+      expectEqual(
+        [last?.type, last !== undefined && 'seq' in last],
+        ['finished', false],
+        'the last event of the first run',
+      );
     },
   ),
-  the('who has claimed nothing, or something else, cannot write', async ({ store }) => {
+  the('a writer without a claim, or with a different epoch, cannot append', async ({ store }) => {
     const other = await store.claim('other');
     const events = eventsOf('one', [said('a')]);
     for (const epoch of [0, 1, other, other + 1, -1, Number.NaN])
       await expectRefused(() => store.append('one', events, { epoch }), 'fenced', `epoch ${epoch}`);
     expectEqual(await store.sessions(), [], 'the sessions');
   }),
-  the('a claim alone makes no session', async ({ store }) => {
+  the('a claim alone creates no session', async ({ store }) => {
     await store.claim('one');
     expectEqual(await store.sessions(), [], 'the sessions');
-    expectEqual(await store.info('one'), undefined, 'what is known of it');
+    expectEqual(await store.info('one'), undefined, 'the information about the session');
     expectEqual((await store.list()).sessions, [], 'the list');
-    expectEqual(await store.rename('one', 'Title'), false, 'whether it can be given a title');
+    expectEqual(await store.rename('one', 'Title'), false, 'whether the session was renamed');
   }),
-  the(
-    'a session that was deleted and made again is another one: its old writer is shut out',
-    async ({ store }) => {
-      const old = await write(store, 'one', wholeRun());
-      await store.delete('one');
-      const events = eventsOf('one', [said('new')]);
-      await expectRefused(
-        () => store.append('one', events, { epoch: old }),
-        'fenced',
-        'the writer of what is gone',
-      );
-      const epoch = await store.claim('one');
-      await expectRefused(() => store.append('one', events, { epoch: old }), 'fenced', 'the old writer');
-      await store.append('one', events, { epoch });
-      expectEqual(await store.read('one'), events, 'the events');
-    },
-  ),
-  the(
-    'a session given back in the middle of a run can be written to by whoever claims it',
-    async ({ store }) => {
-      const epoch = await store.claim('one');
-      await store.append('one', eventsOf('one', [said('a')]), { epoch, release: true });
-      await write(store, 'one', [said('b'), ended()]);
-      expectEqual((await store.read('one')).length, 3, 'the number of events');
-    },
-  ),
-  the('what is no id is refused when it is claimed, and nothing is there under it', async ({ store }) => {
+  the('a session deleted and created again is a new one: its old writer is fenced off', async ({ store }) => {
+    const old = await write(store, 'one', wholeRun());
+    await store.delete('one');
+    const events = eventsOf('one', [said('new')]);
+    await expectRefused(
+      () => store.append('one', events, { epoch: old }),
+      'fenced',
+      'the writer of the deleted session',
+    );
+    const epoch = await store.claim('one');
+    await expectRefused(() => store.append('one', events, { epoch: old }), 'fenced', 'the old writer');
+    await store.append('one', events, { epoch });
+    expectEqual(await store.read('one'), events, 'the events');
+  }),
+  the('a session released in the middle of a run can be claimed by another writer', async ({ store }) => {
+    const epoch = await store.claim('one');
+    await store.append('one', eventsOf('one', [said('a')]), { epoch, release: true });
+    await write(store, 'one', [said('b'), ended()]);
+    expectEqual((await store.read('one')).length, 3, 'the number of events');
+  }),
+  the('an invalid id is rejected by a claim, and nothing exists under it', async ({ store }) => {
     for (const id of hostileIds) {
       const what = JSON.stringify(id.slice(0, 40));
       await expectRefused(() => store.claim(id), 'session_id', `a claim of ${what}`);
@@ -158,19 +156,19 @@ export const claimCases: readonly StoreCase[] = [
         `an append to ${what}`,
       );
       expectEqual(await store.read(id), [], `the events of ${what}`);
-      expectEqual(await store.info(id), undefined, `what is known of ${what}`);
-      expectEqual(await store.rename(id, 'x'), false, `a title for ${what}`);
+      expectEqual(await store.info(id), undefined, `the information about ${what}`);
+      expectEqual(await store.rename(id, 'x'), false, `whether ${what} was renamed`);
       expectEqual(await store.delete(id), false, `whether ${what} was deleted`);
     }
     expectEqual(await store.sessions(), [], 'the sessions');
   }),
-  the('every character that an id may have is told from every other', async ({ store }) => {
+  the('ids that differ in one allowed character are different sessions', async ({ store }) => {
     const ids = ['a', 'A', '0', 'a.b', 'a_b', 'a:b', 'a-b', 'a@b', 'a-1', 'a-2', 'tg:-1001', 'x'.repeat(128)];
     for (const id of ids) await write(store, id, [said(id)]);
     expectEqual(await store.sessions(), ids, 'the sessions');
     for (const id of ids) expectEqual((await store.info(id))?.title, titled(id), `the title of ${id}`);
   }),
-  afterReopening('epochs go on growing, and those of another time are refused', async (stage) => {
+  afterReopening('epochs keep growing after a reopen, and earlier ones are rejected', async (stage) => {
     const before = await write(stage.store, 'one', [said('a')]);
     await stage.reopen();
     const next = eventsOf('one', [said('b')], 1);
@@ -179,7 +177,7 @@ export const claimCases: readonly StoreCase[] = [
     await expectRefused(
       () => stage.store.append('one', next, { epoch: before }),
       'fenced',
-      'the writer of before',
+      'the earlier writer',
     );
     await stage.store.append('one', next, { epoch: after });
   }),

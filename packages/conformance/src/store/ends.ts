@@ -24,7 +24,7 @@ const day = 86_400_000;
 const clock = { now: () => 1_767_312_000_000 };
 
 export const forkCases: readonly StoreCase[] = [
-  fork('a fork begins with the events of its parent and goes its own way', async ({ store }) => {
+  fork('a fork starts with the events of its parent and continues independently', async ({ store }) => {
     await write(store, 'one', wholeRun('Go.', 3));
     const before = await store.read('one');
     await forkSession(store, { from: 'one', to: 'two' }, clock);
@@ -43,12 +43,12 @@ export const forkCases: readonly StoreCase[] = [
     expectEqual(
       [info?.inputTokens, info?.outputTokens, info?.usd],
       [own?.inputTokens, own?.outputTokens, own?.usd],
-      'what the fork cost: its own run alone',
+      'the cost of the fork: only its own run',
     );
     await store.delete('one');
-    expectEqual((await store.info('two'))?.parent, info?.parent, 'the parent once it is gone');
+    expectEqual((await store.info('two'))?.parent, info?.parent, 'the parent after it was deleted');
   }),
-  fork('at any event: what follows is a valid conversation', async ({ store }) => {
+  fork('a fork at any event gives a valid conversation', async ({ store }) => {
     await write(store, 'one', [...wholeRun('Go.', 2), said('And?'), ...worked(4)]);
     const all = await store.read('one');
     for (const { seq } of all) {
@@ -62,7 +62,7 @@ export const forkCases: readonly StoreCase[] = [
       expectEqual(state.messages.at(-1)?.role, 'user', `the last message of ${id}`);
     }
   }),
-  fork('an event or a session that is not there cannot be forked from', async ({ store }) => {
+  fork('an unknown event or session cannot be forked', async ({ store }) => {
     await write(store, 'one', wholeRun());
     const tries = [
       [{ from: 'none', to: 'two' }, 'no_session'],
@@ -76,27 +76,27 @@ export const forkCases: readonly StoreCase[] = [
 ];
 
 export const deleteCases: readonly StoreCase[] = [
-  deletion('what was deleted is gone, and nothing else is', async ({ store }) => {
+  deletion('a deleted session is gone, and no other session changes', async ({ store }) => {
     for (const id of ['one', 'two', 'three']) await write(store, id, wholeRun(id, 80));
     const kept = await store.read('three');
-    expectEqual(await store.delete('two'), true, 'whether it was deleted');
-    expectEqual(await store.delete('two'), false, 'whether it was deleted again');
-    expectEqual(await store.read('two'), [], 'its events');
-    expectEqual(await store.info('two'), undefined, 'what is known of it');
+    expectEqual(await store.delete('two'), true, 'whether the session was deleted');
+    expectEqual(await store.delete('two'), false, 'whether the session was deleted again');
+    expectEqual(await store.read('two'), [], 'the events of the deleted session');
+    expectEqual(await store.info('two'), undefined, 'the information about the deleted session');
     expectEqual(await store.sessions(), ['one', 'three'], 'the sessions');
-    expectEqual(await store.read('three'), kept, 'the events of another');
+    expectEqual(await store.read('three'), kept, 'the events of another session');
   }),
-  deletion('a session deleted while it is written to shuts its writer out', async ({ store }) => {
+  deletion('deleting a session during a write fences off its writer', async ({ store }) => {
     const epoch = await write(store, 'one', [said('a')]);
-    expectEqual(await store.delete('one'), true, 'whether it was deleted');
+    expectEqual(await store.delete('one'), true, 'whether the session was deleted');
     await expectRefused(
       () => store.append('one', eventsOf('one', [said('b')], 1), { epoch }),
       'fenced',
-      'its writer',
+      'the writer of the deleted session',
     );
     expectEqual(await store.sessions(), [], 'the sessions');
   }),
-  deletion('a session begun anew under an old id has nothing of the old one', async ({ store }) => {
+  deletion('a session created under a reused id contains nothing of the old one', async ({ store }) => {
     await write(store, 'one', wholeRun('Old.', 90));
     await store.rename('one', 'Old title');
     await store.delete('one');
@@ -105,26 +105,26 @@ export const deleteCases: readonly StoreCase[] = [
     expectEqual(
       [info?.title, info?.events, info?.parent],
       ['New.', wholeRun().length, undefined],
-      'what it is',
+      'the information about the new session',
     );
     expectEqual(
       await store.read('one'),
       eventsOf('one', wholeRun('New.'), 0, (await store.read('one'))[0]?.runId),
-      'its events',
+      'the events of the new session',
     );
   }),
-  deletion('to give back room takes nothing away', async ({ store }) => {
+  deletion('freeing disk space removes no events', async ({ store }) => {
     for (let index = 0; index < 20; index += 1)
       await write(store, `session-${index}`, wholeRun('x'.repeat(50_000)));
     for (let index = 1; index < 20; index += 1) await store.delete(`session-${index}`);
     await store.claim('never-begun');
     const kept = await store.read('session-0');
     const freed = await store.vacuum();
-    expect(freed >= 0, `the bytes freed, found ${freed}`);
+    expect(freed >= 0, `the number of bytes freed, found ${freed}`);
     expectEqual(await store.read('session-0'), kept, 'the events');
     await write(store, 'session-0', wholeRun());
   }),
-  afterReopening('what was deleted does not come back', async (stage) => {
+  afterReopening('deleted sessions stay deleted after a reopen', async (stage) => {
     await write(stage.store, 'one', wholeRun());
     await write(stage.store, 'two', wholeRun());
     await stage.store.delete('one');
@@ -134,33 +134,36 @@ export const deleteCases: readonly StoreCase[] = [
 ];
 
 export const retentionCases: readonly StoreCase[] = [
-  retention('what both rules allow is deleted, and its ids are told', async ({ store, pass }) => {
-    const make = async (id: string) => {
-      await write(store, id, wholeRun(id));
-      pass(day);
-    };
-    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await make(id);
-    expectEqual(await store.prune({ olderThanMs: 7 * day }), [], 'what is older than a week');
-    expectEqual(await store.prune({ olderThanMs: 6 * day }), ['a'], 'what is six days old');
-    expectEqual(
-      await store.prune({ olderThanMs: 2 * day, keepLast: 3 }),
-      ['c', 'b'],
-      'old ones behind the last three',
-    );
-    expectEqual(await store.prune({ keepLast: 2 }), ['d'], 'all but the last two');
-    expectEqual(await store.prune({ keepLast: 9 }), [], 'all but the last nine');
-    expectEqual(await store.sessions(), ['e', 'f'], 'what is left');
-    expectEqual(await store.prune({ olderThanMs: 0 }), ['f', 'e'], 'whatever its age');
-  }),
-  retention('a session with a run under way stays', async ({ store, pass }) => {
+  retention(
+    'sessions that match both rules are deleted, and their ids are returned',
+    async ({ store, pass }) => {
+      const make = async (id: string) => {
+        await write(store, id, wholeRun(id));
+        pass(day);
+      };
+      for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await make(id);
+      expectEqual(await store.prune({ olderThanMs: 7 * day }), [], 'the sessions older than a week');
+      expectEqual(await store.prune({ olderThanMs: 6 * day }), ['a'], 'the sessions at least six days old');
+      expectEqual(
+        await store.prune({ olderThanMs: 2 * day, keepLast: 3 }),
+        ['c', 'b'],
+        'the old sessions except the last three',
+      );
+      expectEqual(await store.prune({ keepLast: 2 }), ['d'], 'all sessions except the last two');
+      expectEqual(await store.prune({ keepLast: 9 }), [], 'all sessions except the last nine');
+      expectEqual(await store.sessions(), ['e', 'f'], 'the remaining sessions');
+      expectEqual(await store.prune({ olderThanMs: 0 }), ['f', 'e'], 'the sessions of any age');
+    },
+  ),
+  retention('a session with a running run is kept', async ({ store, pass }) => {
     await write(store, 'over', wholeRun());
     const epoch = await write(store, 'running', [said('Go.')]);
     pass(100 * day);
-    expectEqual(await store.prune({ keepLast: 0 }), ['over'], 'what was deleted');
+    expectEqual(await store.prune({ keepLast: 0 }), ['over'], 'the deleted sessions');
     await store.append('running', eventsOf('running', [ended()], 1), { epoch });
-    expectEqual(await store.prune({ keepLast: 0 }), ['running'], 'what was deleted in the end');
+    expectEqual(await store.prune({ keepLast: 0 }), ['running'], 'the deleted sessions after the run');
   }),
-  retention('no rule, or one that makes no sense, deletes nothing', async ({ store, pass }) => {
+  retention('without a valid rule nothing is deleted', async ({ store, pass }) => {
     await write(store, 'one', wholeRun());
     pass(100 * day);
     for (const rules of [

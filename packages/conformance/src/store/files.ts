@@ -14,7 +14,7 @@ async function exported(store: SessionStore, sessionId: string): Promise<string[
 }
 
 export const fileCases: readonly StoreCase[] = [
-  the('a session is written out as its events, one a line', async ({ store }) => {
+  the('a session is exported as its events, one per line', async ({ store }) => {
     await write(store, 'one', wholeRun('Grüße\n\u2028🙂', 400));
     const lines = await exported(store, 'one');
     const events = await store.read('one');
@@ -27,9 +27,9 @@ export const fileCases: readonly StoreCase[] = [
       lines.every((line) => line.indexOf('\n') === line.length - 1),
       'one newline in each line, at its end',
     );
-    await expectRefused(() => exported(store, 'two'), 'no_session', 'a session that is not there');
+    await expectRefused(() => exported(store, 'two'), 'no_session', 'the export of an unknown session');
   }),
-  the('what was written out is taken in again, the same but for its ids', async ({ store }) => {
+  the('an exported session can be imported, identical except for its ids', async ({ store }) => {
     await write(store, 'one', [...wholeRun('First.', 3)]);
     await write(store, 'one', [...wholeRun('Second.', 200, 4)]);
     const lines = await exported(store, 'one');
@@ -39,10 +39,10 @@ export const fileCases: readonly StoreCase[] = [
     expectEqual(renamed, lines, 'the lines');
     const [one, copy] = [await store.info('one'), await store.info('copy')];
     const plain = { id: '', createdAt: '', updatedAt: '' };
-    expectEqual({ ...copy, ...plain }, { ...one, ...plain }, 'what is known of it');
+    expectEqual({ ...copy, ...plain }, { ...one, ...plain }, 'the information about the session');
     await write(store, 'copy', wholeRun('Third.'));
   }),
-  the('a log that ends in the middle of a run is taken as it is', async ({ store }) => {
+  the('a log that ends in the middle of a run is imported unchanged', async ({ store }) => {
     await write(store, 'one', [said('Go.'), ...worked(1), ...worked(2).slice(0, 2)]);
     const lines = await exported(store, 'one');
     await importSession(store, lines, 'copy');
@@ -52,17 +52,17 @@ export const fileCases: readonly StoreCase[] = [
       (await store.read('one')).map(({ type }) => type),
       'the events',
     );
-    // Nobody is running it, so anybody may.
+    // No process runs it, so any writer may claim it.
     await write(store, 'copy', [said('On.'), ended()]);
   }),
-  the('blank lines, live events and unknown kinds do not matter', async ({ store }) => {
+  the('blank lines, live events and unknown types are ignored', async ({ store }) => {
     await write(store, 'one', wholeRun());
     const lines = await exported(store, 'one');
     const started = '{"type":"started","v":1,"sessionId":"one","runId":"r"}';
     await importSession(store, ['', started, ...lines, '\n', '   '], 'copy');
     expectEqual((await store.read('copy')).length, lines.length, 'the number of events');
   }),
-  the('a damaged line is named, and nothing of the session is taken', async ({ store }) => {
+  the('a damaged line is reported, and nothing is imported', async ({ store }) => {
     await write(store, 'one', wholeRun('Go.', 4));
     const lines = await exported(store, 'one');
     const spoilt: [number, string[]][] = [
@@ -80,17 +80,20 @@ export const fileCases: readonly StoreCase[] = [
         'damaged_log',
         `line ${line}`,
       );
-      expect(message.startsWith(`Line ${line} `), `line ${line} to be named, found ${message}`);
-      expectEqual(await store.info('bad'), undefined, `what is there after line ${line}`);
+      expect(
+        message.startsWith(`Line ${line} `),
+        `line ${line} to be named in the message, found ${message}`,
+      );
+      expectEqual(await store.info('bad'), undefined, `the events after the damaged line ${line}`);
     }
   }),
-  the('nothing, a hostile id, or an id that is taken is refused', async ({ store }) => {
+  the('an empty import, a malicious id or an id in use is rejected', async ({ store }) => {
     await write(store, 'one', wholeRun());
     const lines = await exported(store, 'one');
     await expectRefused(() => importSession(store, [], 'new'), 'no_events', 'no lines');
     await expectRefused(() => importSession(store, ['\n'], 'new'), 'no_events', 'an empty line');
-    await expectRefused(() => importSession(store, lines, '../new'), 'session_id', 'a hostile id');
-    await expectRefused(() => importSession(store, lines, 'one'), 'session_exists', 'an id that is taken');
+    await expectRefused(() => importSession(store, lines, '../new'), 'session_id', 'a malicious id');
+    await expectRefused(() => importSession(store, lines, 'one'), 'session_exists', 'an id in use');
     expectEqual(await store.sessions(), ['one'], 'the sessions');
     await write(store, 'one', [said('More.'), answered('Done.'), ended()]);
   }),

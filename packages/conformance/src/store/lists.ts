@@ -18,7 +18,7 @@ import { expectRefused } from './refusal.ts';
 const the = group('list');
 const afterReopening = reopening('list');
 
-/** The ids of all pages, and how many pages there were. */
+/** Returns the ids of all pages and the number of pages. */
 async function pages(store: SessionStore, limit: number): Promise<{ ids: string[]; count: number }> {
   const ids: string[] = [];
   let after: string | undefined;
@@ -42,24 +42,27 @@ async function infoOf(store: SessionStore, id: string): Promise<SessionInfo> {
 }
 
 export const listCases: readonly StoreCase[] = [
-  the('the last changed comes first, in pages without a gap or a repetition', async ({ store, pass }) => {
-    const ids = Array.from({ length: 23 }, (_, index) => `session-${index}`);
-    for (const id of ids) {
-      // Some change in the same moment.
-      if (!id.endsWith('3')) pass(1000);
-      await write(store, id, wholeRun());
-    }
-    pass(1000);
-    await write(store, 'session-4', wholeRun('Again.'));
-    const expected = ['session-4', ...ids.toReversed().filter((id) => id !== 'session-4')];
-    for (const limit of [1, 2, 5, 22, 23, 24, 1000]) {
-      const { ids: found, count } = await pages(store, limit);
-      expectEqual(found, expected, `the sessions in pages of ${limit}`);
-      expectEqual(count, Math.ceil(23 / limit), `the number of pages of ${limit}`);
-    }
-    expectEqual(await store.sessions(), ids, 'all ids, oldest first');
-  }),
-  the('what is deleted between two pages takes nobody else with it', async ({ store, pass }) => {
+  the(
+    'the list starts with the last changed session, and its pages have no gaps or duplicates',
+    async ({ store, pass }) => {
+      const ids = Array.from({ length: 23 }, (_, index) => `session-${index}`);
+      for (const id of ids) {
+        // Some sessions change at the same moment.
+        if (!id.endsWith('3')) pass(1000);
+        await write(store, id, wholeRun());
+      }
+      pass(1000);
+      await write(store, 'session-4', wholeRun('Again.'));
+      const expected = ['session-4', ...ids.toReversed().filter((id) => id !== 'session-4')];
+      for (const limit of [1, 2, 5, 22, 23, 24, 1000]) {
+        const { ids: found, count } = await pages(store, limit);
+        expectEqual(found, expected, `the sessions in pages of ${limit}`);
+        expectEqual(count, Math.ceil(23 / limit), `the number of pages of ${limit}`);
+      }
+      expectEqual(await store.sessions(), ids, 'all ids, oldest first');
+    },
+  ),
+  the('a session deleted between two pages does not remove others from the list', async ({ store, pass }) => {
     for (let index = 0; index < 9; index += 1) {
       pass(10);
       await write(store, `session-${index}`, wholeRun());
@@ -73,11 +76,11 @@ export const listCases: readonly StoreCase[] = [
       'the next page',
     );
   }),
-  the('a place that no page gave is refused', async ({ store }) => {
+  the('an unknown cursor is rejected', async ({ store }) => {
     for (const after of ['', 'x', '1', '1.', '.1', '1.2.3', '-1.2', "1.2'", '9'.repeat(40)])
       await expectRefused(() => store.list({ after }), 'cursor', `the list after ${JSON.stringify(after)}`);
   }),
-  the('sizes of a page that make no sense are taken as ones that do', async ({ store }) => {
+  the('invalid page sizes are replaced with valid ones', async ({ store }) => {
     for (let index = 0; index < 3; index += 1) await write(store, `session-${index}`, wholeRun());
     for (const [limit, size] of [
       [0, 1],
@@ -88,7 +91,7 @@ export const listCases: readonly StoreCase[] = [
     ] as const)
       expectEqual((await store.list({ limit })).sessions.length, size, `the size of a page of ${limit}`);
   }),
-  the('what a session has used is counted', async ({ store, pass }) => {
+  the('the usage of a session is counted', async ({ store, pass }) => {
     const epoch = await store.claim('one');
     const paid = { usd: 0.25, model: 'small-1' };
     const bodies = [
@@ -102,16 +105,16 @@ export const listCases: readonly StoreCase[] = [
     const first = eventsOf('one', [...bodies, ended('max_tokens')]);
     await store.append('one', first.slice(0, 5), { epoch });
     const { createdAt, updatedAt, ...running } = await infoOf(store, 'one');
-    expectEqual(createdAt, updatedAt, 'when it was changed');
+    expectEqual(createdAt, updatedAt, 'the time of the last change');
     expectEqual(
       [running.status, running.events, running.toolCalls],
       ['running', 5, 1],
-      'what it is on the way',
+      'the session during the run',
     );
     pass(5000);
     await store.append('one', first.slice(5), { epoch });
     const { createdAt: created, updatedAt: updated, ...info } = await infoOf(store, 'one');
-    expectEqual(timeOfDay(updated) - timeOfDay(created), 5000, 'the time between its making and its change');
+    expectEqual(timeOfDay(updated) - timeOfDay(created), 5000, 'the time between creation and last change');
     expectEqual(
       info,
       {
@@ -126,18 +129,18 @@ export const listCases: readonly StoreCase[] = [
         inputTokens: 400,
         outputTokens: 80,
       },
-      'what it is in the end',
+      'the session after the run',
     );
   }),
-  the('money is added up, and unknown once a price is', async ({ store }) => {
+  the('costs are added up, and are unknown if one price is unknown', async ({ store }) => {
     await write(store, 'one', [said('a'), answered('b', { usd: 0.5 }), answered('c', { usd: 0.25 })]);
-    expectEqual((await infoOf(store, 'one')).usd, 0.75, 'the money');
+    expectEqual((await infoOf(store, 'one')).usd, 0.75, 'the cost');
     await write(store, 'one', [said('d'), answered('e'), answered('f', { usd: 1 }), ended()]);
-    expectEqual((await infoOf(store, 'one')).usd, undefined, 'the money with an unknown price');
+    expectEqual((await infoOf(store, 'one')).usd, undefined, 'the cost with an unknown price');
     await write(store, 'free', [said('a')]);
-    expectEqual((await infoOf(store, 'free')).usd, 0, 'the money of a session that has asked nobody');
+    expectEqual((await infoOf(store, 'free')).usd, 0, 'the cost of a session without requests');
   }),
-  the('each run ends the session anew', async ({ store }) => {
+  the('each run sets the status of the session', async ({ store }) => {
     for (const status of ['failed', 'cancelled', 'waiting', 'complete'] as const) {
       const epoch = await write(store, 'one', [said('Go.')]);
       expectEqual((await infoOf(store, 'one')).status, 'running', `the status before ${status}`);
@@ -146,37 +149,33 @@ export const listCases: readonly StoreCase[] = [
       expectEqual((await infoOf(store, 'one')).status, status, 'the status');
     }
   }),
-  the('a session is called what was said first, in one line, or what it was named', async ({ store }) => {
+  the('the title is the first prompt in one line, unless the session is renamed', async ({ store }) => {
     await write(store, 'one', [said('  Find\n\tthe \u0000 bug.  '), said('Another.'), ended()]);
     const title = async () => (await infoOf(store, 'one')).title;
     expectEqual(await title(), 'Find the bug.', 'the title');
-    expectEqual(await store.rename('one', '  The\u0007 bug 🐛 '), true, 'whether it was renamed');
-    expectEqual(await title(), 'The bug 🐛', 'the title given');
+    expectEqual(await store.rename('one', '  The\u0007 bug 🐛 '), true, 'whether the session was renamed');
+    expectEqual(await title(), 'The bug 🐛', 'the title after the rename');
     await write(store, 'one', [said('More.'), ended()]);
     expectEqual(await title(), 'The bug 🐛', 'the title after another run');
-    expectEqual(await store.rename('one', ' \n '), true, 'whether the title was taken back');
-    expectEqual(await title(), 'Find the bug.', 'the title taken back');
-    expectEqual(await store.rename('two', 'x'), false, 'a title for a session that is not there');
+    expectEqual(await store.rename('one', ' \n '), true, 'whether the title was reset');
+    expectEqual(await title(), 'Find the bug.', 'the title after the reset');
+    expectEqual(await store.rename('two', 'x'), false, 'whether an unknown session was renamed');
     await write(store, 'long', [said('🙂'.repeat(5000))]);
     expectEqual((await infoOf(store, 'long')).title, `${'🙂'.repeat(79)}…`, 'a long title');
     await write(store, 'picture', [
       { type: 'user', content: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] },
       said('What is it?'),
     ]);
-    expectEqual(
-      (await infoOf(store, 'picture')).title,
-      'What is it?',
-      'the title where a picture came first',
-    );
+    expectEqual((await infoOf(store, 'picture')).title, 'What is it?', 'the title if an image comes first');
   }),
-  the('nothing is there in an empty store', async ({ store }) => {
+  the('an empty store contains nothing', async ({ store }) => {
     expectEqual(await store.list(), { sessions: [] }, 'the list');
     expectEqual(await store.sessions(), [], 'the ids');
     expectEqual(await store.info('one'), undefined, 'a session');
-    expectEqual(await store.prune({ keepLast: 0 }), [], 'what was pruned');
+    expectEqual(await store.prune({ keepLast: 0 }), [], 'the pruned sessions');
     expectEqual(await store.vacuum(), 0, 'the bytes freed');
   }),
-  afterReopening('sessions, titles and counts are there again', async (stage) => {
+  afterReopening('sessions, titles and counts are kept after a reopen', async (stage) => {
     await write(stage.store, 'one', wholeRun('First.', 30));
     await write(stage.store, 'two', [said('Second.'), ...worked(1)]);
     stage.pass(1000);
@@ -186,7 +185,7 @@ export const listCases: readonly StoreCase[] = [
     const events = await Promise.all(before.sessions.map(({ id }) => stage.store.read(id)));
     await stage.reopen();
     const after = await stage.store.list();
-    // Nobody who was running it is there any more.
+    // The process that ran it no longer exists.
     const interrupted = before.sessions.map((info) =>
       info.id === 'two' ? { ...info, status: 'interrupted' } : info,
     );
@@ -199,7 +198,7 @@ export const listCases: readonly StoreCase[] = [
   }),
 ];
 
-/** Milliseconds since midnight of an ISO time. */
+/** Returns the milliseconds since midnight of an ISO time. */
 function timeOfDay(iso: string): number {
   const [, h = '', m = '', s = ''] = /T(\d+):(\d+):([\d.]+)Z$/.exec(iso) ?? [];
   return Math.round(((Number(h) * 60 + Number(m)) * 60 + Number(s)) * 1000);

@@ -6,7 +6,7 @@ const the = group('probe');
 const afterReopening = reopening('probe');
 
 export const probeCases: readonly StoreCase[] = [
-  the('a probe leaves nothing behind', async ({ store }) => {
+  the('a probe leaves no data', async ({ store }) => {
     for (let times = 0; times < 3; times += 1) await store.probe();
     expectEqual(await store.sessions(), [], 'the sessions');
     expectEqual((await store.list()).sessions, [], 'the list');
@@ -14,14 +14,14 @@ export const probeCases: readonly StoreCase[] = [
     await store.probe();
     expectEqual(await store.sessions(), ['one'], 'the sessions after a run');
   }),
-  the('a probe does not disturb a run', async ({ store }) => {
+  the('a probe does not affect a run', async ({ store }) => {
     const events = eventsOf('one', [said('a'), said('b'), said('c'), ended()]);
     const epoch = await store.claim('one');
     for (const event of events)
       await Promise.all([store.probe(), store.append('one', [event], { epoch }), store.probe()]);
     expectEqual(await store.read('one'), events, 'the events');
   }),
-  afterReopening('a probe leaves nothing behind for the next process', async (stage) => {
+  afterReopening('a probe leaves no data after a reopen', async (stage) => {
     await write(stage.store, 'one', wholeRun());
     const before = await stage.store.read('one');
     await stage.store.probe();

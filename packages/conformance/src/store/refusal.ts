@@ -1,7 +1,7 @@
 import { AgentError } from '@cobbler/agent';
 import { ContractFailure, expectEqual } from '@cobbler/agent/testing';
 
-/** Fails unless what is tried is refused as invalid with this code, whether it throws or rejects. */
+/** Fails unless the call throws or rejects with an error of kind invalid and this code. */
 export async function expectRefused(attempt: () => unknown, code: string, what: string): Promise<AgentError> {
   try {
     await attempt();
@@ -11,5 +11,5 @@ export async function expectRefused(attempt: () => unknown, code: string, what: 
     expectEqual([error.kind, error.code], ['invalid', code], what);
     return error;
   }
-  throw new ContractFailure(`${what}: expected to be refused as ${code}, and was not`);
+  throw new ContractFailure(`${what}: expected an error with code ${code}, found success`);
 }

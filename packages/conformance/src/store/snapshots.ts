@@ -18,7 +18,10 @@ import { group, reopening } from './cases.ts';
 const the = group('snapshots');
 const afterReopening = reopening('snapshots');
 
-/** A long session with everything that a snapshot has to survive: open calls, compactions, steering, several runs. */
+/**
+ * A long session with everything that a snapshot must preserve: open calls, compactions, steering, several
+ * runs.
+ */
 function longSession(): EventBody[] {
   const bodies: EventBody[] = [];
   for (let run = 0; run < 6; run += 1) {
@@ -34,7 +37,7 @@ function longSession(): EventBody[] {
   return bodies;
 }
 
-/** Writes as a log does: each append is folded, and the state is offered. */
+/** Appends events as a log does: each append is folded, and the state is offered as a snapshot. */
 class FoldingWriter {
   readonly #store: SessionStore;
   readonly #epoch: number;
@@ -52,7 +55,7 @@ class FoldingWriter {
   }
 }
 
-/** The state as whoever opens the session comes by it, and how many events that took. */
+/** Returns the state of an opened session and the number of events folded for it. */
 async function opened(store: SessionStore): Promise<{ state: State; folded: number }> {
   const state = (await store.snapshot?.('one')) ?? emptyState();
   const rest = await store.read('one', state.seq);
@@ -73,46 +76,46 @@ async function checkOpening({ store }: StoreStage, when: string): Promise<number
 }
 
 export const snapshotCases: readonly StoreCase[] = [
-  the('a snapshot and what follows it give what all events give', async (stage) => {
+  the('a snapshot and the events after it give the same state as all events', async (stage) => {
     const writer = new FoldingWriter(stage.store, await stage.store.claim('one'));
     const events = eventsOf('one', longSession());
     for (let at = 0; at < events.length; at += 3) {
       await writer.append(events.slice(at, at + 3));
       if (at % 51 === 0) await checkOpening(stage, `after ${at + 3} events`);
     }
-    const folded = await checkOpening(stage, 'in the end');
+    const folded = await checkOpening(stage, 'at the end');
     if (stage.store.keepSnapshot === undefined) return;
     expect(folded <= 400, `at most 400 events to be folded, found ${folded} of ${events.length}`);
   }),
-  the('the state that is given is the caller’s own', async ({ store }) => {
+  the('the returned state belongs to the caller', async ({ store }) => {
     const writer = new FoldingWriter(store, await store.claim('one'));
     for (const event of eventsOf('one', longSession())) await writer.append([event]);
     const { state } = await opened(store);
     state.messages.length = 0;
     state.calls.push(...worked(1).map(() => undefined as never));
-    expectEqual((await opened(store)).state, writer.state, 'the state given again');
+    expectEqual((await opened(store)).state, writer.state, 'the state returned again');
   }),
-  the('a writer that was shut out leaves no snapshot', async ({ store }) => {
+  the('a fenced-off writer leaves no snapshot', async ({ store }) => {
     const old = new FoldingWriter(store, await store.claim('one'));
     const events = eventsOf('one', longSession());
     await old.append(events.slice(0, 10));
     const epoch = await store.claim('one');
     await store.append('one', eventsOf('one', [said('Mine.')], 10), { epoch });
-    // What it folds now is not in the log.
+    // The events it folds now are not in the log.
     for (const event of events.slice(10)) fold(old.state, event);
     store.keepSnapshot?.('one', old.state, { epoch: epoch - 1 });
     await store.append('one', eventsOf('one', [ended()], 11), { epoch });
     expectEqual((await opened(store)).state, foldedWhole(await store.read('one')), 'the state');
   }),
-  the('a session made anew has nothing of the snapshot of the old one', async ({ store }) => {
+  the('a session created again contains nothing of the old snapshot', async ({ store }) => {
     const writer = new FoldingWriter(store, await store.claim('one'));
     for (const event of eventsOf('one', longSession())) await writer.append([event]);
     await store.delete('one');
-    expectEqual(await store.snapshot?.('one'), undefined, 'the snapshot of what is gone');
+    expectEqual(await store.snapshot?.('one'), undefined, 'the snapshot of the deleted session');
     await write(store, 'one', wholeRun());
     expectEqual((await opened(store)).state, foldedWhole(await store.read('one')), 'the state');
   }),
-  afterReopening('a session is taken up from its snapshot by one process after the other', async (stage) => {
+  afterReopening('several processes in turn open a session from its snapshot', async (stage) => {
     const events = eventsOf('one', longSession());
     for (let at = 0; at < events.length; at += 100) {
       const epoch = await stage.store.claim('one');

@@ -20,7 +20,7 @@ const definitions: readonly StoreCase[] = [
   ...probeCases,
 ];
 
-/** What every store of sessions has to do, as a list of cases that any test runner can run. */
+/** Returns the cases that every session store must pass, for any test runner. */
 export function storeContract(subject: StoreSubject): ContractCase[] {
   return definitions.map((definition) => bound(definition, subject));
 }
@@ -32,7 +32,7 @@ function bound({ group, name, reopens, run }: StoreCase, subject: StoreSubject):
     name,
     ...(reopens && forgets !== undefined && { off: forgets }),
     async run() {
-      // Some day of the year 2026.
+      // An arbitrary day in 2026.
       let time = 1_767_312_000_000;
       const place = await subject.place(() => time);
       let store = await place.open();
