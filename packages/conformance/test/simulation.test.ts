@@ -9,7 +9,7 @@ import { plantedBugs } from './planted-bugs.ts';
 const rejected: unknown[] = [];
 const note = (reason: unknown) => void rejected.push(reason);
 
-/** A turn of the event loop is when Node tells. */
+/** Waits for a turn of the event loop, in which Node reports unhandled rejections. */
 async function unhandled(): Promise<readonly unknown[]> {
   await new Promise((resolve) => setImmediate(resolve));
   return rejected.splice(0);
@@ -18,7 +18,7 @@ async function unhandled(): Promise<readonly unknown[]> {
 beforeAll(() => void process.on('unhandledRejection', note));
 afterAll(() => void process.off('unhandledRejection', note));
 
-/** Words of the trace that only something rare leaves behind. */
+/** Trace fragments that only rare events produce. */
 const rare = [
   'finished: complete',
   'finished: max_tokens',
@@ -31,25 +31,25 @@ const rare = [
   'kill (',
   'take over (',
   'steer (',
-  'is heard',
+  'is accepted',
   'clock jumps (',
   'resumed',
   'compacted',
   'approval_decided',
   'the gate denies',
   'commits after all',
-  'is unreachable',
+  'cannot be reached',
   'a timer of',
   'level-3: request',
-  'runs is over: limit',
-  'runs is over: complete',
-  'runs is over: timeout',
+  'runs ended: limit',
+  'runs ended: complete',
+  'runs ended: timeout',
   'no_progress',
   'stop_requested',
-  'the cellar keeps blob',
-  'the cellar keeps later blob',
-  'the cellar fails blob',
-  'the cellar gives blob',
+  'the blob store keeps blob',
+  'the blob store keeps later blob',
+  'the blob store fails blob',
+  'the blob store gives blob',
 ] as const;
 
 const met = new Set<string>();
@@ -60,9 +60,9 @@ function look({ trace }: Simulation): void {
   }
 }
 
-describe('whole runs in a world where anything may go wrong', () => {
+describe('runs in a simulated world with random faults', () => {
   test.each(Array.from({ length: 10 }, (_, index) => index * 50 + 1))(
-    'and what else the simulation watches hold for 50 seeds from %i [P1, P9, P12]',
+    'keep all promises for 50 seeds from %i [P1, P9, P12]',
     async (first) => {
       for (let seed = first; seed < first + 50; seed += 1) {
         const simulation = await simulate(seed, { unhandled });
@@ -72,7 +72,7 @@ describe('whole runs in a world where anything may go wrong', () => {
     },
   );
 
-  test('the 500 seeds meet everything that can happen', () => {
+  test('500 seeds cover every kind of event', () => {
     expect(rare.filter((word) => !met.has(word))).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('whole runs in a world where anything may go wrong', () => {
     }
   });
 
-  test('every event in a log is one of the published format', async () => {
+  test('every event in a log matches the published schema', async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const { log } = await simulate(seed);
       for (const line of log.split('\n')) {
@@ -98,10 +98,10 @@ describe('whole runs in a world where anything may go wrong', () => {
   });
 });
 
-describe('a seed that fails', () => {
+describe('a failing seed', () => {
   const always = () => Promise.resolve(['something']);
 
-  test('is shrunk to the choices that matter, here to none', async () => {
+  test('is shrunk to the necessary choices, here none', async () => {
     const failing = await simulate(7, { unhandled: always });
     expect(failing.choices.length).toBeGreaterThan(10);
     const shrunk = await shrinkSimulation(failing, { unhandled: always });
@@ -109,34 +109,34 @@ describe('a seed that fails', () => {
     expect(shrunk.choices).toEqual([]);
   });
 
-  test('is shrunk no further than to where the same promise is broken', async () => {
+  test('is shrunk only as far as the same promise is broken', async () => {
     const check = ({ trace }: Simulation) =>
       trace.some((line) => line.includes('pay runs call'))
-        ? { rule: 'nobody is paid', message: 'somebody was paid' }
+        ? { rule: 'no pay call', message: 'the tool pay ran' }
         : undefined;
     let failing = await simulate(1, { check });
     for (let seed = 2; failing.violation === undefined; seed += 1) failing = await simulate(seed, { check });
     const shrunk = await shrinkSimulation(failing, { check });
-    // A call has to be made, and it has to be of that tool.
+    // The model must make a call, and it must be a call of that tool.
     expect(shrunk.choices.map((choice) => choice.replace(/#.*/, ''))).toEqual(['answer', 'call']);
     expect(shrunk.trace.length).toBeLessThan(60);
   });
 
-  test('plays again exactly with the choices that were left out', async () => {
+  test('can be repeated exactly with the removed choices', async () => {
     const failing = await simulate(9, { unhandled: always });
     const shrunk = await shrinkSimulation(failing, { unhandled: always });
     const again = await simulate(9, { unhandled: always, dropped: new Set(shrunk.dropped) });
     expect(again).toEqual(shrunk);
   });
 
-  test('one that keeps every promise is left as it is', async () => {
+  test('is left unchanged if it breaks no promise', async () => {
     const good = await simulate(1);
     expect(await shrinkSimulation(good)).toBe(good);
   });
 });
 
 describe('planted bugs', () => {
-  test.each(plantedBugs)('$name has its place in $file', ({ file, find }) => {
+  test.each(plantedBugs)('$name is still present in $file', ({ file, find }) => {
     const source = readFileSync(new URL(`../../agent/${file}`, import.meta.url), 'utf8');
     expect(source.split(find).length - 1).toBe(1);
   });

@@ -11,17 +11,17 @@ import type { Disk } from './world/disk.ts';
 import type { ModelService } from './world/service.ts';
 import { heardOf } from './world/service.ts';
 
-/** What a run and those it goes on with have cost. */
+/** The cost of a run and of the runs that it continues. */
 export interface RunCost {
   readonly used: Usage;
   readonly wasted: Usage;
   readonly answers: number;
 }
 
-/** What is committed about earlier runs of the chain, and what this one's agent has told. */
+/** Returns the committed usage of earlier runs in the chain and the usage that this run's agent reported. */
 export function accountOf(record: SimulatedRun, disk: Disk): RunCost {
   const events = disk.events(record.sessionId);
-  // A run that could not even read its session knows nothing of it.
+  // A run that could not read its session does not know earlier usage.
   const before = record.blind ? [] : chainOf(events, record);
   let { used, wasted, answers } = committed(events, before);
   for (const { spent, model } of record.calls) {
@@ -57,7 +57,7 @@ function committed(events: readonly Event[], runs: readonly string[]): RunCost {
   return account;
 }
 
-/** Promise 14, at the end of a run: what it says it has cost is what it has cost. */
+/** P14: the usage that a run reports at its end is correct. */
 export function checkAccount(record: SimulatedRun, { disk, world, setting }: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
@@ -71,41 +71,41 @@ export function checkAccount(record: SimulatedRun, { disk, world, setting }: Lif
     reasoningTokens: metrics.reasoningTokens,
   };
   const show = (usage: Usage) => JSON.stringify(usage);
-  world.expect(sameUsage(told, used), 'P14 totals', () => `used were ${show(used)}, told are ${show(told)}`);
+  world.expect(sameUsage(told, used), 'P14 totals', () => `${show(used)} were used, reported ${show(told)}`);
   world.expect(
     sameUsage(metrics.wasted, wasted),
     'P14 wasted totals',
-    () => `wasted were ${show(wasted)}, told are ${show(metrics.wasted)}`,
+    () => `${show(wasted)} were wasted, reported ${show(metrics.wasted)}`,
   );
-  // Money is counted in fractions that do not add up exactly.
+  // Costs are fractions, so their sum is not exact.
   const cost = costOf(used, price) + costOf(wasted, price);
   const isPriced = setting.priced || (isNoUsage(used) && isNoUsage(wasted));
   const isPaid = isPriced ? Math.abs((metrics.usd ?? -1) - cost) < 1e-9 : metrics.usd === undefined;
-  world.expect(isPaid, 'P14 money', () => `spent were $${cost}, told are $${metrics.usd}`);
+  world.expect(isPaid, 'P14 money', () => `$${cost} were spent, reported $${metrics.usd}`);
   world.expect(
     metrics.invocations === answers,
     'P14 answers',
-    `${answers} answers came, told are ${metrics.invocations}`,
+    `there were ${answers} responses, reported ${metrics.invocations}`,
   );
 }
 
-/** Every answer in the log is one that the service gave, whole, once, with its own counts. */
+/** Every response in the log came from the service, complete, once, with its own counts. */
 export function checkAnswers(events: readonly Event[], service: ModelService, world: World): void {
   const seen = new Set<string>();
   for (const event of events) {
     if (event.type !== 'assistant') continue;
     const served = service.ofModel(event.model);
     if (served === undefined) {
-      world.violate('log answers', `nobody gave the answer of ${event.model}`);
+      world.violate('log answers', `the response of ${event.model} did not come from the service`);
       continue;
     }
     const heard = heardOf(served);
-    world.expect(!seen.has(event.model), 'log answers', `the answer of ${event.model} is there twice`);
-    world.expect(heard.ended, 'P1 truncated', `the answer of ${event.model} is stored and has no end`);
+    world.expect(!seen.has(event.model), 'log answers', `the response of ${event.model} is in the log twice`);
+    world.expect(heard.ended, 'P1 truncated', `the stored response of ${event.model} has no end`);
     world.expect(
       sameUsage(event.usage, heard.usage),
       'P14 stored',
-      `the counts of ${event.model} are others`,
+      `the counts of ${event.model} differ from those of the service`,
     );
     seen.add(event.model);
   }

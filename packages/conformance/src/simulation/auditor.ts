@@ -6,21 +6,21 @@ import type { World } from './scenario/world.ts';
 import type { ModelService, Served } from './world/service.ts';
 import { heardOf, wastedBy } from './world/service.ts';
 
-/** Slack of every promised time, in milliseconds. */
+/** Tolerance of every promised time, in milliseconds. */
 export const slackMs = 250;
 
-/** A run whose model calls are looked at. */
+/** A run whose model calls are checked. */
 export type Audited = Pick<SimulatedRun, 'program' | 'calls' | 'stops'>;
 
-/** What an auditor looks at. */
+/** The environment of an auditor. */
 export interface AuditPlan {
   readonly service: ModelService;
   readonly world: World;
-  /** Whether the run has reached a limit and only its closing answer is to come. */
+  /** Returns true if the run has reached a limit and only its closing response is missing. */
   readonly isClosing: () => boolean;
 }
 
-/** Puts somebody between the run and its agent who knows what the service has really counted. */
+/** Wraps the agent of a run and compares its results with what the service really did. */
 export function audited(
   agent: Agent,
   current: () => Audited,
@@ -41,7 +41,9 @@ export function audited(
       const mayCall = request.config?.toolChoice !== 'none';
       const isForNotes = request.tools.length === 0;
       world.expect(isForNotes || mayCall !== isClosing(), 'closing request', () =>
-        mayCall ? 'a closing request allows calls' : 'a request forbids calls and no limit was reached',
+        mayCall
+          ? 'a closing request allows tool calls'
+          : 'a request forbids tool calls, but no limit was reached',
       );
       try {
         const response = await agent.run(request, context);
@@ -55,7 +57,7 @@ export function audited(
         world.expect(
           !wasStopped || service.of(record.program).length === call.from,
           'P3 stop',
-          'a request is sent though the run was told to stop',
+          'a request was sent after the run was stopped',
         );
       }
     },
@@ -81,30 +83,30 @@ class Auditor {
     }
     this.#attempts(response.attempts, requests);
     this.#wasted(response.wasted, failed);
-    if (last === undefined) return this.#world.violate('P1 answer', 'an answer comes without a request');
+    if (last === undefined) return this.#world.violate('P1 answer', 'a response without a request');
     const heard = heardOf(last);
     this.#world.expect(
       heard.ended,
       'P1 truncated',
-      `answer ${last.request} has no end and is given as whole`,
+      `response ${last.request} has no end but was returned as complete`,
     );
     this.#world.expect(
       sameUsage(response.usage, heard.usage),
       'P14 usage',
       () =>
-        `answer ${last.request} used ${JSON.stringify(heard.usage)}, told is ${JSON.stringify(response.usage)}`,
+        `response ${last.request} used ${JSON.stringify(heard.usage)}, reported ${JSON.stringify(response.usage)}`,
     );
     this.#world.expect(
       response.stopReason === last.answer.stop,
       'P4 stop reason',
-      `answer ${last.request} stops with ${last.answer.stop}, told is ${response.stopReason}`,
+      `response ${last.request} stopped with ${last.answer.stop}, reported ${response.stopReason}`,
     );
   }
 
   failed(call: SimulatedModelCall, requests: readonly Served[], thrown: unknown): void {
     this.#inTime(call);
     if (!AgentError.is(thrown))
-      return this.#world.violate('P1 error', `a model call throws ${String(thrown)}`);
+      return this.#world.violate('P1 error', `a model call threw ${String(thrown)}`);
     const wasted = thrown.wasted ?? noUsage;
     call.spent = { used: noUsage, wasted };
     this.#attempts(thrown.attempts ?? 0, requests);
@@ -115,7 +117,7 @@ class Auditor {
     this.#world.expect(
       told === requests.length,
       'P14 attempts',
-      `${requests.length} requests were made, told are ${told}`,
+      `${requests.length} requests were made, reported ${told}`,
     );
   }
 
@@ -133,13 +135,13 @@ class Auditor {
     this.#world.expect(
       isTrue,
       'P14 wasted',
-      () => `wasted were ${JSON.stringify(most)}, told are ${JSON.stringify(told)}`,
+      () => `${JSON.stringify(most)} were wasted, reported ${JSON.stringify(told)}`,
     );
   }
 
   #inTime({ begunAt }: SimulatedModelCall): void {
     const ms = this.#world.elapsed - begunAt;
-    this.#world.expect(ms <= modelCallMs + slackMs, 'P2 model call', `a model call takes ${ms} ms`);
+    this.#world.expect(ms <= modelCallMs + slackMs, 'P2 model call', `a model call took ${ms} ms`);
   }
 }
 

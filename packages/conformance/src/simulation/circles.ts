@@ -2,20 +2,19 @@ import type { Event } from '@cobbler/agent';
 import type { AssistantEvent, EventHead } from '@cobbler/agent/events';
 import type { World } from './scenario/world.ts';
 
-/** One answer with calls, and what came of them as far as it is in the log. */
+/** A response with calls, and their results so far in the log. */
 interface CallTurn {
   readonly calls: readonly (readonly [toolName: string, args: string])[];
   readonly results: Map<number, string>;
-  /** The latest event that belongs to it. */
+  /** Sequence number of the latest event that belongs to the turn. */
   until: number;
 }
 
 /**
- * Counts once more, from nothing but the log, how often in a row the same turn was taken, and compares what
- * the run did about it: no request follows when it was taken too often, but for a closing one; and no run ends
- * for want of progress that has made some.
+ * Counts consecutive equal turns from the log alone, and checks the reaction of the run. After too many
+ * repeats only a closing request follows, and no run that made progress ends for lack of it.
  *
- * @param most how often it may be taken; 0 for any number of times.
+ * @param most maximum number of equal turns; 0 for no limit.
  */
 export function checkCircles(events: readonly Event[], most: number, expect: World['expect']): void {
   const count = new Count();
@@ -26,30 +25,30 @@ export function checkCircles(events: readonly Event[], most: number, expect: Wor
     const { times } = count;
     const isAllowed = most === 0 || times < most || count.mayRepeat;
     if (!closing && event.type === 'assistant')
-      expect(isAllowed, 'circles', `the same turn was taken ${times} times, and the model is asked again`);
+      expect(isAllowed, 'circles', `the same turn was taken ${times} times, and another request followed`);
     if (!closing && limit === 'no_progress')
-      expect(!isAllowed, 'progress', `the run ends for want of progress after ${times} times`);
+      expect(!isAllowed, 'progress', `the run ended for lack of progress after ${times} equal turns`);
     if (event.type === 'stop_requested' && event.reason === 'limit') closing = true;
     if (event.type === 'user' && event.steer !== true) closing = false;
     count.see(event);
   }
 }
 
-/** How often in a row the latest turn was taken. */
+/** Counts consecutive equal turns. */
 class Count {
   #turn: CallTurn | undefined;
   #latest = '';
   #times = 0;
-  /** When somebody said something that the model has not got to know yet. */
+  /** Sequence number of a user message that the model has not received yet. */
   #saidAt: number | undefined;
-  /** The model has nothing to do any more unless somebody says something, which it then hears at once. */
+  /** True if the model has finished and only a new user message would continue the run. */
   #isAnswered = false;
 
   get times(): number {
     return this.#times;
   }
 
-  /** The latest turn has a tool in it that is meant to be used again and again. */
+  /** True if the latest turn calls a tool that may be called repeatedly. */
   get mayRepeat(): boolean {
     return this.#latest.includes('"poll"');
   }
@@ -64,13 +63,13 @@ class Count {
     } else if (event.type === 'user' || event.type === 'history' || event.type === 'finished') {
       const said = this.#saidAt;
       this.#forget();
-      // A run that waits for a person goes on with its turn, and with what was said in it.
+      // A run that waits for an approval later continues its turn, with the messages sent during it.
       if (event.type === 'finished' && event.status === 'waiting') this.#saidAt = said;
       else this.#turn = undefined;
     }
   }
 
-  /** What came of a turn is known when the next thing is done. */
+  /** Ends the latest turn: its results are known when the next action starts. */
   endTurn(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -79,7 +78,7 @@ class Count {
     const key = JSON.stringify([turn.calls, results]);
     this.#times = key === this.#latest ? this.#times + 1 : 1;
     this.#latest = key;
-    // A word is heard behind the turn during which it was said; a later one behind the next.
+    // A message reaches the model after the turn in which it was sent. A later one follows the next turn.
     if (this.#saidAt !== undefined && this.#saidAt < turn.until) this.#forget();
   }
 
@@ -99,7 +98,7 @@ class Count {
       this.#turn = { calls: made, results: new Map(), until: seq };
     } else {
       this.#forget();
-      // An answer that pauses is not over: what was said waits for the rest of it.
+      // A paused response is not complete, so messages wait for the rest of it.
       if (stopReason === 'pause') this.#saidAt = said;
     }
     this.#isAnswered = said === undefined && stopReason !== 'pause' && stopReason !== 'tool_use';

@@ -33,7 +33,7 @@ import { answerTool } from './world/mind.ts';
 import type { ModelService } from './world/service.ts';
 import type { Workshop } from './world/workshop.ts';
 
-/** Everything around a program. */
+/** The environment of a program. */
 export interface LifeContext {
   readonly world: World;
   readonly disk: Disk;
@@ -45,14 +45,14 @@ export interface LifeContext {
   readonly setting: SimulationSetting;
 }
 
-/** What a run goes on with. */
+/** The session that a run continues. */
 export interface Past {
   readonly sessionId: string;
-  /** Its earlier runs, where a run takes up what they have left. */
+  /** Ids of the earlier runs that a run resumes. */
   readonly before: readonly string[];
 }
 
-/** One life of the agent: a program, its executor, and one run at a time in it. */
+/** One process of the agent: a program, its executor, and one run at a time. */
 export class Life {
   readonly program: Program;
   readonly #around: LifeContext;
@@ -73,11 +73,11 @@ export class Life {
   }
 
   get record(): SimulatedRun {
-    if (this.#current === undefined) throw new Error(`Nothing runs in ${this.program.name} yet.`);
+    if (this.#current === undefined) throw new Error(`${this.program.name} has no run yet.`);
     return this.#current;
   }
 
-  /** What aborts the current run's signal. */
+  /** Aborts the signal of the current run. */
   get abort(): AbortController {
     return this.#abort;
   }
@@ -134,19 +134,22 @@ export class Life {
     return record;
   }
 
-  /** @param isCrowded the run before it may still be using the store. */
+  /**
+   *
+   * @param isCrowded true if the previous run may still be using the store.
+   */
   #noteEnd(record: SimulatedRun, isCrowded: boolean): void {
     const { world } = this.#around;
     record.run.result.then(
       (result) => {
         if (!this.program.alive) return;
-        world.note(`${record.name}: is over: ${result.status}`);
+        world.note(`${record.name}: ended: ${result.status}`);
         record.result = result;
         record.endedAt = world.elapsed;
         record.blind = isCrowded || record.read !== true;
         world.touch();
       },
-      (error) => world.violate('P1 result', `the result of a run rejects with ${String(error)}`),
+      (error) => world.violate('P1 result', `the result of a run rejected with ${String(error)}`),
     );
   }
 
@@ -179,7 +182,7 @@ export class Life {
     };
   }
 
-  /** The run has reached a limit, in this life or in one that it goes on with. */
+  /** True if the run has reached a limit, in this process or in one that it continues. */
   #isClosing(): boolean {
     const { record } = this;
     const events = this.#around.disk.events(record.sessionId);
@@ -202,7 +205,7 @@ export class Life {
     });
   }
 
-  /** Notes how far a run has come with its session. */
+  /** Records how far a run has progressed with its session. */
   #watchedStore(store: Store): Store {
     return {
       ...store,
@@ -257,10 +260,11 @@ export class Life {
   }
 }
 
-/** Has something happen when the answer is there. */
+/** Acts when the response has arrived. */
 function noted<Value>(answer: Value | Promise<Value>, act: () => void): Value | Promise<Value> {
   if (!(answer instanceof Promise)) {
-    // A direct store answers while the run is still being made: its record comes a moment later.
+    // With a synchronous store the response arrives before the run is recorded, so the record is read a
+    // moment later.
     void Promise.resolve().then(act);
     return answer;
   }
@@ -270,12 +274,12 @@ function noted<Value>(answer: Value | Promise<Value>, act: () => void): Value | 
   });
 }
 
-/** A prompt that can be found again. */
+/** Returns a prompt with a mark. */
 export function promptText(number: number): string {
   return `Do the work. ${mark(`prompt ${number}`)}`;
 }
 
-/** A conversation with another prompt behind it. */
+/** Returns a conversation with another prompt at its end. */
 export function goneOn(messages: readonly Message[], prompt: string): Message[] {
   return [...messages, userMessage(prompt)];
 }
@@ -287,7 +291,9 @@ const shape = {
   additionalProperties: false,
 };
 
-/** The shape of final answers. Its check is a moment of its own, at which anything may happen to the program. */
+/**
+ * The schema of structured output. Its validation is a moment at which anything may happen to the program.
+ */
 function shapeFor(program: Program): StandardSchema<{ readonly n: number }> {
   return {
     '~standard': {

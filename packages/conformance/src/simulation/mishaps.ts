@@ -25,7 +25,7 @@ const mishaps: readonly (readonly [number, Mishap])[] = [
   [1, 'watcher throws'],
 ];
 
-/** Where mishaps strike, and up to which crossing. */
+/** The sites of external events, and the maximum number of the crossing. */
 const places: readonly (readonly [number, readonly [site: Site, most: number]])[] = [
   [4, ['store', 12]],
   [4, ['stored', 12]],
@@ -43,7 +43,7 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
   [1, ['blob', 3]],
 ];
 
-/** Decides what will come over a run, and at which moments. */
+/** Decides which external events interrupt a run, and at which moments. */
 export function planImpulses(
   record: SimulatedRun,
   abort: AbortController,
@@ -82,7 +82,7 @@ function actsOn(
     'reader comes': () => void watcher.read(record, `${record.name}'s late reader`),
     'watcher throws': () => {
       record.run.subscribe(() => {
-        throw new Error('this watcher is broken');
+        throw new Error('the listener failed');
       });
     },
   };

@@ -5,23 +5,23 @@ import type { World } from './scenario/world.ts';
 type UserBehavior =
   | 'allows'
   | 'denies'
-  | 'allows at once'
-  | 'keeps silent'
-  | 'answers twice'
-  | 'answers late'
-  | 'answers something else';
+  | 'allows immediately'
+  | 'never decides'
+  | 'decides twice'
+  | 'decides late'
+  | 'decides on an unknown approval too';
 
 const manners: readonly (readonly [number, UserBehavior])[] = [
   [5, 'allows'],
   [3, 'denies'],
-  [2, 'allows at once'],
-  [1, 'keeps silent'],
-  [2, 'answers twice'],
-  [1, 'answers late'],
-  [1, 'answers something else'],
+  [2, 'allows immediately'],
+  [1, 'never decides'],
+  [2, 'decides twice'],
+  [1, 'decides late'],
+  [1, 'decides on an unknown approval too'],
 ];
 
-/** Those who watch a run and want something of it. They keep what they were told. */
+/** The simulated users of a run. They record the stops and messages that the run accepted. */
 export class People {
   readonly #world: World;
   #said = 0;
@@ -35,12 +35,14 @@ export class People {
     if (record.run.cancel()) this.#stopped(record, 'cancel');
   }
 
-  /** Aborts the signal that the run was given. */
+  /** Aborts the signal that was passed to the run. */
   abort(record: SimulatedRun, controller: AbortController, by: 'signal' | 'deadline'): void {
     if (controller.signal.aborted) return;
     record.pressedAt ??= this.#world.elapsed;
     const isOver = record.closing || record.result !== undefined;
-    controller.abort(by === 'deadline' ? new DOMException('the time is up', 'TimeoutError') : undefined);
+    controller.abort(
+      by === 'deadline' ? new DOMException('the time limit passed', 'TimeoutError') : undefined,
+    );
     if (!isOver) this.#stopped(record, by);
   }
 
@@ -48,34 +50,34 @@ export class People {
     this.#said += 1;
     const text = mark(`said ${this.#said}`);
     const isHeard = record.run.steer(`And another thing: ${text}`);
-    this.#world.note(`${record.name}: ${text} is ${isHeard ? 'heard' : 'not heard'}`);
+    this.#world.note(`${record.name}: ${text} is ${isHeard ? 'accepted' : 'not accepted'}d'}`);
     if (isHeard) record.heard.push(text);
   }
 
-  /** Somebody is asked whether a call may run. */
+  /** Simulates a user whose approval is requested. */
   asked(record: SimulatedRun, approvalId: string): void {
     const { program } = record;
     const manner = this.#world.choices.among('person', manners);
     const reply = (decision: 'allow' | 'deny', ms: number, id = approvalId) =>
-      this.#world.after(ms, program, `a person says ${decision} to ${id}`, () =>
+      this.#world.after(ms, program, `the user decides ${decision} on ${id}`, () =>
         this.answer(record, id, decision),
       );
-    this.#world.note(`${record.name}: asked about ${approvalId}, a person ${manner}`);
+    this.#world.note(`${record.name}: the user ${manner} on ${approvalId}`);
     switch (manner) {
       case 'allows':
         return void reply('allow', 2_000);
       case 'denies':
         return void reply('deny', 2_000);
-      case 'allows at once':
+      case 'allows immediately':
         return this.answer(record, approvalId, 'allow');
-      case 'keeps silent':
+      case 'never decides':
         return;
-      case 'answers twice':
+      case 'decides twice':
         reply('deny', 2_000);
         return void reply('allow', 2_000);
-      case 'answers late':
+      case 'decides late':
         return void reply('allow', 5_000_000);
-      case 'answers something else':
+      case 'decides on an unknown approval too':
         reply('allow', 1_000, 'nobody-asked');
         return void reply('deny', 3_000);
     }
@@ -84,17 +86,17 @@ export class People {
   answer(record: SimulatedRun, approvalId: string, decision: 'allow' | 'deny'): void {
     if (record.result !== undefined) return;
     const counts = record.run.decide(approvalId, { decision });
-    this.#world.note(`${record.name}: the answer ${decision} ${counts ? 'counts' : 'does not count'}`);
+    this.#world.note(`${record.name}: the decision ${decision} ${counts ? 'counts' : 'does not count'}`);
     this.#world.expect(
       !(counts && record.replies.some((reply) => reply.counts && reply.approvalId === approvalId)),
       'approval once',
-      `a second answer to ${approvalId} counts`,
+      `a second decision on ${approvalId} counts`,
     );
     record.replies.push({ approvalId, decision, counts });
   }
 
   #stopped(record: SimulatedRun, by: StopReport['by']): void {
-    this.#world.note(`${record.name}: told to stop (${by})`);
+    this.#world.note(`${record.name}: stopped (${by})`);
     record.stops.push({ at: this.#world.elapsed, by });
   }
 }

@@ -1,14 +1,14 @@
 import type { Simulation, SimulationOptions } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
-/** Simulations after which shrinking is content with what it has. */
+/** Maximum number of simulations to run. */
 const maxTrials = 600;
 
 /**
- * Leaves out of a failing simulation whatever can be left out while the same promise is still broken: first
- * many choices at once, then ever fewer.
+ * Removes choices from a failing simulation while the same promise is still broken: first many choices at the
+ * same time, then fewer.
  *
- * @returns the smallest failing simulation found; the given one when it does not fail.
+ * @returns the smallest failing simulation found, or the given one if it does not fail.
  */
 export async function shrinkSimulation(
   failing: Simulation,

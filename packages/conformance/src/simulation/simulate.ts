@@ -6,40 +6,40 @@ import { Tree } from './tree.ts';
 
 export type { Violation } from './scenario/world.ts';
 
-/** What a simulation leaves out, and what else it looks at. */
+/** Options of a simulation. */
 export interface SimulationOptions {
-  /** Names of choices that come out plain, whatever the seed says. */
+  /** Names of choices with the plain outcome, whatever the seed says. */
   readonly dropped?: ReadonlySet<string>;
   /**
-   * Gives what was rejected and never handled since it was asked last, once everything has come to rest. The
-   * simulation itself cannot see it: each platform has a way of its own.
+   * Returns the rejections that were not handled since the last call, after all pending work. The simulation
+   * cannot detect them itself, because each platform reports them differently.
    */
   readonly unhandled?: () => Promise<readonly unknown[]>;
-  /** A look of one's own at what came of it. What it returns counts as a broken promise unless one is already. */
+  /** An additional check of the result. A returned violation counts if there is no other. */
   readonly check?: (simulation: Simulation) => Violation | undefined;
 }
 
-/** What came of one simulation. The same seed and options give the same, byte for byte. */
+/** The result of a simulation. The same seed and options give the same result, byte for byte. */
 export interface Simulation {
   readonly seed: number;
-  /** The first promise that was broken; absent when all were kept. */
+  /** The first broken promise; undefined if there is none. */
   readonly violation?: Violation;
-  /** What happened, one line each, with the milliseconds since the beginning. */
+  /** A trace of the simulation, one line per step, with the milliseconds since the start. */
   readonly trace: readonly string[];
-  /** The logs of all sessions as they stand in the store: one event a line. */
+  /** The stored logs of all sessions, one event per line. */
   readonly log: string;
-  /** Names of the choices that did not come out plain. */
+  /** Names of the choices with an outcome that is not plain. */
   readonly choices: readonly string[];
-  /** Names of the choices that were made to come out plain: with them the simulation can be repeated. */
+  /** Names of the choices that were forced to be plain. With them the simulation can be repeated. */
   readonly dropped: readonly string[];
-  /** How many things happened. */
+  /** The number of steps. */
   readonly steps: number;
 }
 
 /**
- * Plays whole runs of the executor against a world in which anything may go wrong at any moment: the network,
- * the store, the tools, the people, the clock and the process itself. All of it follows from the seed; nothing
- * waits and nothing outside is touched. Never rejects for what a run does.
+ * Runs the executor in a simulated world with random faults in the network, the store, the tools, the users,
+ * the clock and the process itself. The seed determines everything. Nothing waits in real time, and nothing
+ * outside is accessed. Never rejects because of a run.
  */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
   const dropped = options.dropped ?? new Set<string>();
@@ -48,7 +48,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const { world } = play;
   await play.play();
   const unhandled = (await options.unhandled?.()) ?? [];
-  if (unhandled.length > 0) world.violate('P18 rejections', `nobody handled ${String(unhandled[0])}`);
+  if (unhandled.length > 0) world.violate('P18 rejections', `unhandled rejection: ${String(unhandled[0])}`);
   const simulation: Simulation = {
     seed,
     ...defined({ violation: world.violation }),

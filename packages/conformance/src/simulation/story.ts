@@ -17,18 +17,18 @@ import { Mind } from './world/mind.ts';
 import { ModelService } from './world/service.ts';
 import { Workshop } from './world/workshop.ts';
 
-/** More things than this do not happen in one story that comes to an end. */
+/** Maximum number of steps of a simulation that ends. */
 const maxSteps = 20_000;
 
-/** How often a run is taken up again before it is left alone. */
+/** Maximum number of resumes of a run. */
 const maxResumes = 4;
 
-/** How long after a run whatever it has left behind must be gone, in milliseconds. */
+/** Time after the end of a run by which all its resources must be released, in milliseconds. */
 const settledAfterMs = 2_200;
 
 /**
- * One simulation from beginning to end: some prompts in fair or foul weather, each taken up again when its
- * process dies or it waits for a person, and at last one prompt on a calm day, which must succeed.
+ * One simulation from start to end. It sends some prompts with random faults, and resumes each run after a
+ * crash or an approval. The last prompt has no faults and must succeed.
  */
 export class Story {
   readonly world: World;
@@ -40,7 +40,7 @@ export class Story {
   readonly #around: LifeContext;
   readonly #underWay = new Set<SimulatedRun>();
   readonly #runs: string[] = [];
-  /** Programs whose user did not wait for the end of a run to be written. */
+  /** Programs whose user did not wait until the end of a run was stored. */
   readonly #hurried = new Set<Program>();
   #lives = 0;
   #sessions = 0;
@@ -72,14 +72,14 @@ export class Story {
     this.#life = this.#newLife();
   }
 
-  /** The logs of all sessions. */
+  /** Returns the logs of all sessions. */
   log(): Promise<readonly string[]> {
     return Promise.resolve(this.#disk.sessions.flatMap((sessionId) => this.#disk.lines(sessionId)));
   }
 
   async play(): Promise<void> {
     await this.#play();
-    // What never comes to rest ends with its program.
+    // A program that never becomes idle ends here.
     for (const { program } of [...this.#underWay, this.#life]) program.kill();
   }
 
@@ -91,7 +91,7 @@ export class Story {
       const record = await this.#prompt(past, messages);
       if (this.#isOver) return;
       messages = record?.result?.messages ?? [];
-      const movesOn = messages.length > 0 && choices.whether('goes on elsewhere', 0.15);
+      const movesOn = messages.length > 0 && choices.whether('continues elsewhere', 0.15);
       past = movesOn ? this.#newSession() : past;
       if (!movesOn) messages = [];
       if (choices.whether('program ends', 0.5)) await this.#endLife();
@@ -103,7 +103,7 @@ export class Story {
     return this.world.violation !== undefined;
   }
 
-  /** A prompt and whatever it takes to bring it to an end. */
+  /** Sends a prompt and resumes its run until it ends. */
   async #prompt(past: Past, messages: readonly Message[]): Promise<SimulatedRun | undefined> {
     this.#prompts += 1;
     const text = promptText(this.#prompts);
@@ -127,7 +127,7 @@ export class Story {
     const { choices } = this.world;
     if (!record.program.alive) return true;
     const status = record.result?.status;
-    if (status === 'waiting') return !choices.whether('nobody decides', 0.2);
+    if (status === 'waiting') return !choices.whether('no user decides', 0.2);
     return (status === 'failed' || status === 'limit') && choices.whether('tries again', 0.3);
   }
 
@@ -136,7 +136,7 @@ export class Story {
     return this.#life.resume({ sessionId, before: [...this.#runs] }, this.#decisions(record));
   }
 
-  /** What people have decided while nothing was running. */
+  /** Returns the decisions that users made while nothing was running. */
   #decisions({ sessionId }: SimulatedRun): NonNullable<ResumeOptions['answers']> {
     const { choices } = this.world;
     if (choices.whether('no decisions', 0.2)) return [];
@@ -149,11 +149,11 @@ export class Story {
     });
   }
 
-  /** When nothing goes wrong any more, the next prompt works. */
+  /** Checks that the next prompt works when there are no more faults. */
   async #calmDay({ sessionId }: Past, messages: readonly Message[]): Promise<void> {
     await this.#endLife();
     if (this.#isOver) return;
-    this.world.note('a calm day');
+    this.world.note('no more faults');
     this.world.choices.calm();
     this.#disk.calm();
     this.#service.calm();
@@ -167,12 +167,12 @@ export class Story {
     this.world.expect(
       isGood,
       'P12 next prompt',
-      () => `it ends as ${result?.status}: ${result?.error?.message}`,
+      () => `the run ended as ${result?.status}: ${result?.error?.message}`,
     );
     await this.#endLife();
   }
 
-  /** A run without room for a single request is good when it says so. */
+  /** Returns true if a run without room for a single request may end with this error. */
   #mayEndAs(error: AgentError | undefined): boolean {
     const { limits, priced } = this.#setting;
     if (error?.code === 'unpriced') return !priced;
@@ -191,7 +191,7 @@ export class Story {
     return new Life(`p${this.#lives}`, this.#around, this.#seed + this.#lives);
   }
 
-  /** Lets a run be disturbed. */
+  /** Plans the external events that interrupt a run. */
   #start(record: SimulatedRun): SimulatedRun {
     this.#underWay.add(record);
     this.#runs.push(record.run.id);
@@ -200,20 +200,20 @@ export class Story {
     return record;
   }
 
-  /** Another process believes that this one is dead, and goes on with its session. */
+  /** Simulates another process that considers this one dead and resumes its session. */
   #takeOver(record: SimulatedRun): void {
     if (this.#life.record !== record || record.result !== undefined) return;
     this.#life = this.#newLife();
     this.#start(this.#resume(record));
   }
 
-  /** Lets time go by until no run is under way. */
+  /** Advances the time until no run is active. */
   async #untilOver(): Promise<void> {
     for (;;) {
       await this.world.rest();
       for (const record of this.#underWay) this.#seeEnd(record);
       if (this.#isOver || this.#underWay.size === 0) return;
-      if (this.world.steps > maxSteps) return this.world.violate('P2 end', `no end in ${maxSteps} steps`);
+      if (this.world.steps > maxSteps) return this.world.violate('P2 end', `no end after ${maxSteps} steps`);
       if (!(await this.world.step())) await this.#comeBack();
     }
   }
@@ -221,10 +221,10 @@ export class Story {
   #seeEnd(record: SimulatedRun): void {
     const { program, result, events, endedAt = 0 } = record;
     if (program.alive && result === undefined) return;
-    // A run that was left behind by its own patience may come to its written end a little later.
+    // A run that ended because of a slow store may still store its end a little later.
     const isWritten = events.at(-1)?.type === 'finished' || this.world.elapsed > endedAt + settledAfterMs;
     if (program.alive && !isWritten) {
-      record.hasty ??= this.world.choices.whether('goes on at once', 0.2);
+      record.hasty ??= this.world.choices.whether('continues at once', 0.2);
       if (!record.hasty) return;
       this.#hurried.add(program);
     }
@@ -232,19 +232,19 @@ export class Story {
     if (program.alive) judge(record, this.#around);
   }
 
-  /** Nothing is left to happen: whoever was to decide something must come back, or the run hangs. */
+  /** Handles a state in which no action is left: a user must decide, or the run hangs. */
   async #comeBack(): Promise<void> {
     for (let round = 0; round < 20; round += 1) await this.world.rest();
     for (const record of this.#underWay) {
       if (record.result !== undefined) return this.world.pass(settledAfterMs + 1);
       if (record.asking.size === 0)
-        return this.world.violate('P2 end', 'nothing is left that could end the run');
-      this.world.note(`${record.name}: nobody decides, so the run is cancelled`);
+        return this.world.violate('P2 end', 'no action is left that could end the run');
+      this.world.note(`${record.name}: no user decides, so the run is cancelled`);
       this.#people.cancel(record);
     }
   }
 
-  /** Whatever the runs of the program have left behind comes to its end, and changes nothing. */
+  /** Waits until the pending work of the program's runs ends, and checks that it changes nothing. */
   async #endLife(): Promise<void> {
     const { program } = this.#life;
     if (!program.alive || this.#isOver) return;
@@ -256,7 +256,7 @@ export class Story {
     const stored = this.#disk.lines(record.sessionId).length;
     while (this.world.steps < maxSteps && (await this.world.step()));
     const { world } = this;
-    world.expect(record.events.length === shown, 'events end', 'events were shown long after the end');
+    world.expect(record.events.length === shown, 'events end', 'events were emitted long after the end');
     const isSame = failed || this.#disk.lines(record.sessionId).length === stored;
     world.expect(isSame, 'log end', 'events were stored long after the end');
     this.#checkReaders(record);
@@ -266,12 +266,12 @@ export class Story {
   #checkLeft(program: Program): void {
     const { world } = this;
     const { connections, listeners } = program;
-    // The store may still be waited for, by a run that nobody waits for any more.
+    // A run that has already ended may still wait for the store.
     const mayWait = (ms: number) => ms === storeTimeoutMs && this.#hurried.has(program);
     const timers = program.timers.filter((ms) => !mayWait(ms));
-    world.expect(timers.length === 0, 'timers', () => `timers of ${timers.join(', ')} ms were left behind`);
-    world.expect(connections === 0, 'connections', `${connections} connections were left open`);
-    world.expect(listeners === 0, 'listeners', `${listeners} listeners were left behind`);
+    world.expect(timers.length === 0, 'timers', () => `timers of ${timers.join(', ')} ms were not cleared`);
+    world.expect(connections === 0, 'connections', `${connections} connections were not closed`);
+    world.expect(listeners === 0, 'listeners', `${listeners} listeners were not removed`);
   }
 
   #checkReaders({ readings, events }: SimulatedRun): void {
@@ -283,7 +283,7 @@ export class Story {
       this.world.expect(
         isPrefix && isWhole,
         'readers',
-        () => `${reading.who} got ${got.length} of ${stored.length} stored events`,
+        () => `${reading.who} received ${got.length} of ${stored.length} stored events`,
       );
     }
   }

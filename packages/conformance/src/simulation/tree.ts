@@ -12,22 +12,22 @@ import { World } from './scenario/world.ts';
 import { Mind } from './world/mind.ts';
 import { ModelService } from './world/service.ts';
 
-/** Levels of runs: the first, those it hands work to, and those that these hand work to. */
+/** Levels of runs: the first run, its subagents, and their subagents. */
 const levels = 3;
 
-/** One run of the tree, in a program of its own so that its requests are known. */
+/** One run of the tree, in its own program so that its requests can be identified. */
 interface Branch extends Audited {
   readonly run: Run;
 }
 
-/** A run that hands work to others at the same time, which do so too: all of them draw on one budget. */
+/** A run that starts several subagents in parallel, which do the same. All of them share one budget. */
 export class Tree {
   readonly world: World;
   readonly #seed: number;
   readonly #service: ModelService;
   readonly #limits: Pick<Limits, 'tokens' | 'usd' | 'turns' | 'toolCalls'>;
   #looks = 0;
-  /** How long the first run may take, and with it all others, in milliseconds. */
+  /** Time limit of the first run and therefore of all others, in milliseconds. */
   readonly #ms: number;
   readonly #budget: Budget;
   readonly #branches: Branch[] = [];
@@ -58,7 +58,7 @@ export class Tree {
     this.#budget = new Budget(this.#limits);
   }
 
-  /** The log of the first run. */
+  /** Returns the log of the first run. */
   async log(): Promise<readonly string[]> {
     const [first] = this.#branches;
     const events = first === undefined ? [] : await this.#store.read(first.run.sessionId);
@@ -75,24 +75,28 @@ export class Tree {
     });
     while (world.violation === undefined && (await world.step())) this.#look();
     const isOver = await settled(first.run.result);
-    world.expect(isOver, 'P2 end', 'the first run never ends');
+    world.expect(isOver, 'P2 end', 'the first run never ended');
     if (!isOver) return;
     const { status, error } = await first.run.result;
-    world.note(`the tree of ${this.#branches.length} runs is over: ${status}`);
+    world.note(`the tree of ${this.#branches.length} runs ended: ${status}`);
     const isTried = this.#service.of(first.program).length > 0;
     const mayRest = status === 'limit' || status === 'timeout' || this.#abort.signal.aborted;
-    world.expect(isTried || mayRest, 'tree begins', () => `nothing was asked: ${error?.message}`);
+    world.expect(isTried || mayRest, 'tree begins', () => `no request was made: ${error?.message}`);
     world.expect(endedAt <= this.#ms + slackMs, 'P2 time', `the tree took ${endedAt} ms of ${this.#ms}`);
     await this.#checkEnds(endedAt);
     if (world.violation === undefined) this.#settle();
   }
 
-  /** The end of the first run is the end of all: nobody asks or waits for anything any more. */
+  /** Checks that no run makes a request or waits after the end of the first run. */
   async #checkEnds(endedAt: number): Promise<void> {
     for (const { run, program, calls } of this.#branches) {
-      this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ends`);
+      this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ended`);
       const late = calls.find(({ begunAt }) => begunAt > endedAt);
-      this.world.expect(late === undefined, 'P3 stop', () => `${program.name} asks at ${late?.begunAt}`);
+      this.world.expect(
+        late === undefined,
+        'P3 stop',
+        () => `${program.name} made a request at ${late?.begunAt}`,
+      );
     }
   }
 
@@ -124,7 +128,7 @@ export class Tree {
       }),
       tools: this.#tools(level, program),
       limits: { turns: 4, ...(level === 1 && { ms: this.#ms }) },
-      // An answer that might take all that is left would leave nothing to those who work at the same time.
+      // A response that could use the whole budget would leave nothing for parallel runs.
       request: { maxTokens: 400 },
       pricing: () => price,
       runtime,
@@ -169,29 +173,29 @@ export class Tree {
     return `${status}: ${text}`;
   }
 
-  /** At every moment: what is spent and what is held back together are within the limits. */
+  /** Checks at every moment that spent and reserved amounts together are within the limits. */
   #look(): void {
     const { tokensLeft, usdLeft } = this.#budget;
-    // Money is counted in fractions that do not add up exactly.
+    // Costs are fractions, so their sum is not exact.
     const [turns, calls] = [this.#budget.left('turns'), this.#budget.left('toolCalls')];
     const isKept = tokensLeft >= 0 && usdLeft >= -1e-9 && turns >= 0 && calls >= 0;
     const left = `${tokensLeft} tokens, $${usdLeft}, ${turns} turns and ${calls} calls`;
     this.world.expect(isKept, 'tree limits', `${left} are left`);
   }
 
-  /** What was used of it is within its limit, and known to the budget. */
+  /** Checks that the amount used is within its limit and recorded in the budget. */
   #checkCount(what: 'turns' | 'toolCalls', used: number): void {
     const { [what]: most = Number.POSITIVE_INFINITY } = this.#limits;
-    this.world.expect(used <= most, 'tree limits', `${used} ${what} were used of ${most}`);
+    this.world.expect(used <= most, 'tree limits', `${used} of ${most} ${what} were used`);
     const isKnown = most === Number.POSITIVE_INFINITY || this.#budget.left(what) === most - used;
     this.world.expect(
       isKnown,
       'P14 tree',
-      `${most - this.#budget.left(what)} ${what} are booked, used were ${used}`,
+      `the budget counts ${most - this.#budget.left(what)} ${what}, but ${used} were used`,
     );
   }
 
-  /** In the end: nothing is held back any more, and the budget knows of everything that was used, once. */
+  /** Checks at the end that nothing is reserved and that the budget counts all usage once. */
   #settle(): void {
     const { tokens, usd, tokensLeft } = this.#budget;
     const { tokens: most = Number.POSITIVE_INFINITY, usd: maxUsd = Number.POSITIVE_INFINITY } = this.#limits;
@@ -204,19 +208,23 @@ export class Tree {
       }
     }
     const { world } = this;
-    world.expect(tokens === used, 'P14 tree', `the budget knows of ${tokens} tokens, used were ${used}`);
-    world.expect(Math.abs(usd - cost) < 1e-9, 'P14 tree', `the budget knows of $${usd}, spent were $${cost}`);
+    world.expect(tokens === used, 'P14 tree', `the budget counts ${tokens} tokens, but ${used} were used`);
+    world.expect(
+      Math.abs(usd - cost) < 1e-9,
+      'P14 tree',
+      `the budget counts $${usd}, but $${cost} were spent`,
+    );
     world.expect(
       tokens <= most && usd <= maxUsd + 1e-9,
       'tree limits',
-      `${tokens} tokens, $${usd} were spent`,
+      `${tokens} tokens and $${usd} were spent`,
     );
     const answers = this.#branches.flatMap(({ calls }) => calls).filter(({ model }) => model !== undefined);
     const calls = this.#looks + this.#branches.length - 1;
     this.#checkCount('turns', answers.length);
     this.#checkCount('toolCalls', calls);
     const isReleased = most === Number.POSITIVE_INFINITY || tokensLeft === most - tokens;
-    world.expect(isReleased, 'tree limits', `${most - tokens - tokensLeft} tokens are held back for ever`);
+    world.expect(isReleased, 'tree limits', `${most - tokens - tokensLeft} tokens stay reserved`);
   }
 }
 

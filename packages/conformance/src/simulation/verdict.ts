@@ -14,18 +14,18 @@ import { readingTool, repeatable } from './scenario/routine.ts';
 import type { World } from './scenario/world.ts';
 import type { Trouble } from './world/disk.ts';
 
-/** A run that is over. */
+/** A run that has ended. */
 interface Over {
   readonly record: SimulatedRun;
   readonly result: RunResult;
   readonly events: readonly Event[];
-  /** The runs that this one went on with. */
+  /** The ids of the runs that this one continues. */
   readonly chain: readonly string[];
   readonly trouble: Trouble;
   readonly around: LifeContext;
 }
 
-/** Checks everything that is promised about a run once it is over. */
+/** Checks all promises about a run after its end. */
 export function judge(record: SimulatedRun, around: LifeContext): void {
   const { result } = record;
   if (result === undefined) return;
@@ -58,28 +58,32 @@ const kindOfStatus: Partial<Record<RunStatus, string>> = {
 };
 const withoutError: ReadonlySet<RunStatus> = new Set(['complete', 'max_tokens', 'refusal', 'waiting']);
 
-/** Promise 1: exactly one end is shown, and it is the one of the result. */
+/** P1: a run emits exactly one end, which matches its result. */
 function checkShownEnd({ record, result }: Over, expect: Expect): void {
   const { status } = result;
   const ends = record.events.filter((event): event is RunEnd => event.type === 'finished');
   expect(
     ends.length === 1 && record.events.at(-1) === ends[0],
     'P1 one end',
-    `${ends.length} ends were shown`,
+    `${ends.length} ends were emitted`,
   );
   expect(
     ends[0]?.status === status,
     'P1 one status',
-    `shown is ${ends[0]?.status}, the result says ${status}`,
+    `the emitted status is ${ends[0]?.status}, the result has ${status}`,
   );
 }
 
-/** Promise 1: exactly one status, and one typed error or none. */
+/** P1: a run has exactly one status, and at most one typed error. */
 function checkEnd({ result }: Over, expect: Expect): void {
   const { status, error } = result;
   const isTyped = error === undefined || (AgentError.is(error) && isErrorKind(error.kind));
-  expect(isTyped, 'P1 error', `the error is no AgentError: ${String(error)}`);
-  expect((error === undefined) === withoutError.has(status), 'P1 error', `${status} with ${error?.message}`);
+  expect(isTyped, 'P1 error', `the error is not an AgentError: ${String(error)}`);
+  expect(
+    (error === undefined) === withoutError.has(status),
+    'P1 error',
+    `${status} with the error ${error?.message}`,
+  );
   const kind = kindOfStatus[status];
   expect(
     kind === undefined || error?.kind === kind,
@@ -94,15 +98,15 @@ function checkEnd({ result }: Over, expect: Expect): void {
   expect(error?.code !== 'stuck', 'P2 progress', error?.message ?? '');
 }
 
-/** A store is to blame for what it has done, or for being slow when nobody waits any longer. */
+/** P4: a store error is only reported if the store failed, or was slow after a stop or timeout. */
 function checkBlame({ record, result, trouble, around }: Over, expect: Expect): void {
   if (result.error?.code !== 'store') return;
   const isLate = ownTime(record) >= around.setting.limits.ms;
   const isToBlame = trouble.failed || isLate || record.pressedAt !== undefined;
-  expect(isToBlame, 'P4 store', 'the store is blamed and did nothing');
+  expect(isToBlame, 'P4 store', 'a store error was reported, but the store did not fail');
 }
 
-/** Promise 4: a stop that was accepted beats everything, and nobody stops a run but those who may. */
+/** P4: an accepted stop takes precedence, and a run stops only if it was told to or ran out of time. */
 function checkStop({ record, result, events, chain, trouble, around }: Over, expect: Expect): void {
   const { status } = result;
   const wasStopped = record.stops.length > 0;
@@ -110,28 +114,28 @@ function checkStop({ record, result, events, chain, trouble, around }: Over, exp
   expect(
     !wasStopped || isStopped || (status === 'failed' && (trouble.failed || trouble.fenced)),
     'P4 stop beats success',
-    `the run was told to stop and ended as ${status}`,
+    `the run was stopped but ended as ${status}`,
   );
   const earlier = events.filter((event) => event.type === 'stop_requested' && chain.includes(event.runId));
   const mayStop = wasStopped || earlier.length > 0;
-  if (status === 'cancelled') expect(mayStop, 'P4 cancelled', 'nobody cancelled the run');
+  if (status === 'cancelled') expect(mayStop, 'P4 cancelled', 'the run ended as cancelled without a cancel');
   if (status !== 'timeout') return;
   const ran = ownTime(record);
   const isLate = ran >= around.setting.limits.ms;
-  expect(mayStop || isLate, 'P4 timeout', `the run timed out after ${ran} ms of its own`);
+  expect(mayStop || isLate, 'P4 timeout', `the run timed out after ${ran} ms of its own time`);
 }
 
-/** Promises 2 and 3: a run ends within its time, and soon after it was told to. */
+/** P2 and P3: a run ends within its time limit, and soon after it was stopped. */
 function checkTime({ record, around }: Over, expect: Expect): void {
   const endedAt = record.endedAt ?? 0;
   const ran = ownTime(record);
-  expect(ran <= around.setting.limits.ms + slackMs, 'P2 time', `the run took ${ran} ms of its own`);
+  expect(ran <= around.setting.limits.ms + slackMs, 'P2 time', `the run took ${ran} ms of its own time`);
   if (record.pressedAt === undefined) return;
   const took = endedAt - record.pressedAt;
-  expect(took <= slackMs, 'P3 stop in time', `the run ended ${took} ms after it was told to stop`);
+  expect(took <= slackMs, 'P3 stop in time', `the run ended ${took} ms after it was stopped`);
 }
 
-/** Promise 12, and every result stands with its own call. */
+/** P12: the history is valid, and every result belongs to its call. */
 function checkHistory({ result, around }: Over, expect: Expect): void {
   const { messages } = result;
   try {
@@ -146,12 +150,12 @@ function checkHistory({ result, around }: Over, expect: Expect): void {
   }
 }
 
-/** P10: what a result may take; with a cellar no more than what stays out of it. */
+/** P10: the maximum size of a result, which is smaller if output is offloaded. */
 function maxBytes({ toolName }: { readonly toolName: string }, { setting }: LifeContext): number {
   return toolName === readingTool ? maxOutputBytes : (setting.offloadAbove ?? maxOutputBytes);
 }
 
-/** Promise 10: nothing that was put away is lost or mixed up. */
+/** P10: no offloaded output is lost or mixed up. */
 function checkBlobs({ record, result, events, around }: Over, expect: Expect): void {
   const own = events.filter(({ runId }) => runId === record.run.id);
   around.cellar.checkExcerpts(own, expect);
@@ -164,7 +168,11 @@ function checkResult(
   { most, expect }: { readonly most: number; readonly expect: Expect },
 ): void {
   const text = JSON.stringify(result?.content ?? '');
-  expect(text.length < most + 1_000, 'P10 size', `call ${call.arguments['n']} gave ${text.length} bytes`);
+  expect(
+    text.length < most + 1_000,
+    'P10 size',
+    `the result of call ${call.arguments['n']} has ${text.length} bytes`,
+  );
   if (call.toolName === readingTool) return;
   const marks = marksIn(result?.content ?? '');
   const own = `[[result ${call.arguments['n']}]]`;
@@ -175,30 +183,30 @@ function checkResult(
   );
 }
 
-/** What was heard and what tools gave stands in the history, once. */
+/** Every accepted message and every tool result is in the history exactly once. */
 function checkNothingLost({ record, result }: Over, expect: Expect): void {
   const { messages, status } = result;
   const marks = marksIn(messages);
   for (const said of record.heard) {
     const count = marks.filter((found) => found === said).length;
-    expect(count === 1, 'steering', `${said} stands ${count} times in the history`);
+    expect(count === 1, 'steering', `${said} is in the history ${count} times`);
   }
-  // Steering is placed last: an answer to it is the end, or the run is not complete.
+  // Steering comes last, so it has a response, or the run is not complete.
   const isAnswered = messages.at(-1)?.role !== 'user';
   expect(
     status !== 'complete' || isAnswered,
     'steering',
-    'the run is complete and has not answered the last word',
+    'the run is complete but has no response to the last message',
   );
   for (const { n, settled, toolName } of record.executions) {
     if (settled === undefined || repeatable.has(toolName)) continue;
     const call = resultsOf(messages).get(n);
-    // Neither stands in a summary, nor what was said before its answer was compacted away.
+    // A summary contains neither the call nor a message sent before its response was compacted.
     if (call === undefined) continue;
     expect(
       !call.notRun && !call.text.includes('outcome is unknown'),
       'P13 result',
-      `${toolName} has finished call ${n}, of which the history says: ${call.text}`,
+      `${toolName} finished call ${n}, but its result is: ${call.text}`,
     );
   }
 }
@@ -219,19 +227,19 @@ function resultsOf(messages: readonly Message[]): Map<unknown, { text: string; n
   return results;
 }
 
-/** The log is the state, ends with the end, and watchers have seen all of it. */
+/** The log matches the state, ends with the end of the run, and was emitted completely. */
 function checkLog({ record, result, events, trouble }: Over, expect: Expect): void {
   const own = events.filter(({ runId }) => runId === record.run.id);
   const end = own.findIndex(({ type }) => type === 'finished');
-  expect(end < 0 || end === own.length - 1, 'log end', 'events stand behind the end of their run');
+  expect(end < 0 || end === own.length - 1, 'log end', 'events follow the end of their run');
   const shown = record.events.filter(isStored);
   const isHealthy = !trouble.failed && !trouble.fenced && record.hasty !== true;
-  // There is no session to write to, and perhaps the time was over before that was found.
+  // A run that could not read its session has nowhere to write, and may have timed out before it noticed.
   const isLost = record.before.length > 0 && shown.length < 2;
   const isWritten = !isLost && result.error?.code !== 'store';
   if (isHealthy && isWritten) {
-    expect(end >= 0, 'log end', 'the end of the run is not committed');
-    expect(sameEvents(shown, own), 'readers complete', 'watchers were not shown all that is committed');
+    expect(end >= 0, 'log end', 'the end of the run was not committed');
+    expect(sameEvents(shown, own), 'readers complete', 'not all committed events were emitted');
   }
   if (end < 0 || !isHealthy || !isWritten) return;
   const state = stateAfter(events, own.at(-1)?.seq ?? 0);
@@ -244,12 +252,12 @@ function checkLog({ record, result, events, trouble }: Over, expect: Expect): vo
   expect(
     JSON.stringify(state.messages) === JSON.stringify(result.messages),
     'log is the state',
-    'folding the log gives other messages than the result has',
+    'folding the log gives different messages from the result',
   );
   checkLastAnswer(state, result, events, expect);
 }
 
-/** Promise 4: how a run ended is how its last answer ended. */
+/** P4: the status of a run matches the stop reason of its last response. */
 function checkLastAnswer(state: State, result: RunResult, events: readonly Event[], expect: Expect): void {
   const { status } = result;
   if (status !== 'complete' && status !== 'max_tokens' && status !== 'refusal') return;
@@ -259,7 +267,7 @@ function checkLastAnswer(state: State, result: RunResult, events: readonly Event
   expect(
     reason === status || (status === 'complete' && isGiven && reason === 'tool_use'),
     'P4 status',
-    `the last answer ended with ${reason}, the run with ${status}`,
+    `the last response stopped with ${reason}, the run ended with ${status}`,
   );
 }
 
@@ -269,10 +277,10 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
   const own = events.filter(({ runId }) => runs.includes(runId));
   const turns = own.filter(({ type }) => type === 'assistant').length;
   const most = limits.turns + (onLimit === 'finalize' ? 1 : 0);
-  expect(turns <= most, 'limit on turns', `${turns} answers where ${limits.turns} were allowed`);
+  expect(turns <= most, 'limit on turns', `${turns} responses, but the limit is ${limits.turns}`);
   const wound = own.findIndex((event) => event.type === 'stop_requested' && event.reason === 'limit');
   const closing = wound < 0 ? 0 : own.slice(wound).filter(({ type }) => type === 'assistant').length;
-  expect(closing <= 1, 'closing answer', `${closing} answers came after the limit was reached`);
+  expect(closing <= 1, 'closing answer', `${closing} responses followed the limit`);
   const started = own.flatMap((event) =>
     event.type === 'tool_started' ? [`${event.turn}.${event.index}`] : [],
   );
@@ -284,7 +292,7 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
   expect(usd <= (limits.usd ?? usd), 'limit on money', `$${usd} were spent`);
 }
 
-/** Milliseconds that a run took, those not counted that people took. */
+/** Returns the duration of a run in milliseconds, without the time that users took. */
 function ownTime({ startedAt, endedAt = startedAt, waitedMs, waitsSince }: SimulatedRun): number {
   const stillWaited = waitsSince === undefined ? 0 : endedAt - waitsSince;
   return endedAt - startedAt - waitedMs - stillWaited;

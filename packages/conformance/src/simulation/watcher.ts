@@ -6,7 +6,7 @@ import type { SimulationSetting } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { Disk } from './world/disk.ts';
 
-/** Sees every event of a run at the moment it is shown. */
+/** Receives every event of a run when it is emitted. */
 export class Watcher {
   readonly #world: World;
   readonly #disk: Disk;
@@ -20,12 +20,12 @@ export class Watcher {
     this.#setting = setting;
   }
 
-  /** Sees one event. Everything shown before it is in the record already. */
+  /** Receives one event. All earlier events are already recorded. */
   see(record: SimulatedRun, event: RunEvent): void {
     const { program, events } = record;
     if (!program.alive) return;
     const last = events.at(-1);
-    this.#world.expect(last?.type !== 'finished', 'events end', `${event.type} is shown after the end`);
+    this.#world.expect(last?.type !== 'finished', 'events end', `${event.type} was emitted after the end`);
     if (isStored(event)) this.#stored(record, event);
     events.push(event);
     this.#waiting(record, event);
@@ -33,7 +33,7 @@ export class Watcher {
     if (isStored(event)) program.cross('shown');
   }
 
-  /** Reads a run as an iterator, at once or slowly, to the end or not. */
+  /** Reads a run as an iterator, quickly or slowly, to the end or not. */
   async read(record: SimulatedRun, who: string): Promise<void> {
     const { choices } = this.#world;
     const slow = choices.whether('slow reader', 0.2);
@@ -56,27 +56,27 @@ export class Watcher {
 
   #stored(record: SimulatedRun, event: Event): void {
     const { sessionId, events } = record;
-    this.#world.note(`${record.name}: shows ${event.seq} ${event.type}${statusOf(event)}`);
+    this.#world.note(`${record.name}: emits ${event.seq} ${event.type}${statusOf(event)}`);
     this.#world.expect(
       this.#disk.holds(sessionId, event),
       'P13 shown',
-      () => `event ${event.seq} (${event.type}) is shown and not committed`,
+      () => `event ${event.seq} (${event.type}) was emitted before it was committed`,
     );
     const before = events.findLast(isStored);
     this.#world.expect(
       before === undefined || event.seq === before.seq + 1,
       'readers order',
-      `event ${event.seq} is shown after ${before?.seq}`,
+      `event ${event.seq} was emitted after ${before?.seq}`,
     );
   }
 
-  /** Keeps how long people take, and has them asked. */
+  /** Measures how long users take, and requests their decisions. */
   #waiting(record: SimulatedRun, event: RunEvent): void {
     if (event.type === 'approval_requested') this.#ask(record, event.approvalId);
     if (event.type === 'approval_decided') record.asking.delete(event.approvalId);
     if (event.type === 'status' && event.state === 'waiting') {
       record.waitsSince ??= this.#world.elapsed;
-      // What was asked in an earlier life and never answered is still to be decided.
+      // Approvals requested in an earlier process may still be pending.
       for (const approvalId of undecidedIn(this.#disk.events(record.sessionId)))
         this.#ask(record, approvalId);
     }
@@ -93,7 +93,7 @@ export class Watcher {
   }
 }
 
-/** Ids of the approvals that nobody has decided. */
+/** Returns the ids of pending approvals. */
 function undecidedIn(events: readonly Event[]): Set<string> {
   const open = new Set<string>();
   for (const event of events) {

@@ -5,14 +5,14 @@ import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { blockSteps, chunksOf, scriptTesting, splitText, textOfBlock } from '@cobbler/agent/testing';
 import type { Choices } from './choices.ts';
 
-/** A frame of an answer, and where it ends in the body. */
+/** A frame of a response, and its end offset in the body. */
 export interface PayloadFrame {
   readonly payload: unknown;
   readonly text: string;
   readonly end: number;
 }
 
-/** Everything that a whole answer says, frame by frame. */
+/** Returns all frames of a complete response. */
 export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[] {
   const deltas = choices.between('deltas', 1, 3);
   const steps = answer.blocks.flatMap((block, at) =>
@@ -24,7 +24,7 @@ export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[]
   return laidOut([...noise, ...payloads, ...noise.slice(0, 1)]);
 }
 
-/** Frames one after another. */
+/** Joins frames. */
 export function laidOut(payloads: readonly unknown[]): PayloadFrame[] {
   let end = 0;
   return payloads.map((payload) => {
@@ -34,7 +34,7 @@ export function laidOut(payloads: readonly unknown[]): PayloadFrame[] {
   });
 }
 
-/** The bytes of some frames as the network cuts them. */
+/** Splits the bytes of frames into network chunks. */
 export function chunked(frames: readonly PayloadFrame[], choices: Choices): Uint8Array[] {
   const texts = frames.map(({ text }) => text);
   const cut = choices.among<'whole' | 'payload' | 'anywhere'>('chunks', [
@@ -45,12 +45,12 @@ export function chunked(frames: readonly PayloadFrame[], choices: Choices): Uint
   return chunksOf(texts, cut === 'anywhere' ? { seed: choices.between('cuts', 1, 1000) } : cut);
 }
 
-/** What whoever has read these payloads knows about the answer. */
+/** The content of a response, as far as these payloads contain it. */
 export interface ReceivedResponse {
   readonly usage: Usage;
-  /** UTF-16 units of what was said. */
+  /** Length of the text in code units. */
   readonly size: number;
-  /** Whether the answer came to its end. */
+  /** True if the response reached its end. */
   readonly ended: boolean;
 }
 
@@ -72,7 +72,7 @@ export function heardFrom(payloads: readonly unknown[]): ReceivedResponse {
   return { usage, size, ended };
 }
 
-/** What an answer that came to nothing has cost: the larger of what was counted and what was heard. */
+/** Returns the cost of a failed response: the larger of the reported and the received amount. */
 export function wastedIn({ usage, size }: ReceivedResponse): Usage {
   const estimate = Math.ceil(size / 4);
   return estimate > usage.outputTokens ? { ...usage, outputTokens: estimate, estimated: true } : usage;

@@ -1,8 +1,8 @@
 /**
- * All chance of a simulation. A choice is named by its site and by how often the site was asked before, and its
- * outcome follows from the seed and that name alone: leaving one choice out changes no other.
+ * All random choices of a simulation. The name of a choice is its site and how often the site was used
+ * before. Its outcome depends only on the seed and that name, so removing one choice changes no other.
  *
- * The first of the things to choose from is the plain one: what happens when chance is left out.
+ * The first option of a choice is the plain outcome, which applies without randomness.
  */
 export class Choices {
   readonly #seed: number;
@@ -11,33 +11,36 @@ export class Choices {
   readonly #made: string[] = [];
   #calm = false;
 
-  /** @param dropped names of choices that come out plain whatever the seed says. */
+  /**
+   *
+   * @param dropped names of choices with the plain outcome, whatever the seed says.
+   */
   constructor(seed: number, dropped: ReadonlySet<string> = new Set()) {
     this.#seed = seed;
     this.#dropped = dropped;
   }
 
-  /** Names of the choices that did not come out plain, in order. */
+  /** Names of the choices with an outcome that is not plain, in order. */
   get made(): readonly string[] {
     return this.#made;
   }
 
-  /** From here on everything comes out plain. */
+  /** Makes every outcome plain from now on. */
   calm(): void {
     this.#calm = true;
   }
 
-  /** True with this probability; plainly false. */
+  /** Returns true with this probability. The plain outcome is false. */
   whether(site: string, probability: number): boolean {
     return this.#choose(site, (chance) => (chance < probability ? 1 : 0)) === 1;
   }
 
-  /** A whole number from `least` to `most`, both included; plainly `least`. */
+  /** Returns an integer from `least` to `most`, both included. The plain outcome is `least`. */
   between(site: string, least: number, most: number): number {
     return least + this.#choose(site, (chance) => Math.floor(chance * (most - least + 1)));
   }
 
-  /** One of the items, each as likely as its weight; plainly the first. */
+  /** Returns one of the items, with a probability by weight. The plain outcome is the first item. */
   among<Item>(site: string, items: readonly (readonly [weight: number, item: Item])[]): Item {
     const index = this.#choose(site, (chance) => {
       let left = chance * items.reduce((sum, [weight]) => sum + weight, 0);
@@ -47,11 +50,11 @@ export class Choices {
       });
     });
     const found = items[index] ?? items[0];
-    if (found === undefined) throw new RangeError('There is nothing to choose from.');
+    if (found === undefined) throw new RangeError('There are no items to choose from.');
     return found[1];
   }
 
-  /** One of the items, all equally likely; plainly the first. */
+  /** Returns one of the items, all equally likely. The plain outcome is the first item. */
   pick<Item>(site: string, items: readonly Item[]): Item {
     return this.among(
       site,
@@ -71,7 +74,10 @@ export class Choices {
   }
 }
 
-/** From 0 up to but not including 1: FNV-1a over the name, mixed as in MurmurHash3's end. */
+/**
+ * Returns a number from 0 (included) to 1 (excluded): FNV-1a over the name, mixed as at the end of
+ * MurmurHash3.
+ */
 function chanceOf(seed: number, name: string): number {
   let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ 0x811c9dc5;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);

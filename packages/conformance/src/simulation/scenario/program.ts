@@ -3,7 +3,7 @@ import type { SeededRandom } from '@cobbler/agent/testing';
 import { seededRandom } from '@cobbler/agent/testing';
 import type { ProcessOwner, World } from './world.ts';
 
-/** Where something can get in between: each is crossed many times in the life of a program. */
+/** The sites where an external event can interrupt a program. A program crosses each of them many times. */
 export type Site =
   | 'store'
   | 'stored'
@@ -20,20 +20,20 @@ export type Site =
   | 'shape'
   | 'blob';
 
-/** Something from outside that comes at an exact moment. */
+/** An external event at an exact moment. */
 export interface Impulse {
   readonly site: Site;
-  /** At which crossing of the site, from 1. */
+  /** Number of the crossing of the site, counted from 1. */
   readonly nth: number;
-  /** How many rounds of promise reactions later; with 0 in the midst of the crossing itself. */
+  /** Number of promise reaction rounds to wait; 0 acts during the crossing itself. */
   readonly ticks: number;
   readonly what: string;
   readonly act: () => void;
 }
 
 /**
- * One process: what it uses of the world, and what it leaves behind. Once it is dead nothing of it acts on the
- * world any more, whatever its code still does.
+ * A simulated process: the resources it uses and leaves behind. A dead process no longer affects the world,
+ * even if its code still runs.
  */
 export class Program implements ProcessOwner {
   readonly name: string;
@@ -59,24 +59,24 @@ export class Program implements ProcessOwner {
     return this.#alive;
   }
 
-  /** How long each timer that waits was set for, in milliseconds. */
+  /** Returns the durations of all pending timers, in milliseconds. */
   get timers(): readonly number[] {
     return [...this.#timers.values()];
   }
 
-  /** Connections that are open. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Listeners on the signals that were handed out. */
+  /** The number of listeners on the signals that were passed out. */
   get listeners(): number {
     let count = 0;
     for (const listeners of this.#listeners.values()) count += listeners.size;
     return count;
   }
 
-  /** The process is gone from one moment to the next. */
+  /** Ends the process instantly. */
   kill(): void {
     if (!this.#alive) return;
     this.#alive = false;
@@ -84,12 +84,12 @@ export class Program implements ProcessOwner {
     this.world.note(`${this.name}: killed`);
   }
 
-  /** Has something come at its moment. */
+  /** Schedules an external event for its moment. */
   arrange(impulse: Impulse): void {
     this.#impulses.push(impulse);
   }
 
-  /** Notes that the program is at a place where something can get in between. */
+  /** Records that the program is at a site where an external event can interrupt it. */
   cross(site: Site): void {
     this.world.touch();
     const count = (this.#crossed.get(site) ?? 0) + 1;
@@ -157,7 +157,7 @@ export class Program implements ProcessOwner {
       random: () => touched(this.#random.next()),
       id: () => touched(`${this.name}-${++this.#ids}`),
       digest: (text) => Promise.resolve(touched(checksum(text))),
-      fetch: () => Promise.reject(new Error('This world has no network but its transport.')),
+      fetch: () => Promise.reject(new Error('The simulated world has no network apart from its transport.')),
     };
   }
 
@@ -177,7 +177,7 @@ export class Program implements ProcessOwner {
   }
 }
 
-/** Stands for a digest: a real one takes real time. */
+/** A fast replacement for a digest: a real one takes real time. */
 function checksum(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193) >>> 0;

@@ -1,59 +1,59 @@
 import type { Event, Run, RunEvent, RunResult, Usage } from '@cobbler/agent';
 import type { Program } from './program.ts';
 
-/** One call of the model: as many requests as it took. */
+/** One model call with all its requests. */
 export interface SimulatedModelCall {
-  /** How many requests of its program had reached the service before it. */
+  /** The number of earlier requests of its program. */
   readonly from: number;
   readonly begunAt: number;
-  /** What the agent said that it has used and wasted, once it has answered or failed. */
+  /** The usage and waste that the agent reported in its response or error. */
   spent?: { readonly used: Usage; readonly wasted: Usage };
-  /** The model that answered. */
+  /** The model of the response. */
   model?: string;
-  /** It asked for a summary and got one that cannot be used. */
+  /** True if it requested a summary and the response cannot be used. */
   inVain?: boolean;
 }
 
-/** One time that a tool ran. */
+/** One execution of a tool. */
 export interface Execution {
   /** The number of the call. */
   readonly n: number;
   readonly toolName: string;
   readonly record: SimulatedRun;
   readonly signal: AbortSignal;
-  /** What the tool came to before anybody told it to stop. */
+  /** The outcome of the tool before it was stopped. */
   settled?: 'value' | 'error';
 }
 
-/** Somebody told the run to stop, and was told that it would. */
+/** A stop that the run accepted. */
 export interface StopReport {
   readonly at: number;
-  /** `signal`: nobody can say whether it came in time. */
+  /** With `signal`, it is unknown whether the stop came in time. */
   readonly by: 'cancel' | 'signal' | 'deadline';
 }
 
-/** An answer to an approval, and whether the run said that it counts. */
+/** A decision about an approval, and whether the run said that it counts. */
 export interface ApprovalReply {
   readonly approvalId: string;
   readonly decision: 'allow' | 'deny';
   readonly counts: boolean;
 }
 
-/** What a reader of the run got. */
+/** The events that a reader of the run received. */
 export interface ReaderRecord {
   readonly who: string;
   readonly events: RunEvent[];
-  /** It went away by itself. */
+  /** True if the reader stopped early. */
   left: boolean;
   ended: boolean;
 }
 
-/** Everything that is known about one run in one program. */
+/** All that is known about one run in one program. */
 export interface SimulatedRun {
   readonly name: string;
   readonly program: Program;
   readonly sessionId: string;
-  /** Earlier runs of the session, if this one takes up what they have left. */
+  /** Ids of earlier runs of the session that this one resumes. */
   readonly before: readonly string[];
   readonly startedAt: number;
   readonly run: Run;
@@ -61,49 +61,49 @@ export interface SimulatedRun {
   readonly readings: ReaderRecord[];
   readonly calls: SimulatedModelCall[];
   readonly executions: Execution[];
-  /** Marks of what was said and heard. */
+  /** Marks of the accepted messages. */
   readonly heard: string[];
   readonly stops: StopReport[];
-  /** When somebody first wanted the run to end, heard or not. */
+  /** The time of the first attempt to stop the run, accepted or not. */
   pressedAt?: number;
   readonly replies: ApprovalReply[];
-  /** Approvals that wait for a person. */
+  /** Ids of the pending approvals. */
   readonly asking: Set<string>;
-  /** Milliseconds that people took. */
+  /** Milliseconds that users took to decide. */
   waitedMs: number;
-  /** When people began to think, if they do now. */
+  /** The time since which a user has been deciding. */
   waitsSince?: number;
-  /** The end was given to the store before this moment, or could not be. */
+  /** True if the end was passed to the store before this moment, or could not be. */
   closing: boolean;
   result?: RunResult;
   endedAt?: number;
-  /** It has taken its session over, and then read it. */
+  /** True if the run has claimed its session and then read it. */
   claimed?: boolean;
   read?: boolean;
-  /** It ended before it had read its session. */
+  /** True if the run ended before it had read its session. */
   blind?: boolean;
-  /** Its user went on before its end was written down, so that it never may be. */
+  /** True if the user did not wait until the end was stored, so it may never be. */
   hasty?: boolean;
 }
 
-/** What stands in a text for something that must not get lost. */
+/** Returns a mark for a text that must not get lost. */
 export function mark(what: string): string {
   return `[[${what}]]`;
 }
 
-/** The marks in any value. */
+/** Returns the marks in any value. */
 export function marksIn(value: unknown): string[] {
   return JSON.stringify(value).match(/\[\[[a-z]+ [0-9]+\]\]/g) ?? [];
 }
 
-/** A summary in which nothing gets lost. */
+/** Returns a summary that contains all marks. */
 export function summaryOf(messages: unknown): string {
   return `In short: ${[...new Set(marksIn(messages))].join(' ')}`;
 }
 
 /**
- * The runs that this one goes on with and whose use counts for it, oldest first: the last that began with
- * something new, and those that took it up again.
+ * Returns the runs that this one continues and whose usage counts for it, oldest first: the last one with a
+ * new prompt and those that resumed it.
  */
 export function chainOf(events: readonly Event[], { before }: SimulatedRun): string[] {
   let chain: string[] = [];

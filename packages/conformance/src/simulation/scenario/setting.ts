@@ -3,36 +3,36 @@ import { defined } from '@cobbler/agent/values';
 import type { Choices } from './choices.ts';
 import type { Weather } from './weather.ts';
 
-/** What stays the same through all of a simulation. */
+/** The settings of a simulation, which never change. */
 export interface SimulationSetting {
   readonly weather: Weather;
-  /** Whether a gate judges the calls, and whether somebody is there whom it can ask. */
+  /** True if a gate decides about calls, and true if a user is attached who can decide. */
   readonly gated: boolean;
   readonly attended: boolean;
   readonly toolErrors: 'continue' | 'stop-batch';
   readonly scheduling: 'parallel' | 'sequential';
   readonly limits: Limits & { readonly turns: number; readonly ms: number };
   readonly onLimit: 'return' | 'finalize';
-  /** Compact above so many tokens. */
+  /** Compact above this many tokens. */
   readonly compactAbove: number | undefined;
   readonly summaryBy: 'function' | 'model';
-  /** Put output of more bytes away. */
+  /** Offload output of more bytes than this. */
   readonly offloadAbove: number | undefined;
-  /** How long a person may take to decide, by the wall clock. */
+  /** The time that a user has to decide, by the wall clock. */
   readonly approvalMs: number | undefined;
-  /** Whether the price of the model is known. */
+  /** True if the price of the model is known. */
   readonly priced: boolean;
-  /** How an answer in a shape is asked for, if one is. */
+  /** The way structured output is requested; undefined if it is not. */
   readonly output: 'native' | 'tool' | undefined;
 }
 
-/** How long the store may take, in milliseconds: longer than it ever does when all goes well. */
+/** Timeout of the store in milliseconds, longer than any normal operation takes. */
 export const storeTimeoutMs = 2_000;
 
-/** How long one model call may take, in milliseconds: the kit's own default. */
+/** Maximum duration of one model call in milliseconds: the default of `createAgent`. */
 export const modelCallMs = 600_000;
 
-/** What tokens cost, in US dollars per million. */
+/** The price of tokens, in US dollars per million. */
 export const price: Price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 
 export function chooseSetting(choices: Choices): SimulationSetting {

@@ -4,33 +4,36 @@ import type { PayloadFrame } from './broadcast.ts';
 import { chunked, framesOf, laidOut } from './broadcast.ts';
 import type { Choices } from './choices.ts';
 
-/** One thing that a connection does. */
+/** One step of a connection. */
 export interface ConnectionStep {
-  /** Milliseconds after the move before it. */
+  /** Milliseconds after the previous step. */
   readonly afterMs: number;
   readonly bytes?: Uint8Array;
-  /** The body ends here. */
+  /** The end of the body. */
   readonly ending?: 'end' | 'reset';
 }
 
-/** How one request is served. */
+/** The response of the service to one request. */
 export interface ServedResponse {
   readonly what: string;
-  /** Absent: there is no head, because the connection breaks (`ending`) or nobody ever answers. */
+  /**
+   * Undefined without response headers, because the connection breaks (`ending`) or the service never
+   * responds.
+   */
   readonly head?: { readonly status: number; readonly headers: Readonly<Record<string, string>> };
   readonly ending?: 'reset';
   readonly headMs: number;
-  /** What the body is made of; empty for a body that is no answer. */
+  /** The frames of the body; empty if the body is not a model response. */
   readonly frames: readonly PayloadFrame[];
   readonly moves: Iterable<ConnectionStep>;
 }
 
-/** How often something goes wrong on the way. */
+/** The frequency of network faults. */
 export type Weather = 'fair' | 'mixed' | 'foul';
 
 const chanceOfTrouble: Readonly<Record<Weather, number>> = { fair: 0, mixed: 0.12, foul: 0.45 };
 
-/** Decides how a request is served that would get this answer. */
+/** Decides how the service responds to a request that would get this response. */
 export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices): ServedResponse {
   const headMs = choices.among('head', [
     [6, 5],
@@ -77,8 +80,8 @@ const troubles: readonly (readonly [number, RequestTrouble])[] = [
 
 function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): ServedResponse {
   const trouble = choices.among('kind of trouble', troubles);
-  if (trouble === 'unreachable') return { what: 'is unreachable', ending: 'reset', headMs, ...nothing };
-  if (trouble === 'silent') return { what: 'never answers', headMs, ...nothing };
+  if (trouble === 'unreachable') return { what: 'cannot be reached', ending: 'reset', headMs, ...nothing };
+  if (trouble === 'silent') return { what: 'never responds', headMs, ...nothing };
   if (trouble === 'status') return refused(headMs, choices);
   if (trouble === 'page') return page(headMs);
   const whole = framesOf(answer, choices);
@@ -87,7 +90,7 @@ function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): Serve
   return spoiled(trouble, whole, headMs, choices);
 }
 
-/** Whole answers that make trouble nevertheless. */
+/** Complete responses with a fault. */
 function late(
   trouble: 'drips' | 'lingers' | 'breaks late',
   whole: readonly PayloadFrame[],
@@ -97,14 +100,19 @@ function late(
   if (trouble === 'drips') {
     const gap = choices.pick('drip', [500, 5_000, 40_000]);
     const drops = whole.map((frame) => ({ afterMs: gap, bytes: encoder.encode(frame.text) }));
-    return streamed(`drips every ${gap} ms`, whole, [...drops, end], headMs);
+    return streamed(`sends a frame every ${gap} ms`, whole, [...drops, end], headMs);
   }
   const moves = paced(chunked(whole, choices), choices);
-  if (trouble === 'lingers') return streamed('answers and does not hang up', whole, moves, headMs);
-  return streamed('answers and breaks', whole, [...moves, { afterMs: 1, ending: 'reset' }], headMs);
+  if (trouble === 'lingers') return streamed('responds and keeps the connection open', whole, moves, headMs);
+  return streamed(
+    'responds and breaks the connection',
+    whole,
+    [...moves, { afterMs: 1, ending: 'reset' }],
+    headMs,
+  );
 }
 
-/** Answers that stop before their end, at any frame. */
+/** Responses that stop before their end, at any frame. */
 function spoiled(
   trouble: Exclude<
     RequestTrouble,
@@ -161,14 +169,14 @@ function refused(headMs: number, choices: Choices): ServedResponse {
   const body = JSON.stringify({ message: `The service answers ${status}.` });
   const moves: ConnectionStep[] = [{ afterMs: 1, bytes: encoder.encode(body) }];
   if (!choices.whether('hangs in the refusal', 0.1)) moves.push(end);
-  const what = `refuses with ${status} ${JSON.stringify(hint)}`;
+  const what = `rejects it with ${status} ${JSON.stringify(hint)}`;
   return { what, head: { status, headers }, headMs, frames: [], moves };
 }
 
 function page(headMs: number): ServedResponse {
   const moves = [{ afterMs: 1, bytes: encoder.encode('<html>Welcome to the airport</html>') }, end];
   return {
-    what: 'shows a page',
+    what: 'responds with a web page',
     head: { status: 200, headers: { 'content-type': 'text/html' } },
     headMs,
     frames: [],

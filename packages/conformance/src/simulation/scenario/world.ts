@@ -1,39 +1,45 @@
 import type { Choices } from './choices.ts';
 
-/** Whose things end when its process ends. */
+/** The owner of scheduled actions. They end with its process. */
 export interface ProcessOwner {
   readonly name: string;
 }
 
-/** Something that a run must never do. */
+/** A broken promise or invariant. */
 export interface Violation {
-  /** Which promise or invariant, such as `P9 once`: what stays the same while a trace is shrunk. */
+  /** Name of the promise or invariant, such as `P9 once`. It stays the same while a trace is shrunk. */
   readonly rule: string;
   readonly message: string;
 }
 
 interface ScheduledAction {
-  /** When it is due, on the monotonic clock. */
+  /** The due time, on the monotonic clock. */
   readonly at: number;
   readonly owner: ProcessOwner;
   readonly what: string;
   readonly act: () => void;
 }
 
-/** What is due within so many milliseconds may come in any order: no clock and no network is exact. */
+/**
+ * Actions that are due within this many milliseconds may happen in any order: no clock and no network is
+ * exact.
+ */
 const tieMs = 1;
 
-/** Rounds of promise reactions without any sign of life after which nothing more happens by itself. */
+/** Number of promise reaction rounds without activity after which the world counts as idle. */
 const quietRounds = 50;
 
-/** Rounds with signs of life after which nothing will ever come to rest; a busy run takes some hundred. */
+/**
+ * Number of rounds with activity after which the world counts as endlessly busy. A busy run takes some
+ * hundred.
+ */
 const maxRounds = 20_000;
 
 const startOfWallClock = 1_767_225_600_000;
 
 /**
- * Time, order and what is noticed: what every part of a simulation stands on. Nothing happens at its own time:
- * whatever would take time is put here and comes when the world lets it.
+ * Time, order and the trace of a simulation, which all its parts use. Nothing happens in real time: delayed
+ * actions are scheduled here and run when they are due.
  */
 export class World {
   readonly choices: Choices;
@@ -50,12 +56,12 @@ export class World {
     this.choices = choices;
   }
 
-  /** Milliseconds since the beginning; never goes back. */
+  /** Milliseconds since the start. Never decreases. */
   get elapsed(): number {
     return this.#elapsed;
   }
 
-  /** The wall clock, which people and time servers set as they like. */
+  /** The wall clock, which users and time servers may set to any value. */
   get wallClock(): number {
     return startOfWallClock + this.#elapsed + this.#jumped;
   }
@@ -64,12 +70,12 @@ export class World {
     return this.#trace;
   }
 
-  /** How many things have happened. */
+  /** The number of actions so far. */
   get steps(): number {
     return this.#steps;
   }
 
-  /** The first thing that went wrong. */
+  /** The first violation. */
   get violation(): Violation | undefined {
     return this.#violation;
   }
@@ -83,19 +89,19 @@ export class World {
     this.#trace.push(`${this.#elapsed.toFixed(0).padStart(8)}  ${line}`);
   }
 
-  /** Notes that something went wrong. Only the first counts: what follows may follow from it. */
+  /** Records a violation. Only the first counts, because later ones may be its consequences. */
   violate(rule: string, message: string): void {
     if (this.#violation !== undefined) return;
     this.#violation = { rule, message };
     this.note(`VIOLATED ${rule}: ${message}`);
   }
 
-  /** Notes a violation unless the condition holds. `message` says what was expected and found. */
+  /** Records a violation if the condition is false. `message` states the actual and the expected behavior. */
   expect(condition: boolean, rule: string, message: string | (() => string)): void {
     if (!condition) this.violate(rule, typeof message === 'string' ? message : message());
   }
 
-  /** Has something happen later. Returns a function that takes it back. */
+  /** Schedules an action. Returns a function that cancels it. */
   after(ms: number, owner: ProcessOwner, what: string, act: () => void): () => void {
     this.touch();
     if (this.#gone.has(owner)) return () => {};
@@ -108,7 +114,7 @@ export class World {
     };
   }
 
-  /** A promise that resolves later, by the order of this world. */
+  /** Returns a promise that resolves later, in the order of this world. */
   later<Value>(ms: number, owner: ProcessOwner, what: string, value: () => Value): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.after(ms, owner, what, () => {
@@ -121,7 +127,7 @@ export class World {
     });
   }
 
-  /** Its owner is gone: whatever it still had before it, or means to have, never happens. */
+  /** Discards all scheduled and future actions of an owner. */
   forget(owner: ProcessOwner): void {
     this.#gone.add(owner);
     for (let at = this.#pending.length - 1; at >= 0; at -= 1) {
@@ -129,26 +135,26 @@ export class World {
     }
   }
 
-  /** A sign of life: something touched the world. */
+  /** Records activity: something used the world. */
   touch(): void {
     this.#signs += 1;
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Waits until everything that takes no time has happened. */
   async rest(): Promise<void> {
     let seen = this.#signs;
     let rounds = 0;
     for (let quiet = 0; quiet < quietRounds; quiet += 1) {
       await undefined;
       rounds += 1;
-      if (rounds > maxRounds) return this.violate('P2 rest', 'the run is busy for ever with itself');
+      if (rounds > maxRounds) return this.violate('P2 rest', 'the run is endlessly busy');
       if (this.#signs === seen) continue;
       seen = this.#signs;
       quiet = 0;
     }
   }
 
-  /** Lets the next thing happen. False when nothing is due by then. */
+  /** Runs the next action. Returns false if none is due by then. */
   async step(by: number = Number.POSITIVE_INFINITY): Promise<boolean> {
     await this.rest();
     const next = this.#next(by);
@@ -162,7 +168,7 @@ export class World {
     return true;
   }
 
-  /** Lets time pass, and all that is due in it happen. */
+  /** Advances the time and runs all actions due in it. */
   async pass(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     while (await this.step(end));
@@ -180,7 +186,7 @@ export class World {
   }
 }
 
-/** What nobody will ever settle. */
+/** Returns a promise that never settles. */
 export function never<Value>(): Promise<Value> {
   return new Promise(() => {});
 }

@@ -24,7 +24,10 @@ const gettings: readonly (readonly [number, Getting])[] = [
   [2, 'hangs'],
 ];
 
-/** Where long output of tools is put away: it outlives the programs, and is no better than other disks. */
+/**
+ * A simulated blob store for offloaded output. It survives the programs and has the same faults as other
+ * storage.
+ */
 export class Cellar {
   readonly #world: World;
   readonly #kept = new Map<string, Uint8Array>();
@@ -34,14 +37,14 @@ export class Cellar {
     this.#world = world;
   }
 
-  /** The cellar as one program sees it. */
+  /** Returns the blob store of one program. */
   blobs(program: Program): Blobs {
     const { choices } = this.#world;
     return {
       put: (id, bytes) => {
         const keep = () => void this.#kept.set(id, bytes);
         const manner = choices.among('blob is put', puttings);
-        const what = `the cellar ${manner} blob ${id} of ${bytes.length} bytes`;
+        const what = `the blob store ${manner} blob ${id} of ${bytes.length} bytes`;
         return this.#behave(program, what, manner, keep);
       },
       get: (id, { start, end }) => {
@@ -51,7 +54,12 @@ export class Cellar {
           const bytes = manner === 'has lost' ? undefined : this.#kept.get(id);
           return bytes && { bytes: bytes.subarray(start, end), size: bytes.length };
         };
-        return this.#behave(program, `the cellar ${manner} blob ${id} from ${start} on`, manner, give);
+        return this.#behave(
+          program,
+          `the blob store ${manner} blob ${id} from offset ${start}`,
+          manner,
+          give,
+        );
       },
     };
   }
@@ -71,14 +79,18 @@ export class Cellar {
     return this.#world.later(this.#world.choices.pick('cellar takes', [40, 900, 9_000]), program, what, work);
   }
 
-  /** P10: what stands in the log for a long output are its ends, and how to read what is between them. */
+  /** P10: the log contains both ends of an offloaded output, and how to read the middle. */
   checkExcerpts(events: readonly Event[], expect: World['expect']): void {
     for (const event of events) {
       if (event.type !== 'tool_result' || event.toolName === readingTool) continue;
       const cuts = event.content.flatMap((part) => (part.type === 'text' ? cutsIn(part.text) : []));
       const named = (event.blobs ?? []).map(({ id, bytes }) => `${id} of ${bytes}`);
       const cut = cuts.map(({ id }) => `${id} of ${this.#kept.get(id)?.length}`);
-      expect(named.join() === cut.join(), 'P10 blobs', `the event names ${named}, its text ${cut}`);
+      expect(
+        named.join() === cut.join(),
+        'P10 blobs',
+        `the event has the blobs ${named}, its text refers to ${cut}`,
+      );
       for (const { id, offset, head, tail, between } of cuts) {
         const whole = this.#kept.get(id) ?? new Uint8Array();
         const isSame =
@@ -88,13 +100,13 @@ export class Cellar {
         expect(
           isSame,
           'P10 excerpt',
-          `what stands around ${between} bytes of ${id} at ${offset} is not its own`,
+          `the text around the ${between} missing bytes of ${id} at ${offset} differs from the original`,
         );
       }
     }
   }
 
-  /** P10: what is read is what was put away, from the place that was asked for on. */
+  /** P10: reading an offloaded output returns its text, from the requested offset. */
   checkReading(messages: readonly Message[], expect: World['expect']): void {
     for (const [at, message] of messages.entries()) {
       if (message.role !== 'assistant') continue;
@@ -110,7 +122,7 @@ export class Cellar {
     const id = String(call.arguments['id']);
     const offset = Number(call.arguments['offset'] ?? 0);
     const whole = this.#kept.get(id);
-    const told = `reading ${id} from ${offset} on gives: ${text.slice(0, 80)}`;
+    const told = `reading ${id} from offset ${offset} returned: ${text.slice(0, 80)}`;
     if (text.startsWith('There is no blob'))
       expect(whole === undefined || this.#lost.has(id), 'P10 reading', told);
     if (text.includes('is behind its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', told);
@@ -135,7 +147,7 @@ export class Cellar {
 }
 
 function broken(): never {
-  throw Object.assign(new Error('the cellar is flooded'), { code: 'EIO' });
+  throw Object.assign(new Error('the blob store failed'), { code: 'EIO' });
 }
 
 function sizeOf(text: string): number {

@@ -5,14 +5,14 @@ import { storeTimeoutMs } from '../scenario/setting.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 
-/** How an operation of the store goes wrong. */
+/** The ways in which a store operation fails. */
 type DiskFault =
   | 'fails'
   | 'hangs'
   | 'commits and fails'
   | 'commits and hangs'
   | 'hangs and commits later'
-  | 'throws at once';
+  | 'throws immediately';
 
 const faults: readonly DiskFault[] = [
   'fails',
@@ -20,10 +20,10 @@ const faults: readonly DiskFault[] = [
   'commits and fails',
   'commits and hangs',
   'hangs and commits later',
-  'throws at once',
+  'throws immediately',
 ];
 
-/** At which operation of one program the store goes wrong, and how. */
+/** The failure of one program's store: its operation and kind. */
 interface Accident {
   readonly nth: number;
   readonly fault: DiskFault;
@@ -34,26 +34,26 @@ interface DiskSession {
   readonly lines: string[];
 }
 
-/** What a run must be told about its store. */
+/** The faults of a run's store. */
 export interface Trouble {
-  /** Whether the store has failed or kept silent. */
+  /** True if the store has failed or hung. */
   readonly failed: boolean;
-  /** Whether another program has taken the session over. */
+  /** True if another program has claimed the session. */
   readonly fenced: boolean;
 }
 
 /**
- * What is kept for ever, as text, and the way to it. Knows at any moment which events are committed, and
- * refuses to be written to in any order but the right one.
+ * Simulated durable storage of events as text, with stores to access it. It knows at any moment which events
+ * are committed, and rejects writes out of order.
  */
 export class Disk {
   readonly #world: World;
   readonly #sessions = new Map<string, DiskSession>();
   readonly #troubles = new WeakMap<Program, { failed: boolean; fenced: boolean; operations: number }>();
   readonly #accidents = new WeakMap<Program, Accident>();
-  /** Answers come at once, as from a store in memory. */
+  /** True if operations complete synchronously, as in an in-memory store. */
   readonly #isDirect: boolean;
-  /** What is on its way to the disk, whoever sent it. */
+  /** The owner of pending writes, which survive the death of a program. */
   readonly #elsewhere = { name: 'disk' };
   #calm = false;
 
@@ -62,17 +62,17 @@ export class Disk {
     this.#isDirect = world.choices.whether('store answers at once', 0.2);
   }
 
-  /** From here on every operation goes well. */
+  /** Makes all operations succeed from now on. */
   calm(): void {
     this.#calm = true;
   }
 
-  /** The committed events of a session, as whoever opens it next reads them. */
+  /** Returns the committed events of a session, as the next writer reads them. */
   events(sessionId: string): Event[] {
     return this.lines(sessionId).map((line): Event => JSON.parse(line));
   }
 
-  /** The same as text: one event a line. */
+  /** Returns the committed events as text, one event per line. */
   lines(sessionId: string): readonly string[] {
     return this.#sessions.get(sessionId)?.lines ?? [];
   }
@@ -81,22 +81,22 @@ export class Disk {
     return [...this.#sessions.keys()];
   }
 
-  /** Whether exactly this event is committed. */
+  /** Returns true if exactly this event is committed. */
   holds(sessionId: string, event: Event): boolean {
     return this.lines(sessionId)[event.seq - 1] === JSON.stringify(event);
   }
 
-  /** What a program has had to bear so far. */
+  /** Returns the faults that a program's store has had so far. */
   trouble(program: Program): Trouble {
     return this.#troubleOf(program);
   }
 
-  /** What the next run of a program has had to bear so far: nothing. */
+  /** Resets the faults for the next run of a program. */
   forgive(program: Program): void {
     Object.assign(this.#troubleOf(program), { failed: false, fenced: false });
   }
 
-  /** The store as one program sees it. */
+  /** Returns the store of one program. */
   open(program: Program): Store {
     const { choices } = this.#world;
     if (choices.whether('store accident', 0.25)) {
@@ -130,7 +130,7 @@ export class Disk {
     const after = choices.among('store answers after', latencies);
     return this.#world
       .later(before, program, what, work)
-      .finally(() => this.#world.later(after, program, `is told about: ${what}`, () => {}))
+      .finally(() => this.#world.later(after, program, `completed: ${what}`, () => {}))
       .finally(() => program.cross('stored'));
   }
 
@@ -157,7 +157,7 @@ export class Disk {
       throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
     };
     switch (fault) {
-      case 'throws at once':
+      case 'throws immediately':
         return broken();
       case 'fails':
         return this.#world.later(5, program, `fails: ${what}`, broken);
@@ -167,7 +167,7 @@ export class Disk {
         work();
         return never();
       case 'hangs and commits later':
-        // What is on its way to the disk arrives even when nobody waits for it any more.
+        // A pending write is completed even if the program no longer waits for it.
         this.#world.after(storeTimeoutMs + 500, this.#elsewhere, `commits after all: ${what}`, () => {
           try {
             work();
@@ -199,7 +199,7 @@ export class Disk {
       const event: Event = JSON.parse(line);
       const seq = session.lines.length + offset + 1;
       if (event.seq !== seq) {
-        this.#world.violate('log order', `event ${event.seq} (${event.type}) comes where ${seq} belongs`);
+        this.#world.violate('log order', `event ${event.seq} (${event.type}) was appended instead of ${seq}`);
         throw sequenceGap(sessionId, event.seq);
       }
     }

@@ -15,10 +15,10 @@ const manners: readonly (readonly [number, GateBehavior])[] = [
   [1, 'hangs'],
 ];
 
-/** What was allowed without asking anybody: the arguments as they may run. */
+/** The calls allowed without an approval, with their permitted arguments. */
 export type Permits = Map<unknown, Readonly<Record<string, unknown>>>;
 
-/** A gate of one program that judges by chance and keeps what it has allowed, by the number of the call. */
+/** Returns a gate for one program that decides at random and records what it allowed, by call number. */
 export function gatekeeper(world: World, program: Program, permits: Permits): Gate {
   return (call, { signal }) => {
     if (!program.alive) return never();
@@ -41,6 +41,6 @@ export function gatekeeper(world: World, program: Program, permits: Permits): Ga
     if (manner === 'hangs') return never();
     if (!world.choices.whether('gate takes time', 0.3)) return decide();
     const ms = world.choices.pick('gate takes', [30, 900, 60_000]);
-    return world.later(ms, program, `the gate has thought about call ${n}`, decide);
+    return world.later(ms, program, `the gate decides about call ${n}`, decide);
   };
 }

@@ -9,31 +9,31 @@ import { summaryOf } from '../scenario/record.ts';
 import type { BlobLocation } from '../scenario/routine.ts';
 import { latestLook, placesLeftOut, readingTool, repeatable } from '../scenario/routine.ts';
 
-/** Why a call must never run. */
+/** The reason why a call must never run. */
 export type Flaw = 'json' | 'array' | 'schema' | 'prototype' | 'unknown tool' | 'not released';
 
-/** A call as the model made it. */
+/** A call made by the model. */
 export interface MadeCall {
-  /** Stands in the arguments, so that the call is known wherever it turns up. */
+  /** A number in the arguments that identifies the call everywhere. */
   readonly n: number;
   readonly toolName: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly flaw?: Flaw;
 }
 
-/** What every answer to one request is made of. */
+/** The input of every response to one request. */
 export interface Thought {
-  /** Unique in the simulation: the answer's model is named after it. */
+  /** Unique in the simulation. It is part of the model name of the response. */
   readonly request: number;
   readonly read: ReadRequest;
-  /** Size of the request. */
+  /** Size of the request in tokens. */
   readonly bytes: number;
 }
 
-/** The tool that answers are given by where a shape is wanted and the service cannot enforce it. */
+/** The tool that returns structured output if the service does not support schemas. */
 export const answerTool = 'answer';
 
-/** What the model says: chance, in the shape of answers. */
+/** A simulated model with random responses. */
 export class Mind {
   readonly #choices: Choices;
   readonly #seed: number;
@@ -41,14 +41,17 @@ export class Mind {
   readonly #made = new Map<number, MadeCall>();
   #count = 0;
 
-  /** @param isEager begins its work with calls, as a rule. */
+  /**
+   *
+   * @param isEager true if it usually starts with tool calls.
+   */
   constructor(choices: Choices, seed: number, isEager = false) {
     this.#choices = choices;
     this.#seed = seed;
     this.#isEager = isEager;
   }
 
-  /** The call with this number. */
+  /** Returns the call with this number. */
   call(n: unknown): MadeCall | undefined {
     return typeof n === 'number' ? this.#made.get(n) : undefined;
   }
@@ -88,7 +91,7 @@ export class Mind {
     return this.#calling(thought, [this.#call(`call_${thought.request}`, answerTool, true)]);
   }
 
-  /** An answer that is nothing but calls. */
+  /** Returns a response that consists only of calls. */
   #calling(thought: Thought, blocks: readonly ScriptBlock[]): ScriptAnswer {
     return {
       blocks,
@@ -98,7 +101,7 @@ export class Mind {
     };
   }
 
-  /** What models do without thinking: look once more, and read on where something was left out. */
+  /** Repeats the last call or reads an offloaded part, as models do. */
   #habit({ read, request }: Thought): ScriptBlock[] | undefined {
     const choices = this.#choices;
     if (read.toolChoice === 'none') return undefined;
@@ -119,7 +122,7 @@ export class Mind {
     );
   }
 
-  /** Nothing was wrong with the call that these are the arguments of. */
+  /** Checks that the call with these arguments was valid. */
   #isFit(input: unknown): boolean {
     const made = isObject(input) ? this.call(input['n']) : undefined;
     return made !== undefined && made.flaw === undefined;
@@ -137,7 +140,7 @@ export class Mind {
     return JSON.stringify({ ...args, ...defined({ bytes }) });
   }
 
-  /** What a compaction asks for; mostly it gets it. */
+  /** Returns a response to a summary request, which is usually a summary. */
   #notes(thought: Thought): ScriptAnswer {
     const stop = this.#choices.among<StopReason>('notes', [
       [9, 'complete'],
@@ -186,7 +189,7 @@ export class Mind {
     return callBlock(id, name, inputOf(args, flaw));
   }
 
-  /** Counts that a service could give: input never above what the request can weigh. */
+  /** Returns plausible token counts: input never exceeds the size of the request. */
   #usage({ bytes, read }: Thought, blocks: readonly ScriptBlock[]): Usage {
     const size = blocks.reduce((sum, block) => sum + ('text' in block ? block.text : block.input).length, 0);
     const inputTokens = Math.ceil(bytes / 4);
@@ -203,7 +206,7 @@ export class Mind {
   }
 }
 
-/** A request without tools can only be for a summary: runs declare theirs whatever they want. */
+/** A request without tools is a summary request, because runs always declare their tools. */
 export function isForNotes(read: ReadRequest): boolean {
   return read.tools.length === 0;
 }
@@ -222,7 +225,7 @@ const eager: readonly (readonly [number, ResponseKind])[] = [
   [10, 'complete'],
   [90, 'calls'],
 ];
-/** Told to make no calls, most models make none. */
+/** If calls are forbidden, the model usually makes none. */
 const closing: readonly (readonly [number, ResponseKind])[] = [[65, 'complete'], [25, 'calls'], ...odd];
 
 const flaws: readonly (readonly [number, Flaw | undefined])[] = [

@@ -12,20 +12,23 @@ import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
 import type { Mind } from './mind.ts';
 
-/** A request that reached the service, and what of the answer reached the client. */
+/** A request that reached the service, and the part of the response that reached the client. */
 export interface Served {
-  /** From 1 on. */
+  /** Request number, counted from 1. */
   readonly request: number;
   readonly program: Program;
   readonly answer: ScriptAnswer;
   readonly serving: ServedResponse;
-  /** Bytes of the body that the client was given. */
+  /** Number of body bytes sent to the client. */
   arrived: number;
-  /** The same without a piece in the midst of which the client left: it need not have looked at the rest. */
+  /**
+   * Number of body bytes without the chunk in which the client disconnected, because the client may have
+   * ignored the rest of it.
+   */
   surely: number;
 }
 
-/** The model's service: it takes every request, refuses bad histories, and knows what each has cost. */
+/** The model service: it accepts every request, rejects invalid histories and records the cost of each. */
 export class ModelService {
   readonly #world: World;
   readonly #mind: Mind;
@@ -39,22 +42,22 @@ export class ModelService {
     this.#weather = weather;
   }
 
-  /** The requests of a program, in order. */
+  /** Returns the requests of a program, in order. */
   of(program: Program): readonly Served[] {
     return this.#served.filter((served) => served.program === program);
   }
 
-  /** The request that the answer of this model belongs to. */
+  /** Returns the request whose response has this model. */
   ofModel(model: string): Served | undefined {
     return this.#served.find(({ answer }) => answer.model === model);
   }
 
-  /** From here on every request is answered well. */
+  /** Makes the service respond normally from now on. */
   calm(): void {
     this.#calm = true;
   }
 
-  /** The way to the service for one program. */
+  /** Returns the transport to the service for one program. */
   transport(program: Program): Transport {
     return (request) => {
       if (!program.alive) return never();
@@ -72,7 +75,7 @@ export class ModelService {
     this.#world.expect(
       refusal === undefined,
       'P12 wire',
-      () => `the service refuses request ${request}: ${refusal?.body}`,
+      () => `the service rejected request ${request}: ${refusal?.body}`,
     );
     const read = scriptTesting.read(asked);
     const answer = this.#mind.answer({ request, read, bytes: text.length });
@@ -84,12 +87,12 @@ export class ModelService {
   }
 }
 
-/** What the client has heard of an answer. */
+/** Returns what the client received of a response. */
 export function heardOf({ serving, arrived }: Served): ReceivedResponse {
   return heardUpTo(serving, arrived);
 }
 
-/** What an answer that was of no use has cost: at least and at most. */
+/** Returns the minimum and maximum cost of a failed response. */
 export function wastedBy({ serving, arrived, surely }: Served): readonly [least: Usage, most: Usage] {
   if (serving.frames.length === 0) return [noUsage, noUsage];
   return [wastedIn(heardUpTo(serving, surely)), wastedIn(heardUpTo(serving, arrived))];
@@ -99,7 +102,7 @@ function heardUpTo({ frames }: ServedResponse, bytes: number): ReceivedResponse 
   return heardFrom(frames.filter(({ end }) => end <= bytes).map(({ payload }) => payload));
 }
 
-/** One connection: it moves when the world lets it, and ends when the client leaves. */
+/** A simulated connection. The world schedules its steps, and it ends when the client disconnects. */
 class ServiceConnection implements RawResponse {
   readonly #world: World;
   readonly #served: Served;
@@ -140,12 +143,17 @@ class ServiceConnection implements RawResponse {
     return new Promise((resolve, reject) => {
       this.#break = reject;
       if (serving.head === undefined && serving.ending === undefined) return;
-      this.#cancel = this.#world.after(serving.headMs, this.#program, `head of answer ${request}`, () => {
-        this.#program.cross('head');
-        if (serving.head !== undefined) return resolve(this);
-        this.#close();
-        reject(Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' }));
-      });
+      this.#cancel = this.#world.after(
+        serving.headMs,
+        this.#program,
+        `headers of response ${request}`,
+        () => {
+          this.#program.cross('head');
+          if (serving.head !== undefined) return resolve(this);
+          this.#close();
+          reject(Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' }));
+        },
+      );
     });
   }
 
@@ -170,7 +178,7 @@ class ServiceConnection implements RawResponse {
     this.#cancel = this.#world.after(
       value.afterMs,
       this.#program,
-      `answer ${this.#served.request}: ${what}`,
+      `response ${this.#served.request}: ${what}`,
       () => this.#move(value),
     );
   }
@@ -189,7 +197,7 @@ class ServiceConnection implements RawResponse {
     if (bytes !== undefined) {
       this.#served.arrived += bytes.length;
       this.#give(bytes);
-      // Whoever is told to stop in the midst of a piece leaves the rest of it unread.
+      // A client that is stopped in the middle of a chunk does not read the rest of it.
       if (this.#open || !this.#signal.aborted) this.#served.surely = this.#served.arrived;
     }
     if (this.#open) this.#next();

@@ -31,70 +31,70 @@ const parameters: JsonObject = {
 };
 
 type ToolBehavior =
-  | 'returns at once'
+  | 'returns immediately'
   | 'returns later'
   | 'throws'
   | 'rejects later'
-  | 'hangs until told to stop'
-  | 'hangs for ever'
+  | 'hangs until stopped'
+  | 'hangs forever'
   | 'returns far too late'
   | 'rejects far too late'
-  | 'returns a lot'
-  | 'returns nonsense'
+  | 'returns a long output'
+  | 'returns an invalid value'
   | 'reports'
   | 'reports after its end'
   | 'stops the run'
-  | 'speaks to the run'
-  | 'sees nothing new'
-  | 'sees something new';
+  | 'steers the run'
+  | 'returns the same again'
+  | 'returns something new';
 
 const manners: readonly (readonly [number, ToolBehavior])[] = [
-  [30, 'returns at once'],
+  [30, 'returns immediately'],
   [30, 'returns later'],
   [5, 'throws'],
   [5, 'rejects later'],
-  [3, 'hangs until told to stop'],
-  [2, 'hangs for ever'],
+  [3, 'hangs until stopped'],
+  [2, 'hangs forever'],
   [2, 'returns far too late'],
   [2, 'rejects far too late'],
-  [2, 'returns a lot'],
-  [3, 'returns nonsense'],
+  [2, 'returns a long output'],
+  [3, 'returns an invalid value'],
   [4, 'reports'],
   [2, 'reports after its end'],
   [1, 'stops the run'],
-  [2, 'speaks to the run'],
+  [2, 'steers the run'],
 ];
 
-/** Where long output is put away. */
-const wordy: typeof manners = [...manners, [30, 'returns a lot']];
+/** Actions of tools with long output, which is offloaded. */
+const wordy: typeof manners = [...manners, [30, 'returns a long output']];
 
-/** Of tools that are used again and again. */
+/** Actions of tools that may be called repeatedly. */
 const looks: readonly (readonly [number, ToolBehavior])[] = [
-  [80, 'sees nothing new'],
-  [5, 'sees something new'],
+  [80, 'returns the same again'],
+  [5, 'returns something new'],
   [5, 'throws'],
   [2, 'returns later'],
-  [6, 'speaks to the run'],
-  [2, 'returns a lot'],
+  [6, 'steers the run'],
+  [2, 'returns a long output'],
 ];
 
-/** What tools may do to the run that they are in. */
+/** Actions of a tool on its own run. */
 export interface Insider {
   stop(record: SimulatedRun): void;
   speak(record: SimulatedRun): void;
 }
 
-/** What the tools of one program need to know. */
+/** The context of the tools of one program. */
 export interface Bench {
   readonly current: () => SimulatedRun;
-  /** What the program's gate has allowed; absent without a gate. */
+  /** The calls that the gate allowed; undefined without a gate. */
   readonly permits: Permits | undefined;
   readonly scheduling: 'parallel' | 'sequential';
-  /** Whether long output is put away. */
+  /** True if long output is offloaded. */
   readonly spills: boolean;
 }
 
-/** The tools, and what they have really done: the outside world keeps no secrets from the one who checks. */
+/** The tools, and a record of what they really did, for the checks. */
 export class Workshop {
   readonly #world: World;
   readonly #mind: Mind;
@@ -110,7 +110,7 @@ export class Workshop {
     this.#insider = insider;
   }
 
-  /** The tools of one program. */
+  /** Returns the tools of one program. */
   tools(bench: Bench): Tool[] {
     return kinds.map((kind) =>
       defineTool({
@@ -144,7 +144,7 @@ export class Workshop {
     return noted(execution, () => this.#behave(manner, execution, context));
   }
 
-  /** Everything that must be so when a tool begins. */
+  /** Checks all conditions that must hold when a tool starts. */
   #check(
     execution: Execution,
     kind: SimulatedToolKind,
@@ -154,21 +154,21 @@ export class Workshop {
   ): void {
     const { n, record } = execution;
     const expect = (condition: boolean, rule: string, what: string) =>
-      this.#world.expect(condition, rule, `${kind.name} begins call ${n}, ${what}`);
+      this.#world.expect(condition, rule, `${kind.name} starts call ${n}, ${what}`);
     const call = this.#mind.call(n);
-    expect(call !== undefined && call.toolName === kind.name, 'P9 call', 'which nobody made');
-    expect(call?.flaw === undefined, 'P9 arguments', `which is no good: ${call?.flaw}`);
-    expect(record.result === undefined, 'P4 end', 'though the run is over');
-    expect(record.stops.length === 0, 'P3 stop', 'though the run was told to stop');
+    expect(call !== undefined && call.toolName === kind.name, 'P9 call', 'which the model did not make');
+    expect(call?.flaw === undefined, 'P9 arguments', `which is invalid: ${call?.flaw}`);
+    expect(record.result === undefined, 'P4 end', 'although the run has ended');
+    expect(record.stops.length === 0, 'P3 stop', 'although the run was stopped');
     const before = repeatable.has(kind.name) ? [] : this.#executions.filter((other) => other.n === n);
-    expect(kind.effect !== 'once' || before.length === 0, 'P9 once', 'which has run before');
-    expect(!before.some((other) => other.record === record), 'P9 once', 'which has run in this run');
-    expect((this.#keys.get(idempotencyKey) ?? n) === n, 'P9 key', `with the key of another`);
+    expect(kind.effect !== 'once' || before.length === 0, 'P9 once', 'which has already run');
+    expect(!before.some((other) => other.record === record), 'P9 once', 'which has already run in this run');
+    expect((this.#keys.get(idempotencyKey) ?? n) === n, 'P9 key', `with the key of another call`);
     this.#keys.set(idempotencyKey, n);
     const events = this.#eventsAbout(record.sessionId);
     const isStarted = events.some((event) => event.type === 'tool_started' && event.arguments['n'] === n);
-    expect(isStarted, 'P13 intent', 'and its start is not committed');
-    expect(allows(events, n, args, bench.permits), 'P9 gate', 'which nobody has allowed');
+    expect(isStarted, 'P13 intent', 'whose start is not committed');
+    expect(allows(events, n, args, bench.permits), 'P9 gate', 'which was not allowed');
     for (const other of record.executions) {
       if (other.settled !== undefined || other.signal.aborted) continue;
       expect(mayRunBeside(kind, other, bench), 'scheduling', `while ${other.toolName} runs call ${other.n}`);
@@ -190,15 +190,15 @@ export class Workshop {
       throw new Error(`call ${n} failed ${mark(`result ${n}`)}`);
     };
     const later = <Value>(ms: number, value: () => Value) =>
-      this.#world.later(ms, program, `call ${n} comes to its end`, () => {
+      this.#world.later(ms, program, `call ${n} ends`, () => {
         program.cross('tool done');
         return value();
       });
     switch (manner) {
-      case 'returns at once':
-      case 'sees nothing new':
+      case 'returns immediately':
+      case 'returns the same again':
         return result;
-      case 'sees something new':
+      case 'returns something new':
         return `${result}, and now ${this.#executions.length} things`;
       case 'returns later':
         return later(this.#world.choices.pick('tool takes', [10, 0, 1, 2_990, 60_000]), () => result);
@@ -206,19 +206,19 @@ export class Workshop {
         return fail();
       case 'rejects later':
         return later(10, fail);
-      case 'hangs until told to stop':
+      case 'hangs until stopped':
         return new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error(`call ${n} was stopped`)), { once: true });
         });
-      case 'hangs for ever':
+      case 'hangs forever':
         return never();
       case 'returns far too late':
         return later(700_000, () => result);
       case 'rejects far too late':
         return later(700_000, fail);
-      case 'returns a lot':
+      case 'returns a long output':
         return `${result}${'.'.repeat(this.#world.choices.pick('how much', [3_000, 3_000, 300_000]))}`;
-      case 'returns nonsense':
+      case 'returns an invalid value':
         return nonsense(this.#world.choices.between('nonsense', 0, 4));
       case 'reports':
         progress(`Call ${n} is half done.`);
@@ -229,14 +229,14 @@ export class Workshop {
       case 'stops the run':
         this.#insider.stop(record);
         return later(5, () => result);
-      case 'speaks to the run':
+      case 'steers the run':
         this.#insider.speak(record);
         return result;
     }
   }
 }
 
-/** Notes how an execution ends, unless it was told to stop before. */
+/** Records how an execution ends, unless it was stopped before. */
 function noted(execution: Execution, behave: () => unknown): unknown {
   const note = (how: 'value' | 'error') => {
     if (!execution.signal.aborted) execution.settled = how;
@@ -275,7 +275,9 @@ function mayRunBeside(kind: SimulatedToolKind, other: Execution, { scheduling }:
   return !(kind.locks ?? []).some((lock) => beside.locks?.includes(lock));
 }
 
-/** The gate let the call through as it is, or the first decision about it was a person's permission. */
+/**
+ * Checks that the gate allowed the call unchanged, or that the first decision was an approval by the user.
+ */
 function allows(
   events: readonly Event[],
   n: number,
@@ -285,7 +287,7 @@ function allows(
   if (permits === undefined) return true;
   const permitted = permits.get(n);
   if (permitted !== undefined) return JSON.stringify(permitted) === JSON.stringify(args);
-  // A call that is made again is asked about again.
+  // A repeated call needs a new approval.
   const asked = events.findLast((event) => event.type === 'approval_requested' && event.arguments['n'] === n);
   if (asked?.type !== 'approval_requested') return false;
   const decided = events.find(
