@@ -1,5 +1,5 @@
-// A process that does a run and kills itself at the given moment of its writes, counted from 1. At the end it says
-// how many there were.
+// Performs a run and kills its process at the given moment of its writes, counted from 1. At the end it
+// prints the number of moments.
 import { crashFiles, crashRun } from './crash-kit.ts';
 
 const [folder = '', seed = '0', killAt = '0'] = process.argv.slice(2);

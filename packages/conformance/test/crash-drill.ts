@@ -11,27 +11,27 @@ import { build } from 'esbuild';
 import { crashFiles, crashRun } from './crash-kit.ts';
 
 export interface CrashDrillOptions {
-  /** Which run. Default 0. */
+  /** Seed of the run. Default 0. */
   readonly seed?: number;
-  /** Kills the process that goes on as well, at every so manieth moment of its own. Default: not at all. */
+  /** Also kills the resuming process, at every nth moment of its own. Default: never. */
   readonly again?: number;
-  /** How many processes at a time. Default 3. */
+  /** Maximum number of parallel processes. Default 3. */
   readonly parallel?: number;
 }
 
-/** What was done, when everything held. */
+/** The counts of a successful drill. */
 export interface CrashFigures {
-  /** Moments of the writes of the whole run: before and after each, and before each commit. */
+  /** Number of moments of the run's writes: before and after each, and before each commit. */
   readonly points: number;
-  /** Processes that were killed. */
+  /** Number of killed processes. */
   readonly kills: number;
-  /** Calls of tools that must not run twice, of which it is not known whether they ran. */
+  /** Number of calls with an unknown outcome, of tools that must not run twice. */
   readonly unknown: number;
 }
 
 /**
- * Kills a run before and after every write, and lets another process go on each time.
- * @throws Error that says what did not hold, and where.
+ * Kills a run before and after every write and resumes it in another process each time.
+ * @throws Error with the failed condition and its position.
  */
 export async function drillCrashes(options: CrashDrillOptions = {}): Promise<CrashFigures> {
   const { seed = 0, again, parallel = 3 } = options;
@@ -56,7 +56,7 @@ export async function drillCrashes(options: CrashDrillOptions = {}): Promise<Cra
   }
 }
 
-/** A child as one file: to load the sources anew for each process would take most of the time. */
+/** The child process as one file: loading all sources for each process would take most of the time. */
 export async function bundled(home: string, source: string): Promise<string> {
   const outfile = join(home, 'child.mjs');
   await build({
@@ -84,7 +84,7 @@ class Drill {
     this.#seed = seed;
   }
 
-  /** Runs a process to its end, or until it kills itself, and gives the moments that it counted. */
+  /** Runs a process until it ends or kills itself. Returns the number of moments it counted. */
   async run(name: string, killAt: number): Promise<number> {
     const folder = join(this.#home, name);
     mkdirSync(folder, { recursive: true });
@@ -103,7 +103,7 @@ class Drill {
     return Number(said);
   }
 
-  /** Kills one process after the other, then goes on to the end and looks at what has become of it. */
+  /** Kills processes one after another, then resumes the run to its end and checks the result. */
   async crash(killAt: readonly number[]): Promise<void> {
     const name = killAt.join('-');
     for (const at of killAt) await this.run(name, at);
@@ -119,18 +119,18 @@ class Drill {
       if (!holds) throw new Error(`${where}: ${what}`);
     };
     const { status, messages } = await crashRun(files, this.#seed, () => {});
-    hold(status === 'complete', `the run ends as ${status}`);
+    hold(status === 'complete', `the run ended as ${status}`);
     assertValidHistory(messages);
     const store = sqliteStore(files.store);
     const events = await store.read('one');
     await store.close();
     hold(
       events.every(({ seq }, index) => seq === index + 1),
-      'the places have gaps',
+      'the sequence numbers have gaps',
     );
     for (const shown of linesOf(files.shown)) {
       const { seq } = JSON.parse(shown) as Event;
-      hold(JSON.stringify(events[seq - 1]) === shown, `event ${seq} was shown and is lost, or another one`);
+      hold(JSON.stringify(events[seq - 1]) === shown, `event ${seq} was emitted but is lost or different`);
     }
     const ran = linesOf(files.effects);
     const once = ran.filter((line) => line.startsWith('once '));
@@ -143,14 +143,14 @@ class Drill {
       );
       hold(
         isUnknown || ran.some((line) => line.endsWith(` ${place}`)),
-        `${place} has a result and never ran`,
+        `${place} has a result but never ran`,
       );
     }
     this.unknown += resultTexts(messages).filter((text) => text.includes('outcome is unknown')).length;
     const left = readdirSync(folder).filter(
       (file) => !/^(sessions\.db(-made)?|effects\.txt|shown\.jsonl)$/.test(file),
     );
-    hold(left.length === 0, `files are left behind: ${left.join(', ')}`);
+    hold(left.length === 0, `files were not removed: ${left.join(', ')}`);
   }
 }
 

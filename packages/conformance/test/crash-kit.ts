@@ -6,7 +6,7 @@ import type { OnWrite } from '@cobbler/agent/node';
 import { sqliteStore } from '@cobbler/agent/node';
 import { calls, scriptedModel, seededRandom, textResponse } from '@cobbler/agent/testing';
 
-/** The files of one crash: the store, what the tools did, what was shown. */
+/** The files of one crash drill: the store, the effects of the tools, the emitted events. */
 export interface CrashFiles {
   readonly store: string;
   readonly effects: string;
@@ -24,7 +24,7 @@ export function crashFiles(folder: string): CrashFiles {
 const effects = { read: 'read', set: 'idempotent', write: 'once', bad: 'once' } as const;
 const names = ['read', 'set', 'write', 'bad'] as const;
 
-/** What the model says: the same for the same seed. The first is a plain one with every kind of tool. */
+/** Returns the script of the model, the same for the same seed. The first one uses every kind of tool. */
 function scriptOf(seed: number): ModelResponse[] {
   if (seed === 0)
     return [calls(['read', 'read']), calls(['write', 'set', 'read', 'write']), textResponse('Done.')];
@@ -35,7 +35,7 @@ function scriptOf(seed: number): ModelResponse[] {
   return [...turns, textResponse('Done.')];
 }
 
-/** Goes by the conversation alone, as a model does, so that any process can go on. */
+/** Depends only on the conversation, as a model does, so that any process can continue. */
 function agentOf(seed: number): Agent {
   const script = scriptOf(seed);
   return {
@@ -47,7 +47,7 @@ function agentOf(seed: number): Agent {
   };
 }
 
-/** Tools that write down what they do where a crash cannot undo it. */
+/** Returns tools that record their effects where a crash cannot undo them. */
 function toolsOf(files: CrashFiles): Tool[] {
   return names.map((name) =>
     defineTool({
@@ -64,7 +64,7 @@ function toolsOf(files: CrashFiles): Tool[] {
   );
 }
 
-/** Begins the run, or goes on with it when it has begun, and closes the store. */
+/** Starts the run, or resumes it if it has started, and closes the store. */
 export async function crashRun(files: CrashFiles, seed: number, onWrite: OnWrite): Promise<RunResult> {
   const store = sqliteStore(files.store, { onWrite });
   const executor = new Executor({ agent: agentOf(seed), tools: toolsOf(files), store });

@@ -7,13 +7,13 @@ import { afterAll, describe, it } from 'vitest';
 import { executorContract } from '../src/executor/executor-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 
-// In memory where the system has such a folder: what a power cut would do is nothing to this test.
+// In memory if the system has such a directory: this test does not cover power cuts.
 const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const folder = mkdtempSync(join(disk, 'cobbler-executor-'));
 const opened: SessionStore[] = [];
 let places = 0;
 
-/** A new store; a copy of an empty one, which takes less time than making one. */
+/** Returns a new store from a copy of an empty one, which is faster than creating one. */
 function newStore(): SessionStore {
   const place = join(folder, String(places++));
   cpSync(join(folder, 'empty'), place, { recursive: true });
@@ -25,9 +25,9 @@ function newStore(): SessionStore {
 await sqliteStore(join(folder, 'empty', 'sessions.db')).close();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the executor over the SQLite store', () => {
+describe('the executor with the SQLite store', () => {
   const cases = executorContract({ name: 'sqlite', store: newStore });
-  // It answers later by itself: to slow it down adds nothing.
+  // The store is asynchronous itself, so a slowed-down one adds nothing.
   describeContract(
     cases
       .filter(({ name }) => !name.includes('(slow store)'))

@@ -3,6 +3,6 @@ import { describe, it } from 'vitest';
 import { executorContract } from '../src/executor/executor-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 
-describe('the executor over the memory store', () => {
+describe('the executor with the memory store', () => {
   describeContract(executorContract({ name: 'memory', store: () => memoryStore() }), { describe, it });
 });

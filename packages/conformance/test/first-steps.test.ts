@@ -4,7 +4,7 @@ import { firstSteps } from '../src/report/first-steps.ts';
 const problem = (message: string) => ({ group: 'answers', name: 'a case', message });
 
 describe('the first steps of a new package', () => {
-  it('are at most three parts, in the order in which they are best written, each once', () => {
+  it('are at most three parts, in the recommended order, each once', () => {
     const steps = firstSteps([
       problem('src/wire.ts, fault: read the failure.'),
       problem('src/testing/index.ts, read: give the request back.'),
@@ -20,7 +20,7 @@ describe('the first steps of a new package', () => {
     expect(steps).toHaveLength(5);
   });
 
-  it('are none where all parts are written', () => {
+  it('are empty if all parts are written', () => {
     expect(firstSteps([problem('expected 2, got 3')])).toEqual([]);
   });
 });

@@ -9,14 +9,14 @@ describe.each(gateDoors)('the gate contract at $name [P21]', (door) =>
 );
 
 describe('a verdict [P21]', () => {
-  it('says what it had to be when it is none', () => {
+  it('explains what an invalid verdict must be', () => {
     expect(readVerdict({ type: 'yes' })).toEqual({
       type: 'deny',
       message: expect.stringMatching(/returned type "yes"\. It must return \{ type: 'allow' \}/),
     });
   });
 
-  it('that asks is an ask, and keeps an interrupt of a deny', () => {
+  it('accepts an ask, and keeps the interrupt of a deny', () => {
     expect(readVerdict({ type: 'ask' })).toEqual({ type: 'ask' });
     expect(readVerdict({ behavior: 'deny', message: 'Stop.', interrupt: true })).toEqual({
       type: 'deny',
@@ -25,7 +25,7 @@ describe('a verdict [P21]', () => {
     });
   });
 
-  it('that comes after the question was taken back denies', async () => {
+  it('denies if it arrives after the request was withdrawn', async () => {
     const stop = new AbortController();
     const answer = askForVerdict(async () => {
       stop.abort();
@@ -34,7 +34,7 @@ describe('a verdict [P21]', () => {
     expect((await answer).type).toBe('deny');
   });
 
-  it('has arguments that share nothing with what was given', () => {
+  it('shares no objects with the returned arguments', () => {
     const given = { command: 'date', deep: { list: [1, -0] } };
     const verdict = readVerdict({ type: 'allow', arguments: given });
     given.deep.list.push(2);

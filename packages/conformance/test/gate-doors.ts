@@ -19,7 +19,7 @@ import type { GateDoor } from '../src/gate/gate-contract.ts';
 
 const call = { command: 'date', options: { utc: true }, list: ['a'] } as const;
 
-/** A tool that keeps what it was run with. */
+/** A tool that records the arguments of its runs. */
 function runner(): { readonly tool: Tool; readonly ran: Record<string, unknown>[] } {
   const ran: Record<string, unknown>[] = [];
   const execute = (args: Record<string, unknown>) => {
@@ -44,7 +44,7 @@ function door(name: string, play: (gate: Gate, tool: Tool) => Promise<unknown>):
 
 const agent = () => scriptedAgent([{ calls: [{ name: 'run', arguments: structuredClone(call) }] }, 'Done.']);
 
-/** Where the loop asks a gate. */
+/** The places where the loop calls a gate. */
 export const gateDoors: readonly GateDoor[] = [
   door('the loop', async (gate, tool) => {
     await new Executor({ agent: agent(), tools: [tool], gate }).run('Go.');
@@ -54,7 +54,7 @@ export const gateDoors: readonly GateDoor[] = [
     await harness.prompt('Go.');
     await harness.close();
   }),
-  door('a gate on a tape', async (gate, tool) => {
+  door('a recorded gate', async (gate, tool) => {
     const script: MockReply[] = [
       replies(scriptResponse([callBlock('c1', 'run', structuredClone(call))])),
       replies(scriptResponse(['Done.'])),

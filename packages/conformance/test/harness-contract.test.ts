@@ -3,6 +3,6 @@ import { harnessContract } from '../src/harness/harness-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { local } from './local-harness-subject.ts';
 
-describe('a harness over the local loop', () => {
+describe('a harness with the local loop', () => {
   describeContract(harnessContract(local), { describe, it });
 });

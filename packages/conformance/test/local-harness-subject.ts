@@ -3,7 +3,7 @@ import type { HarnessSubject } from '../src/harness/environment.ts';
 import { refusingStore } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';
 
-/** A conversation over the local loop, for `harnessContract`. */
+/** A conversation with the local loop, for `harnessContract`. */
 export const local: HarnessSubject = {
   name: 'local',
   capabilities: { tools: true, gate: true, steer: true, fork: true, deltas: true },

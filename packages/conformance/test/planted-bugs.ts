@@ -1,12 +1,12 @@
-/** A mistake in the loop or the kit, as somebody might make it. The simulation must find every one of them. */
+/** A planted bug in the loop or in `createAgent`. The simulation must detect every one. */
 export interface PlantedBug {
   readonly name: string;
-  /** Below the package's folder. */
+  /** Path within the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What goes wrong because of it. */
+  /** The consequence of the bug. */
   readonly why: string;
 }
 
@@ -22,7 +22,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: log,
     find: 'this.#queue.push(...events);',
     replace: 'this.#queue = [...events];',
-    why: 'of two results that come while the store is busy only the second is written',
+    why: 'of two results that arrive while the store is busy, only the second is written',
   },
   {
     name: 'double append',
@@ -30,14 +30,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'return pending === undefined ? undefined : this.#inTime(pending).catch(failed);',
     replace:
       'return pending === undefined ? undefined : this.#inTime(pending.catch(() => store.append(sessionId, batch, { epoch: this.#epoch ?? 0 }))).catch(failed);',
-    why: 'an append that failed is made again, though it may have been committed',
+    why: 'a failed append is repeated, although it may have been committed',
   },
   {
     name: 'leaked timer',
     file: toolRun,
     find: '      cancelTimeout();\n      cancelGrace();\n      stopWatching',
     replace: '      cancelGrace();\n      stopWatching',
-    why: 'the time limit of a tool runs on after the tool has ended',
+    why: 'the time limit of a tool continues after the tool has ended',
   },
   {
     name: 'leaked listener',
@@ -51,7 +51,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: drive,
     find: "stop === undefined ? wanted : { type: 'finish', status: stop }",
     replace: 'wanted',
-    why: 'a cancel that comes while the end is being decided is beaten by a late success',
+    why: 'a cancel during the decision about the end is overridden by a late success',
   },
   {
     name: 'result recorded for the wrong call',
@@ -59,7 +59,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'const call = callAt(state, event);\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
     replace:
       'const call = unanswered(state)[0];\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
-    why: 'results are given to the calls in the order in which they come',
+    why: 'results are assigned to the calls in the order in which they arrive',
   },
   {
     name: 'orphaned once call run again',
@@ -73,14 +73,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: drive,
     find: 'if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);',
     replace: 'this.#end(finish);',
-    why: 'what is said while the end is being decided is never answered',
+    why: 'a message sent during the decision about the end never gets a response',
   },
   {
     name: 'usage added twice on retry',
     file: 'src/provider/model-call.ts',
     find: 'usage: answer.usage,',
     replace: 'usage: addUsage(answer.usage, account.wasted),',
-    why: 'what failed attempts have wasted is counted as used as well',
+    why: 'tokens wasted by failed attempts are also counted as used',
   },
   {
     name: 'publish before commit',
@@ -94,28 +94,28 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'src/loop/approvals.ts',
     find: 'if (this.#taken.has(approvalId)) return false;',
     replace: '',
-    why: 'a second answer to the same question counts as well',
+    why: 'a second decision about the same approval counts as well',
   },
   {
     name: 'undecided call run',
     file: call,
     find: "if (approval?.decision === undefined) return { type: 'ask', ...job };",
     replace: "if (approval?.decision === undefined) return { type: 'run', ...job };",
-    why: 'a call about which a person was asked runs after a restart without an answer',
+    why: 'a call that needs an approval runs after a restart without a decision',
   },
   {
     name: 'written after the end',
     file: log,
     find: 'if (this.#closed) return false;\n',
     replace: '',
-    why: 'what a tool gives when its run is long over is still written',
+    why: 'a tool result that arrives long after the end of its run is still written',
   },
   {
     name: 'truncated answer taken',
     file: 'src/provider/exchange.ts',
     find: 'if (assembly.hasEnded) this.#succeed();\n    else',
     replace: 'if (assembly.steps > 0) this.#succeed();\n    else',
-    why: 'an answer that ends in the middle counts as whole',
+    why: 'a response that ends in the middle counts as complete',
   },
   {
     name: 'event shown twice',
@@ -123,90 +123,90 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
       '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.hear(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
-    why: 'a reader that a listener makes gets the event of that moment twice',
+    why: 'a reader created by a listener gets the current event twice',
   },
   {
     name: 'late end',
     file: drive,
     find: 'this.#log.leave();',
     replace: 'await this.#written;',
-    why: 'a store that takes its time holds up the end of a run whose time is over',
+    why: 'a slow store delays the end of a run whose time limit has passed',
   },
   {
     name: 'budget spent twice',
     file: 'src/interfaces/limits.ts',
     find: 'return this.#limits.tokens - this.#tokens - this.#heldTokens;',
     replace: 'return this.#limits.tokens - this.#tokens;',
-    why: 'runs side by side spend the same rest of a token limit',
+    why: 'parallel runs spend the same remaining tokens',
   },
   {
     name: 'turns spent twice',
     file: 'src/interfaces/limits.ts',
     find: 'this.#taken[what] += count;',
     replace: '',
-    why: 'runs side by side take the same rest of a limit on turns',
+    why: 'parallel runs take the same remaining turns',
   },
   {
-    name: 'tool begun after a stop',
+    name: 'tool started after a stop',
     file: toolRun,
     find: 'returned = job.tool.execute(',
     replace: 'await undefined;\n    returned = job.tool.execute(',
-    why: 'a tool that stops its run is followed by the tools beside it',
+    why: 'after a tool stops its run, parallel tools still start',
   },
   {
-    name: 'closing answer repeated',
+    name: 'closing response repeated',
     file: fold,
     find: 'if (state.closing === undefined) state.stopReason = undefined;',
     replace: 'state.stopReason = undefined;',
-    why: 'a run that has reached its limit is given another answer for every word that is said to it',
+    why: 'a run at its limit gets another response for every steering message',
   },
   {
     name: 'closing request allows calls',
     file: 'src/loop/request-model.ts',
     find: "config: closing ? { ...config.request, toolChoice: 'none' } : config.request,",
     replace: 'config: config.request,',
-    why: 'a run that has reached its limit is asked for more calls in closing',
+    why: 'a run at its limit is asked for more calls in the closing request',
   },
   {
-    name: 'circles never noticed',
+    name: 'repeats never noticed',
     file: 'src/events/repeat-policy.ts',
     find: 'if (batch === undefined || repeats < times) return false;',
     replace: 'if (batch === undefined || repeats <= times + 1) return false;',
-    why: 'the same turn is taken again and again until another limit ends it',
+    why: 'the same turn is repeated until another limit ends it',
   },
   {
-    name: 'a word is no progress',
+    name: 'steering does not count as progress',
     file: fold,
     find: '  forgetRepeats(state);\n  state.messages.push(...state.steering);',
     replace: '  state.messages.push(...state.steering);',
-    why: 'a run to which somebody has said something is ended for what it did before',
+    why: 'a run is ended for repeats from before a steering message',
   },
   {
-    name: 'output put away in vain',
+    name: 'output offloaded in vain',
     file: 'src/loop/tool-output.ts',
     find: 'spilled?.excerpt ?? cap(part.text, most)',
     replace: 'spilled?.excerpt ?? part.text',
-    why: 'where the blobs fail the whole output goes to the model, however long',
+    why: 'if the blob store fails, the whole output goes to the model, whatever its length',
   },
   {
-    name: 'read on from the beginning',
+    name: 'read from the beginning',
     file: 'src/context/offload.ts',
     find: 'return passage(part.bytes, offset, part.size);',
     replace: 'return passage(part.bytes, 0, part.size);',
-    why: 'what is read of an output is said to stand elsewhere',
+    why: 'a part of an output is returned with the wrong offset',
   },
   {
-    name: 'an excerpt of the wrong place',
+    name: 'excerpt with a wrong offset',
     file: 'src/context/offload.ts',
     find: 'words(between, sizeOf(head))',
     replace: 'words(between, sizeOf(head) + 1)',
-    why: 'whoever reads on misses what follows the head of an output',
+    why: 'a model that continues to read misses the text after the head of an output',
   },
   {
-    name: 'made smaller for ever',
+    name: 'endless compaction',
     file: 'src/loop/decide.ts',
     find: 'if (!compacted && exceedsTokens(',
     replace: 'if (exceedsTokens(',
-    why: 'a conversation that does not get small enough is never asked about again',
+    why: 'a conversation that stays too long is never sent again',
   },
 ];

@@ -7,7 +7,7 @@ describe('the memory runner', () => describeContract(runnerContract(memoryStand)
 
 describe('the SQLite runner', () => describeContract(runnerContract(sqliteStand), { describe, it }));
 
-test('no two cases of the contract have one name', () => {
+test('all cases of the contract have different names', () => {
   const names = runnerContract(memoryStand).map(({ group, name }) => `${group} ${name}`);
   expect(new Set(names).size).toBe(names.length);
 });

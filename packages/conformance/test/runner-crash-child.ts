@@ -1,5 +1,5 @@
-// A process that works on a run and kills itself at the given moment, counted from 1. At the end it says how many
-// there were.
+// Performs a run and kills its process at the given moment, counted from 1. At the end it prints the number
+// of moments.
 import { crashRoutine } from './runner-crash-kit.ts';
 
 const [folder = '', killAt = '0'] = process.argv.slice(2);

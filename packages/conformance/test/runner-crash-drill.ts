@@ -8,26 +8,28 @@ import { bundled } from './crash-drill.ts';
 import { crashOutput, crashRoutine, effectsOf, runnerFiles } from './runner-crash-kit.ts';
 
 export interface RunnerCrashOptions {
-  /** Kills at every so manieth moment. Default 1: at each. */
+  /** Kills at every nth moment. Default 1. */
   readonly every?: number;
-  /** Kills the process that goes on as well, at every so manieth moment of its own. Default: not at all. */
+  /** Also kills the resuming process, at every nth moment of its own. Default: never. */
   readonly again?: number;
-  /** How many processes at a time. Default 3. */
+  /** Maximum number of parallel processes. Default 3. */
   readonly parallel?: number;
 }
 
-/** What was done, when everything held. */
+/** The counts of a successful drill. */
 export interface RunnerCrashFigures {
-  /** Moments of the whole run: around each write and each step's effect, in sleeps and in waits. */
+  /**
+   * Number of moments of the whole run: around each write and each effect of a step, in sleeps and in waits.
+   */
   readonly points: number;
   readonly kills: number;
-  /** Steps that ran again, because they had not been recorded. */
+  /** Number of steps that ran again because they had not been recorded. */
   readonly repeated: number;
 }
 
 /**
- * Kills a process that works on a run at its moments, one after the other, and goes on with the run each time.
- * @throws Error that says what did not hold, and where.
+ * Kills a process that performs a run, once at each moment, and resumes the run each time.
+ * @throws Error with the failed condition and its position.
  */
 export async function drillRunnerCrashes(options: RunnerCrashOptions = {}): Promise<RunnerCrashFigures> {
   const { every = 1, again, parallel = 3 } = options;
@@ -58,7 +60,7 @@ export async function drillRunnerCrashes(options: RunnerCrashOptions = {}): Prom
   }
 }
 
-/** Runs a process to its end, or until it kills itself. */
+/** Runs a process until it ends or kills itself. */
 async function killed(
   child: string,
   folder: string,
@@ -76,7 +78,7 @@ async function killed(
   return { isKilled: signal === 'SIGKILL', points: Number(said) };
 }
 
-/** Goes on to the end and looks at what has become of it; gives how many steps ran again. */
+/** Resumes the run, checks the result and returns how many steps ran again. */
 async function goneOn(folder: string, kills: readonly number[]): Promise<number> {
   const where = `killed at ${kills.join(' and ')}`;
   const hold = (holds: boolean, what: string) => {
@@ -85,10 +87,13 @@ async function goneOn(folder: string, kills: readonly number[]): Promise<number>
   const recorded = recordedSteps(runnerFiles(folder).runs);
   const before = effectsOf(folder);
   const output = await crashRoutine(folder, () => {});
-  hold(JSON.stringify(output) === JSON.stringify(crashOutput), `the run gives ${JSON.stringify(output)}`);
+  hold(
+    JSON.stringify(output) === JSON.stringify(crashOutput),
+    `the output of the run is ${JSON.stringify(output)}`,
+  );
   const after = effectsOf(folder);
   for (const name of recorded)
-    hold(before.get(name)?.length === after.get(name)?.length, `${name} ran again though recorded`);
+    hold(before.get(name)?.length === after.get(name)?.length, `${name} ran again although it was recorded`);
   let repeated = 0;
   for (const [name, keys] of after) {
     hold(new Set(keys).size === 1, `${name} had several keys: ${keys.join(', ')}`);
@@ -97,11 +102,11 @@ async function goneOn(folder: string, kills: readonly number[]): Promise<number>
   }
   hold(after.size === 6, `these steps ran: ${[...after.keys()].join(', ')}`);
   const left = readdirSync(folder).filter((file) => !/^(runs\.db(-made)?|effects\.txt)$/.test(file));
-  hold(left.length === 0, `files are left behind: ${left.join(', ')}`);
+  hold(left.length === 0, `files were not removed: ${left.join(', ')}`);
   return repeated;
 }
 
-/** Steps that a dead process recorded; none when it did not come so far, and none of a run that is over. */
+/** Returns the steps recorded by a dead process. Empty if it recorded none, or if the run had ended. */
 function recordedSteps(file: string): string[] {
   if (!existsSync(file)) return [];
   const db = new DatabaseSync(file);
@@ -109,7 +114,7 @@ function recordedSteps(file: string): string[] {
     const rows = db.prepare("SELECT name FROM steps WHERE kind IN ('value', 'error')").all();
     return rows.map(({ name }) => String(name));
   } catch {
-    // It died before there was a table.
+    // The process died before it created the table.
     return [];
   } finally {
     db.close();

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { sqliteRunner } from '@cobbler/agent/node';
 import type { Routine, StepCall } from '@cobbler/agent/runner';
 
-/** The files of one crash: the journal, and what the steps did. */
+/** The files of one crash drill: the journal, and the effects of the steps. */
 export function runnerFiles(folder: string): { readonly runs: string; readonly effects: string } {
   return { runs: join(folder, 'runs.db'), effects: join(folder, 'effects.txt') };
 }
 
-/** What the run gives, however often it is killed. */
+/** The output of the run, however often it is killed. */
 export const crashOutput: readonly unknown[] = [1, 'caught broken', [10, 20, 30], 'signalled', 5];
 
-/** How often each step ran, and under which keys. */
+/** Returns how often each step ran, and with which keys. */
 export function effectsOf(folder: string): Map<string, string[]> {
   const { effects } = runnerFiles(folder);
   const found = new Map<string, string[]>();
@@ -23,7 +23,7 @@ export function effectsOf(folder: string): Map<string, string[]> {
   return found;
 }
 
-/** Every kind of step there is; each of them leaves a line where a crash cannot undo it. */
+/** A routine with every kind of step. Each step adds a line where a crash cannot undo it. */
 function routineOf(folder: string, at: () => void): Routine {
   const { effects } = runnerFiles(folder);
   const effect =
@@ -52,10 +52,10 @@ function routineOf(folder: string, at: () => void): Routine {
   };
 }
 
-/** Starts the run, or goes on with it, signals it and gives what comes of it. `at` is called at every moment. */
+/** Starts or resumes the run, signals it and returns its output. `at` is called at every moment. */
 export async function crashRoutine(folder: string, at: () => void): Promise<unknown> {
   const routine = routineOf(folder, at);
-  // Nobody else is there to look for; looks would be moments of their own.
+  // No other process could own the run, and checks for it would add moments.
   const runner = sqliteRunner({ file: runnerFiles(folder).runs, routine, onWrite: at, lookMs: 600_000 });
   await runner.start(null, { runId: 'one', key: 'k' });
   setTimeout(() => runner.signal('one', 'go', 'signalled').catch(() => {}), 40);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { drillRunnerCrashes } from './runner-crash-drill.ts';
 
-test('killed around its writes and steps, asleep and waiting, a run is gone on with: no recorded step runs again [P13]', async () => {
+test('a run killed around its writes and steps, in sleeps and in waits is resumed: no recorded step runs again [P13]', async () => {
   const { points, kills, repeated } = await drillRunnerCrashes();
   process.stdout.write(`runner: ${points} points, ${kills} processes killed, ${repeated} steps ran again\n`);
-  // How many writes share a transaction depends on the machine.
+  // The number of writes in a transaction depends on the machine.
   expect(points).toBeGreaterThan(40);
   expect(kills).toBeGreaterThan(36);
-  // Between a step's effect and its record: there it has to.
+  // After a crash between the effect of a step and its record, the step must run again.
   expect(repeated).toBeGreaterThan(0);
 }, 120_000);

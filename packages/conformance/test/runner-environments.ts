@@ -10,7 +10,7 @@ import { fakeRuntime } from '@cobbler/agent/testing';
 import type { Counter, RunnerEnvironment } from '../src/runner/environment.ts';
 import { contractRoutine } from '../src/runner/routines.ts';
 
-/** Lines in memory, which outlive the runners that add to them. */
+/** Lines in memory, which survive the runners that write them. */
 export class MemoryCounter implements Counter {
   readonly #lines = new Map<string, string[]>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -33,7 +33,7 @@ export class MemoryCounter implements Counter {
   }
 }
 
-/** A counter that those hold who may die: from then on nothing that they do comes to anything. */
+/** Wraps a counter for a process that can be killed: afterwards its calls have no effect. */
 class MortalCounter implements Counter {
   readonly #counter: Counter;
   #isDead = false;
@@ -60,7 +60,7 @@ class MortalCounter implements Counter {
   }
 }
 
-/** Time that stands still until it is moved, with digests that are there at once. */
+/** A runtime whose clock only advances when told to, with immediate digests. */
 export function stillRuntime(): FakeRuntime {
   const clock = fakeRuntime();
   return {
@@ -74,7 +74,7 @@ export function stillRuntime(): FakeRuntime {
       return clock.timers;
     },
     digest: async (text: string) => createHash('sha256').update(text).digest('hex'),
-    /** Moves the clock, and lets writes to files happen in between. */
+    /** Advances the clock and lets file writes complete. */
     async advance(ms: number): Promise<void> {
       for (let round = 0; round < 4; round += 1) await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(ms);
@@ -83,7 +83,7 @@ export function stillRuntime(): FakeRuntime {
   };
 }
 
-const forgets = 'what is in memory ends with the runner';
+const forgets = 'the runs are only in memory';
 
 export const memoryStand: RunnerEnvironment = {
   name: 'memory',
@@ -102,7 +102,7 @@ export const memoryStand: RunnerEnvironment = {
   },
 };
 
-/** A crash is played by going on with a copy of the files as they are at that moment. */
+/** Simulates a crash by continuing with a copy of the files at that moment. */
 export const sqliteStand: RunnerEnvironment = {
   name: 'sqlite',
   lacks: {},

@@ -3,7 +3,7 @@ import { memoryRunner, runnerHarness, sessionRoutine } from '@cobbler/agent/runn
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';
 
-/** A conversation whose runs a runner sees to, for `harnessContract`. */
+/** A conversation whose runs a runner performs, for `harnessContract`. */
 export const onRunner: HarnessSubject = {
   name: 'runner',
   capabilities: { tools: true, gate: true, steer: false, fork: true, deltas: false },

@@ -7,12 +7,12 @@ import { harnessContract } from '../src/harness/harness-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 import { onRunner } from './runner-harness-subject.ts';
 
-describe('a harness over a runner', () => {
+describe('a harness with a runner', () => {
   describeContract(harnessContract(onRunner), { describe, it });
 });
 
-describe('two harnesses of one session over a runner', () => {
-  it('the second is refused while the first runs, and its run begins and ends once', async () => {
+describe('two harnesses of one session with a runner', () => {
+  it('the second prompt is rejected while the first runs, and its run starts and ends once', async () => {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });
     const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
@@ -34,11 +34,16 @@ describe('two harnesses of one session over a runner', () => {
   });
 });
 
-describe('what is followed over a runner', () => {
+describe('following a run with a runner', () => {
   const away = (retryable: boolean) =>
-    new AgentError({ kind: 'agent', code: 'store_unreachable', message: 'Nobody answers.', retryable });
+    new AgentError({
+      kind: 'agent',
+      code: 'store_unreachable',
+      message: 'The store cannot be reached.',
+      retryable,
+    });
 
-  /** A run whose log cannot be read some times while it is followed. */
+  /** A run whose log temporarily cannot be read while it is followed. */
   async function followed(times: number, retryable: boolean) {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });
@@ -60,13 +65,13 @@ describe('what is followed over a runner', () => {
     return { told, result, left };
   }
 
-  it('outlives a store that cannot be reached for a while, and is told once [P13]', async () => {
+  it('continues after a store was temporarily unreachable, and emits each event once [P13]', async () => {
     const { told, result, left } = await followed(3, true);
     expect([result.status, left < 0]).toEqual(['complete', true]);
     expect(told).toEqual(['started', 'user', 'assistant', 'finished']);
   });
 
-  it('is given up when the store says that trying again is no use', async () => {
+  it('ends if the store reports a permanent error', async () => {
     const { result } = await followed(3, false);
     expect([result.status, result.error?.code]).toEqual(['failed', 'store_unreachable']);
   });

@@ -15,7 +15,7 @@ describe('the memory store', () => {
     storeContract({
       name: 'memory',
       place: (now) => ({ open: () => memoryStore({ now }) }),
-      forgets: 'what is in memory ends with the store',
+      forgets: 'the sessions are only in memory',
     }),
     { describe, it },
   );

@@ -7,7 +7,7 @@ import type { MockedSubject } from '../src/msw/index.ts';
 import { lanternTesting } from './made-up-wire/testing.ts';
 import { createLantern } from './made-up-wire/wire.ts';
 
-/** The wire of scripts: the plainest there is, in which a failure is one of the kit. */
+/** The scripted wire, which is the simplest one. A failure with it is a failure of `createAgent`. */
 export const scripted: MockedSubject = {
   name: 'scripted',
   create: ({ baseURL, apiKey, ...options }) =>
@@ -20,14 +20,14 @@ export const scripted: MockedSubject = {
   handlers: (baseURL, service) => [http.post(`${baseURL}/ask`, service)],
 };
 
-/** The same over the web's fetch: what browsers, workers and other runtimes use. */
+/** The scripted wire over the global fetch, which browsers, workers and other runtimes use. */
 export const fetching: ContractSubject = {
   ...scripted,
   name: 'fetch',
   create: (link) => scripted.create({ transport: fetchTransport(systemRuntime.fetch), ...link }),
 };
 
-/** A service whose protocol resembles no real one. */
+/** A service whose protocol differs from all real ones. */
 export const lantern: MockedSubject = {
   name: 'made up',
   create: createLantern,
