@@ -41,7 +41,7 @@ export function stagesOf(text) {
 }
 
 /**
- * A `COPY [--from=STAGE] SOURCE TARGET`.
+ * Parses `COPY [--from=STAGE] SOURCE TARGET`.
  * @param {Instruction} instruction
  */
 export function copyOf({ rest, line }) {

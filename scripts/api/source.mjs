@@ -63,7 +63,7 @@ export function sourceOf(project, from, specifier) {
 }
 
 /**
- * The source file behind an entry of a package, such as `./testing`.
+ * Returns the source file of an entry of a package, such as `./testing`.
  * @param {Package} target
  * @param {string} entry
  * @returns {string | undefined}

@@ -63,7 +63,7 @@ export interface ChatHost {
   adopt(harness: Harness, from: string): void;
   past(sessionId: string): Promise<readonly Event[]>;
   sessions(): Promise<readonly ListedSession[]>;
-  /** The command line that reopens a conversation; undefined if it is not stored. */
+  /** Returns the command line that reopens a conversation; undefined if it is not stored. */
   wayBack(sessionId: string): string | undefined;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Conversation } from './conversation.ts';
 import type { ChatHost } from './host.ts';
 import type { MenuItem } from './input/menu.ts';
 
-/** How one conversation replaces another. */
+/** Options for replacing one conversation with another. */
 export interface Replacing {
   /** Set if the user sees it as the same conversation: its cost so far is kept. */
   readonly keepsCost?: true;

@@ -16,7 +16,7 @@ export interface DemoStage {
   /** The environment variables that select the scripted model and a separate home directory. */
   readonly env: Environment;
   readonly model: DemoModel;
-  /** Also removes the project and the home directory. */
+  /** Ends the demo and removes the project and the home directory. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export interface McpRunState {
   readonly status: string;
   /** The last response. */
   readonly text?: string;
-  /** Why the last run did not complete. */
+  /** The reason why the last run did not complete. */
   readonly problem?: string;
   readonly approvals?: readonly WaitingCall[];
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly usd?: number };

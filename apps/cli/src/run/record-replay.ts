@@ -34,7 +34,7 @@ export interface RecordReplay {
   fact<Value>(name: string, make: () => Value): Value;
   /** Returns the place for offloaded output. A replay stores nothing. */
   blobs(make: () => Blobs): Blobs;
-  /** Provider options in addition to its configuration. */
+  /** Returns provider options in addition to its configuration. */
   link(values: FileConfig): Partial<FactoryConfig>;
   /** Closes the cassette. Returns the exit code. */
   close(ended: Ended): number;

@@ -5,7 +5,7 @@ export type { Environment } from '@cobbler/agent';
 export interface Output {
   /** True if the output is a terminal. */
   readonly tty: boolean;
-  /** Width in cells, if the terminal reports it. */
+  /** Returns the width in cells, if the terminal reports it. */
   columns(): number | undefined;
   write(text: string): void;
   /** Calls the listener when the terminal's size changes. Returns a function that removes the listener. */
@@ -34,7 +34,7 @@ export type Key =
 
 /** A keyboard read key by key, without echo. */
 export interface Keyboard {
-  /** Only the latest listener receives keys. */
+  /** Sets the listener for keys; only the latest one receives them. */
   listen(listener: (key: Key) => void): void;
   /** Restores the terminal. */
   close(): void;
@@ -42,7 +42,7 @@ export interface Keyboard {
 
 /** The raw input of the keyboard, for decoding keys. */
 export interface RawKeyboard {
-  /** Only the latest listener receives input. */
+  /** Sets the listener for input; only the latest one receives it. */
   listen(listener: (chunk: string) => void): void;
   /** Suspends the process as Ctrl-Z does, with the terminal restored. Calls back when it continues. */
   suspend(onResume: () => void): void;

@@ -1,6 +1,9 @@
 let made: Intl.Segmenter | undefined;
 
-/** Created for the first text that needs it: it loads Unicode tables, which takes as long as loading a module. */
+/**
+ * Creates the segmenter for the first text that needs it: it loads Unicode tables, which takes as long as loading a
+ * module.
+ */
 function segmenter(): Intl.Segmenter {
   made ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return made;

@@ -62,7 +62,7 @@ export class RunActivity {
     }
   }
 
-  /** A stop was requested. */
+  /** Shows that a stop was requested. */
   stopping(): void {
     this.#stopping = true;
     this.#become('stopping');

@@ -98,7 +98,7 @@ function renderLine(line: DiffLine | undefined, digits: number, style: Style, co
 /** Splits a string into parts of at most `width` cells. */
 export function pieces(text: string, width: number): string[] {
   const found: string[] = [];
-  // Of a long line, measure only as much as one part can hold.
+  // Measure only as much of a long line as one part can hold.
   const most = width * 4;
   let at = 0;
   while (text.length - at > most || widthOf(text.slice(at)) > width) {

@@ -14,7 +14,7 @@ interface EventsProps {
   readonly fork: (seq: number) => void;
 }
 
-/** The unchanged log. */
+/** A list of all events of the log. */
 export function EventsPanel({ model, show, fork }: EventsProps): VNode {
   const [words, setWords] = useState('');
   const { events } = model;
