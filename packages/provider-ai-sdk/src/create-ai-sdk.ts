@@ -7,7 +7,6 @@ import { defined } from '@cobbler/agent/values';
 import type { ModelSource } from './http/model-source.ts';
 import { modelOf, opener } from './http/model-source.ts';
 import type { ResultFiles } from './request/prompt.ts';
-import { acceptedFiles } from './values/media.ts';
 import { aiSdkWire } from './wire.ts';
 
 /** Options of {@link createAiSdk}: a language model of the AI SDK and the settings of its requests. */
@@ -60,6 +59,17 @@ export interface AiSdkOptions {
   /** Transport of requests. Default: the platform's fastest transport. */
   readonly transport?: Transport;
 }
+
+/** Media types that every SDK service with file support accepts. */
+const acceptedFiles: readonly string[] = [
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+  'text/*',
+  'application/json',
+];
 
 const capabilities: Capabilities = {
   files: acceptedFiles,
