@@ -65,6 +65,7 @@ export class RunnerStage {
       counter: this.lines,
       open,
       crash,
+      stretch: 10,
       // It is counted how often somebody looks, and the machine may be busy.
       advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms * 4)),
       now: () => Date.now(),

@@ -85,6 +85,7 @@ export function restateStand(cluster: () => RestateCluster): RunnerEnvironment {
           mortal = new MortalCounter(counter);
           await runner?.close();
         },
+        stretch: 10,
         advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         now: () => systemRuntime.now(),
         async dispose() {},

@@ -37,11 +37,12 @@ export const cancelCases: readonly RunnerCase[] = [
     expectEqual(await stage.lines('one', 'refused'), ['aborted'], "the kind of the step's error");
   }),
   the('a sleeping run can be cancelled', async (stage) => {
-    await stage.start('one', { routine: 'sleeper', ms: 100 });
+    const ms = stage.stretched(100);
+    await stage.start('one', { routine: 'sleeper', ms });
     await stage.reached('one', 'recorded');
     expectEqual(await stage.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(stage, 'one');
-    await stage.place.advance(150);
+    await stage.place.advance(ms + 50);
     await stage.expectLines('one', 'after', 0);
   }),
   the('a waiting run can be cancelled', async (stage) => {
@@ -90,10 +91,11 @@ export const cancelCases: readonly RunnerCase[] = [
     expectEqual((await failure).kind, 'aborted', 'the kind of the error');
   }),
   group('cancel', 'reopen')('a cancelled run does not resume', async (stage) => {
-    await stage.start('one', { routine: 'sleeper', ms: 60 });
+    const ms = stage.stretched(60);
+    await stage.start('one', { routine: 'sleeper', ms });
     await stage.reached('one', 'recorded');
     await stage.cancel('one');
-    await stage.reopen(() => stage.place.advance(80));
+    await stage.reopen(() => stage.place.advance(ms + 20));
     await stage.place.advance(40);
     await expectCancelled(stage, 'one');
     await stage.expectLines('one', 'after', 0);

@@ -98,6 +98,11 @@ export class RunnerStage {
     expectEqual((await this.lines(run, mark)).length, count, `the number of ${mark} lines of ${run}`);
   }
 
+  /** Returns the length of a sleep that does not end before the case goes on, even if the machine is busy. */
+  stretched(ms: number): number {
+    return ms * (this.place.stretch ?? 1);
+  }
+
   /** Lets time pass until a run's mark has this many lines. */
   reached(run: string, mark: string, count = 1): Promise<void> {
     return this.until(`${run} reaches ${mark}`, async () => (await this.lines(run, mark)).length >= count);

@@ -34,7 +34,7 @@ export const endCases: readonly RunnerCase[] = [
     for (const mark of ['s0', 's1', 's2', 's3', 's4']) await stage.expectLines('one', mark, 1);
   }),
   crash('a run that sleeps during a crash continues', async (stage) => {
-    await stage.start('one', { routine: 'sleeper', ms: 200 });
+    await stage.start('one', { routine: 'sleeper', ms: stage.stretched(200) });
     await stage.reached('one', 'recorded');
     await stage.place.advance(40);
     await stage.crash(() => stage.place.advance(100));

@@ -43,6 +43,11 @@ export interface RunnerInstance {
   crash?(): Promise<void>;
   /** Lets time pass for the runner, by moving a clock or by waiting. */
   advance(ms: number): Promise<void>;
+  /**
+   * Factor by which cases lengthen a sleep that must not end before the case has done something. An engine in real time
+   * needs one, because a busy machine can delay the case. Default 1.
+   */
+  readonly stretch?: number;
   /** The time that `advance` moves, in milliseconds. */
   now(): number;
   /** Returns the number of timers that the runner has set and that have neither fired nor been cleared. */

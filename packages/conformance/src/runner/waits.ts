@@ -35,9 +35,10 @@ export const waitCases: readonly RunnerCase[] = [
     );
   }),
   sleepAfterReopening('a sleep that ended while the runner was closed is over', async (stage) => {
-    await stage.start('one', { routine: 'sleeper', ms: 200 });
+    const ms = stage.stretched(200);
+    await stage.start('one', { routine: 'sleeper', ms });
     await stage.reached('one', 'recorded');
-    await stage.reopen(() => stage.place.advance(250));
+    await stage.reopen(() => stage.place.advance(ms + 50));
     expectEqual(await stage.result('one'), 'awake', 'the result');
     await stage.expectLines('one', 'before', 1);
   }),
