@@ -10,7 +10,7 @@ const focused = 'document.activeElement?.id';
 describe('somebody who sees the page for the first time', () => {
   test('writes at once: every key of the first words is in the message, none is taken as a command', async () => {
     const { page } = await scene();
-    await page.waitForFunction(`${focused} === 'message'`);
+    await expect.poll(() => page.evaluate(focused)).toBe('message');
     await page.keyboard.type('please find a bug?');
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('please find a bug?');
     await page.keyboard.press('Enter');
@@ -18,7 +18,7 @@ describe('somebody who sees the page for the first time', () => {
     await page.keyboard.type('check it');
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('check it');
     await page.getByRole('button', { name: 'New', exact: true }).click();
-    await page.waitForFunction(`${focused} === 'message'`);
+    await expect.poll(() => page.evaluate(focused)).toBe('message');
   });
 
   test('on a touch screen reads first: no keyboard covers the page', async () => {
@@ -34,7 +34,7 @@ describe('somebody who sees the page for the first time', () => {
     await page.waitForTimeout(450);
     await page.keyboard.press('y');
     await stands(page, 'complete');
-    await page.waitForFunction(`${focused} === 'message'`);
+    await expect.poll(() => page.evaluate(focused)).toBe('message');
     await page.keyboard.type('check it');
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('check it');
   });

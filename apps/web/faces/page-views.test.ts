@@ -80,7 +80,7 @@ describe('what else the page can do', () => {
     await say(page, 'say Seen.');
     await page.locator('.item.answer').waitFor();
     const [user] = await one.store.read(sessionIn(page));
-    expect(user?.type === 'user' && user.content.map((part) => part.type)).toEqual(['image', 'text', 'text']);
+    expect(user?.type === 'user' && user.content.map((part) => part.type)).toEqual(['file', 'text', 'text']);
     await page.locator('.item.said img').waitFor();
     expect(
       await page.locator('.item.said img').evaluate((image: HTMLImageElement) => image.naturalWidth),
@@ -90,7 +90,7 @@ describe('what else the page can do', () => {
   test('everything is reached by keyboard, and the keys are told', async () => {
     const { page } = await scene();
     // A new session begins in its message, where every key is a letter.
-    await page.waitForFunction("document.activeElement?.id === 'message'");
+    await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('message');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();

@@ -56,6 +56,7 @@ export { openSession } from './store/open-session.ts';
 export type { SessionInfo, SessionStatus } from './store/session-info.ts';
 export type { SessionStore, Store } from './store/store.ts';
 export { AgentError, type ErrorData, type ErrorKind } from './values/errors.ts';
+export { fileKind, sniffMediaType } from './values/file-part.ts';
 export type { Json, JsonObject } from './values/json.ts';
 export type {
   AssistantMessage,

@@ -29,7 +29,7 @@ export interface AuditedModelCall extends AuditEntryBase {
   readonly error?: string;
 }
 
-/** A tool call of the model. */
+/** A tool call by the model. */
 export interface AuditedCall extends AuditEntryBase {
   readonly kind: 'tool';
   readonly tool: string;

@@ -7,7 +7,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { FilePart } from '@cobbler/agent';
 import type { FactoryConfig } from '@cobbler/agent/provider';
-import { fileKind } from '@cobbler/agent/values';
+import { fileKind } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';

@@ -1,5 +1,5 @@
 import type { FilePart } from '@cobbler/agent';
-import { fileKind } from '@cobbler/agent/values';
+import { fileKind } from '@cobbler/agent/provider';
 
 /** Accepted media types. Images are those of `Base64ImageSource` of the SDK; any text type is sent as text. */
 export const acceptedFiles: readonly string[] = [

@@ -10,7 +10,8 @@ import type {
 import type { AssistantPart, FilePart, Json, ToolResultPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { assertNever, defined, fileKind, fileText } from '@cobbler/agent/values';
+import { fileKind, fileText } from '@cobbler/agent/provider';
+import { assertNever, defined } from '@cobbler/agent/values';
 import { isFields } from './fields.ts';
 
 /**

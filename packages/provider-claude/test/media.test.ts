@@ -1,4 +1,4 @@
-import { hasMediaType } from '@cobbler/agent/values';
+import { hasMediaType } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import { acceptedFiles, refusedFile } from '../src/media.ts';
 import { claudeTesting } from '../src/testing/index.ts';

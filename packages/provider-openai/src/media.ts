@@ -1,5 +1,5 @@
 import type { FilePart } from '@cobbler/agent';
-import { fileKind } from '@cobbler/agent/values';
+import { fileKind } from '@cobbler/agent/provider';
 
 /** "Please make sure your image has one of the following formats: ['png', 'jpeg', 'gif', 'webp']." */
 const acceptedByOpenAI: readonly string[] = [

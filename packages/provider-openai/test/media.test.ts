@@ -1,5 +1,5 @@
 import { userMessage } from '@cobbler/agent';
-import { hasMediaType } from '@cobbler/agent/values';
+import { hasMediaType } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import { createOpenAI } from '../src/index.ts';
 import { refusedFile } from '../src/media.ts';

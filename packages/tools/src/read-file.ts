@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
 import type { Tool, ToolOutput } from '@cobbler/agent';
-import { AgentError, toolOutput } from '@cobbler/agent';
+import { AgentError, sniffMediaType, toolOutput } from '@cobbler/agent';
 import type { OpenFile, Workspace } from '@cobbler/agent/node';
 import { quotePath } from '@cobbler/agent/node';
-import { sniffMediaType } from '@cobbler/agent/values';
 import {
   bytesUpTo,
   chunksOf,

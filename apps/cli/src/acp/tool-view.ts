@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk';
 import type { Tool, ToolResultPart, UserPart } from '@cobbler/agent';
+import { fileKind } from '@cobbler/agent';
 import type { CallPosition } from '@cobbler/agent/events';
-import { fileKind } from '@cobbler/agent/values';
 import type { DiffLine } from '../view/diff-lines.ts';
 import { parseDiff } from '../view/diff-lines.ts';
 

@@ -23,7 +23,7 @@ export interface AssistantHome {
 }
 
 /**
- * Returns the home of the bot or of the local chat, and creates it if it is missing.
+ * Returns the file paths of the bot or of the local chat, and creates their directory if it is missing.
  * @throws UsageError if there is no home directory.
  */
 export function assistantHome(env: Environment, isLocal = false): AssistantHome {

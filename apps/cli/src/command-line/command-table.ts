@@ -131,7 +131,7 @@ export const commands: readonly CommandRow[] = [
     operands: '[id] [prompt...]',
     text: 'continue a session, for example after a crash',
     about: [
-      'Without an id, choose one of the latest sessions in this directory; without a terminal, the latest is used. A',
+      'Without an id, you choose a recent session in this directory; without a terminal, the latest is used. A',
       'unique prefix of the id is enough. The session keeps its directory and model unless you pass others.',
       'Permissions are those of this command.',
       'A tool that was running at the crash runs again only if repeating it is safe.',
@@ -273,7 +273,7 @@ export const commands: readonly CommandRow[] = [
     text: 'serve as a tool of other agents: Claude Code, Codex, Cursor and others',
     about: [
       'A program starts this command and speaks the Model Context Protocol over standard input and output. It can',
-      'start a task, read its status, decide approvals, steer and stop. To use MCP servers yourself: --mcp.',
+      'start a task, read its status, answer approval requests, steer and stop. To use MCP servers yourself: --mcp.',
       'Setup: docs/mcp.md.',
     ],
     groups: programGroups(/--(attach|backend) /),
@@ -288,7 +288,7 @@ export const commands: readonly CommandRow[] = [
       'cobbler assistant set-webhook URL   receive updates by webhook; delete-webhook removes it',
       'cobbler assistant status            show the bot and its running turns',
       'cobbler assistant audit             show what models and tools did, and who approved it',
-      'cobbler assistant outbox            show messages that wait, failed or may have been sent',
+      'cobbler assistant outbox            show messages that are waiting, failed or may have been sent',
       'TELEGRAM_BOT_TOKEN            from @BotFather',
       'TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored',
       'TELEGRAM_WEBHOOK_SECRET       generated and stored when unset',

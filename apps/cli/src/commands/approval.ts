@@ -50,7 +50,7 @@ async function pending(link: ServerLink): Promise<readonly ServerApproval[]> {
 }
 
 function list(waiting: readonly ServerApproval[], io: Io): number {
-  if (waiting.length === 0) io.stderr.write('No calls wait for approval.\n');
+  if (waiting.length === 0) io.stderr.write('No calls are waiting for approval.\n');
   for (const asked of waiting) io.stdout.write(`${describe(asked).join('\n')}\n`);
   return 0;
 }
@@ -61,7 +61,7 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
   if (one === undefined) {
     throw UsageError.coded(
       'no_approval',
-      `No call with the id ${visible(id)} waits for approval.`,
+      `No call with the id ${visible(id)} is waiting for approval.`,
       'List the waiting calls: cobbler approve',
     );
   }

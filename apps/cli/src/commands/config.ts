@@ -73,7 +73,7 @@ async function show(io: Io): Promise<number> {
 async function setKey(provider: string | undefined, io: Io): Promise<number> {
   if (provider === undefined) {
     throw new UsageError(
-      'The name of the provider is missing.',
+      'The provider name is missing.',
       `Use: cobbler config set-key ${providerNames.join('|')}`,
     );
   }

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { UserPart } from '@cobbler/agent';
-import { sniffMediaType } from '@cobbler/agent/values';
+import { sniffMediaType } from '@cobbler/agent';
 import { UsageError } from '../terminal/usage-error.ts';
 
 /** Services take at most 32 MB in one request, and Base64 adds a third. */

@@ -125,7 +125,7 @@ function parseNamed(text: string): { provider?: string; model: string } {
     }
   }
   if (parsed.model.trim() === '')
-    throw UsageError.coded('no_model', 'The name of the model is empty.', 'For example: -m balanced');
+    throw UsageError.coded('no_model', 'The model name is empty.', 'For example: -m balanced');
   return parsed;
 }
 

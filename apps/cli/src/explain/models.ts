@@ -21,7 +21,7 @@ export const requests: Area = {
       code: 'key_refused',
       kinds: ['auth'],
       what: 'The service rejected the key (401), or the key lacks permission (403).',
-      todo: 'Create a new key in the console of the service. For 403, check the permissions of the key and the account. `cobbler doctor` shows where the key comes from.',
+      todo: 'Create a new key in the service console. For 403, check the permissions of the key and of the account. `cobbler doctor` shows where the key comes from.',
     },
     {
       code: 'unknown_provider',
@@ -32,7 +32,7 @@ export const requests: Area = {
     {
       code: 'unknown_model',
       what: 'No provider has a model with this name, so no request was sent.',
-      todo: 'Correct the name: `cobbler models` lists the known ones. For a newer model use the full name: `-m claude:MODEL`. Your own server accepts any name: `--base-url`.',
+      todo: 'Correct the name: `cobbler models` lists the known ones. For a newer model, use the full name: `-m claude:MODEL`. With `--base-url`, any name is accepted.',
     },
     {
       code: 'no_model',
@@ -159,7 +159,7 @@ export const services: Area = {
       code: 'not_served',
       kinds: ['invalid'],
       what: 'The service does not know this model, or the address does not exist (404).',
-      todo: 'Check the name of the model with `cobbler models`, and the base URL.',
+      todo: 'Check the model name with `cobbler models`, and the base URL.',
     },
     {
       code: 'rate_limited',

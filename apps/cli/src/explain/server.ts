@@ -44,7 +44,7 @@ export const server: Area = {
       code: 'token_file',
       kinds: ['invalid'],
       what: 'The token file of the server cannot be read or written, or is damaged. The server does not start.',
-      todo: 'Fix the permissions of the file, or move it elsewhere; the server then creates a new file with new tokens.',
+      todo: 'Fix the file permissions, or move it elsewhere; the server then creates a new file with new tokens.',
       see: 'docs/server.md',
     },
     {
@@ -133,7 +133,7 @@ export const server: Area = {
       code: 'headers_too_large',
       status: [431],
       what: "The headers exceed the server's size limit.",
-      todo: 'These are usually cookies of other programs on the same host name. Use a different host name.',
+      todo: 'The usual cause is cookies set by other programs on the same host name. Use a different host name.',
     },
     {
       code: 'idempotency_key',

@@ -101,7 +101,7 @@ export const tools: Area = {
       code: 'unstartable',
       kinds: ['tool'],
       what: 'A program could not be started: no permission, too many processes or open files, or arguments that are too long.',
-      todo: 'Read the reason in the message. Raise the limits of the system, or fix the permissions of the file.',
+      todo: 'Read the reason in the message. Raise the system limits, or fix the file permissions.',
     },
     {
       code: 'mcp',
@@ -188,7 +188,7 @@ export const delegation: Area = {
     {
       code: 'no_fork',
       kinds: ['invalid'],
-      what: 'A conversation with a backend cannot be forked: each copy would miss messages of the other.',
+      what: 'A conversation with a backend cannot be forked: each copy would lack the other’s messages.',
       todo: 'Start a new conversation.',
     },
     {

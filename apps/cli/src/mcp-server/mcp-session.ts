@@ -117,7 +117,7 @@ export class McpSession {
     if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
       throw UsageError.coded(
         'no_approval',
-        `No call waits for approval ${JSON.stringify(approvalId)}.`,
+        `No call is waiting for approval ${JSON.stringify(approvalId)}.`,
         'List the waiting calls: cobbler_status',
       );
     this.#approvals.delete(approvalId);
@@ -183,7 +183,7 @@ function progressWords(event: RunEvent): string | undefined {
     case 'progress':
       return clipped(`${event.toolName}: ${event.text}`);
     case 'approval_requested':
-      return clipped(`waits for approval: ${event.toolName} ${event.subject ?? ''}`);
+      return clipped(`waiting for approval: ${event.toolName} ${event.subject ?? ''}`);
     case 'text':
       return event.text.trim() === '' ? undefined : clipped(event.text);
     default:

@@ -45,9 +45,9 @@ export interface Task {
   /** If absent, the run is not stored. */
   readonly session?: TaskSession;
   readonly permission: Permission;
-  /** The keyboard of the user who decides approvals. It is closed when the run ends. */
+  /** The keyboard of the user who answers approval requests. It is closed when the run ends. */
   readonly keyboard?: Keyboard;
-  /** True if a user can decide approvals. Default: true with a keyboard. */
+  /** True if a user can answer approval requests. Default: true with a keyboard. */
   readonly attended?: boolean;
   /** Records or replays the run. */
   readonly tape?: Recording;

@@ -117,7 +117,7 @@ test(
     const twice = await one.call('cobbler_approve', { session_id, approval_id, decision: 'allow' });
     expect([twice.isError, twice.text]).toEqual([
       true,
-      expect.stringContaining('No call waits for approval'),
+      expect.stringContaining('No call is waiting for approval'),
     ]);
   },
 );

@@ -1,6 +1,7 @@
 import type { Event, ToolResultPart, UserPart } from '@cobbler/agent';
+import { fileKind } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, RunEnd } from '@cobbler/agent/events';
-import { assertNever, defined, fileKind } from '@cobbler/agent/values';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type { ResponseChunk } from './chunk.ts';
 import { MessageExchange } from './message-exchange.ts';
 

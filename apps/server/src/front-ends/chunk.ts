@@ -19,7 +19,7 @@ export type ResponseChunk =
       readonly content: readonly UserPart[];
       readonly isSteer: boolean;
     }
-  /** A response of the model starts; the following chunks belong to it until the next one. */
+  /** A model response starts; the following chunks belong to it until the next one. */
   | { readonly type: 'answer'; readonly id: string }
   | { readonly type: 'open' | 'close'; readonly kind: TextKind; readonly id: string }
   | { readonly type: 'more'; readonly kind: TextKind; readonly id: string; readonly text: string }

@@ -66,7 +66,7 @@ export function frontRoutes(services: Services): Route[] {
       scope: 'read',
       answers: {
         200: { text: 'A UI message stream of the AI SDK.', type },
-        204: { text: 'No run is active and no call waits for approval.' },
+        204: { text: 'No run is active, and no call is waiting for approval.' },
         404: unknown,
         503: full,
       },

@@ -25,7 +25,7 @@ export class MessageExchange {
   #calls: StreamedCall[] = [];
   #blocks: AnswerBlocks | undefined;
   /**
-   * Steering messages that wait for their position: the fold inserts nothing between a response and its tool results.
+   * Steering messages that are waiting for their position: the fold inserts nothing between a response and its tool results.
    */
   #steering: ResponseChunk[] = [];
   /** True if the last response is final so far, so that a steering message follows it directly. */

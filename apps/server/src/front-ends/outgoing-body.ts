@@ -53,7 +53,7 @@ export const agUiBody: z.ZodType<AgUiBody> = z
     runId: z.string().min(1).max(200),
     messages: messages
       .default([])
-      .meta({ description: 'Only the last message is used, if it is a user message.' }),
+      .meta({ description: 'Only the last message is used, and only if it is a user message.' }),
     resume: z
       .array(
         z.object({

@@ -5,7 +5,7 @@ import type { ResponseChunk } from './chunk.ts';
 
 type ChunkFields = Record<string, unknown>;
 
-/** A text of the model, as an item of a response. */
+/** A text from the model, as an item of a response. */
 interface TextItem {
   readonly id: string;
   readonly piece: string;

@@ -1,4 +1,4 @@
-/** The scopes of a token: read, run prompts, decide approvals, manage tokens and sessions. */
+/** The scopes of a token: read, run prompts, answer approval requests, manage tokens and sessions. */
 export type Scope = 'read' | 'prompt' | 'approve' | 'admin';
 
 /** Every scope, from the least to the most powerful. */

@@ -42,7 +42,7 @@ export interface Recording {
    */
   wire(wire: Wire): Wire;
   /**
-   * The only way to cancel and steer a recorded run and to decide its approvals; its `signal` option is not recorded.
+   * The only way to cancel and steer a recorded run and to answer its approval requests; its `signal` option is not recorded.
    * A replay repeats the recorded actions, and the same action by the program has no further effect.
    */
   control(run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl;

@@ -5,10 +5,10 @@ import { defineTool, toolOutput } from '../interfaces/tool.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { endsOf } from '../values/truncate.ts';
 
-/** Maximum number of bytes that one call of `read_blob` returns. */
+/** Maximum number of bytes that one call to `read_blob` returns. */
 const maxRead = 32_768;
 
-/** Number of bytes that one call of `read_blob` returns by default. */
+/** Number of bytes that one call to `read_blob` returns by default. */
 const defaultRead = 16_384;
 
 /** Options of {@link offload}, in bytes of UTF-8. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { currentParts } from '../values/file-part.ts';
 export { approvalText, argumentLines, type ShownCall, visibleText } from './approval-text.ts';
 export type {
   ApprovalDecidedEvent,

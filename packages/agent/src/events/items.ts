@@ -30,7 +30,7 @@ interface ItemHead {
   readonly imported?: true;
 }
 
-/** A message of the user. */
+/** A user message. */
 export interface UserItem extends ItemHead {
   readonly kind: 'user';
   readonly message: UserMessage;
@@ -53,7 +53,7 @@ export interface CallItem extends CallPosition {
   readonly result?: ToolResultMessage;
 }
 
-/** A response of the model, whole or cut off, and its calls. */
+/** A response from the model, complete or truncated, and its calls. */
 export interface ResponseItem extends ItemHead {
   readonly kind: 'response';
   /** Number of the response in the session, starting at 1; 0 if it was cut off or imported. */

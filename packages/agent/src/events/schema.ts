@@ -49,7 +49,7 @@ const bodies = [
   ),
   named(
     'AssistantEvent',
-    'A response of the model.',
+    'A model response.',
     z.looseObject({
       type: z.literal('assistant'),
       content: assistantContent,

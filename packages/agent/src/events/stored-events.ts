@@ -41,7 +41,7 @@ export interface HistoryEvent {
   readonly messages: readonly Message[];
 }
 
-/** A response of the model. */
+/** A model response. */
 export interface AssistantEvent {
   readonly type: 'assistant';
   readonly content: readonly AssistantPart[];

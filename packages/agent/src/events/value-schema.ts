@@ -83,7 +83,7 @@ const userPart = named(
 );
 const assistantPart = named(
   'AssistantPart',
-  'A part of a response of the model.',
+  'A part of a model response.',
   z.discriminatedUnion('type', [text, reasoning, providerData, toolCall]),
 );
 const toolResultPart = named(
@@ -107,7 +107,7 @@ export const message: z.ZodType = named(
     ),
     named(
       'AssistantMessage',
-      'One response of the model, with its parts in the order in which they arrived.',
+      'One model response, with its parts in the order in which they arrived.',
       z.looseObject({ role: z.literal('assistant'), content: z.array(assistantPart) }),
     ),
     named(
@@ -185,7 +185,7 @@ export const metrics: z.ZodType = named(
   z.looseObject({
     totalInputTokens: count,
     totalOutputTokens: count,
-    invocations: count.describe('Number of responses of the model.'),
+    invocations: count.describe('Number of model responses.'),
     cacheReadTokens: count.describe('Input tokens read from the prompt cache.'),
     cacheWriteTokens: count.describe('Input tokens written to the prompt cache.'),
     reasoningTokens: count.describe('Output tokens spent on reasoning.'),
@@ -204,7 +204,7 @@ export const metrics: z.ZodType = named(
 
 export const requestUsage: z.ZodType = named(
   'RequestUsage',
-  'The usage of one response of the model, or the sum of several.',
+  'The usage of one model response, or the sum of several.',
   z.looseObject({
     usage,
     wasted: usage,

@@ -18,7 +18,7 @@ export interface HarnessHandler {
   /** Called with each complete text block of the model. */
   onText?(text: string): void;
   onReasoning?(text: string): void;
-  /** Called for each tool call of the model. The id is the provider's and can repeat in another response. */
+  /** Called for each tool call that the model makes. The id is the provider's and can repeat in another response. */
   onToolCall?(id: string, name: string, input: Record<string, unknown>): void;
   /**
    * Called with the result of a call. Calls that did not run because of a stopped batch or a cancellation have none.

@@ -9,7 +9,7 @@ export type { LimitName } from '../values/stored-values.ts';
  * has the default given with it. Each run has its own time limit; a tool that starts runs also passes on its signal.
  */
 export interface Limits {
-  /** Number of responses of the model, not counting a closing one. Default 10 for each run. */
+  /** Number of model responses, not counting a closing one. Default 10 for each run. */
   readonly turns?: number;
   /** Number of tool calls. Default: no limit. */
   readonly toolCalls?: number;
@@ -66,7 +66,7 @@ export interface Price {
  */
 export type Pricing = (provider: string, model: string, inputTokens?: number) => Price | undefined;
 
-/** Returns the cost of a usage in US dollars. */
+/** Returns the cost of the given usage in US dollars. */
 export function costOf(usage: Usage, price: Price): number {
   const read = usage.cacheReadTokens ?? 0;
   const write = usage.cacheWriteTokens ?? 0;

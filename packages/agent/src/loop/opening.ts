@@ -69,7 +69,7 @@ function userEvent(content: readonly UserPart[]): EventBody {
   return { type: 'user', content: whole };
 }
 
-/** Closes undecided approvals, because a new prompt supersedes them. */
+/** Closes pending approvals, because a new prompt supersedes them. */
 function superseded(state: State): EventBody[] {
   return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }

@@ -32,7 +32,7 @@ export interface ExecutorOptions {
    * True if a user can decide about approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
    */
   readonly attended?: boolean;
-  /** Time in milliseconds after which an undecided approval counts as denied. Default: no limit. */
+  /** Time in milliseconds after which a pending approval counts as denied. Default: no limit. */
   readonly approvalMs?: number;
   /** Options that keep the conversation small enough. Default: none. */
   readonly context?: ContextPolicy;

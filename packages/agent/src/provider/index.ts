@@ -10,6 +10,7 @@ export { cleanKey, defaultProvider } from '../interfaces/config.ts';
 export { type FlatTool, fromFlatTool } from '../interfaces/tool.ts';
 export { checkSchema, schemaProblem } from '../json-schema/check-schema.ts';
 export { defaultRetry, type RetryPolicy } from '../values/backoff.ts';
+export { type FileKind, fileKind, fileText, hasMediaType } from '../values/file-part.ts';
 export { isObject } from '../values/json.ts';
 export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';

@@ -30,7 +30,7 @@ import { RemoteRun } from './remote-run.ts';
 export interface RemoteOptions {
   /** URL of the server, such as `http://127.0.0.1:4370`. */
   readonly url: string;
-  /** A token with the scopes `read` and `prompt`, and `approve` to decide approvals. */
+  /** A token with the scopes `read` and `prompt`, and `approve` to answer approval requests. */
   readonly token: string;
   /** The session to continue, or the id of a new one. Default: a new session. */
   readonly sessionId?: string;

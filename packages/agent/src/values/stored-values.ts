@@ -32,13 +32,13 @@ export interface UserMessage {
   readonly content: readonly UserPart[];
 }
 
-/** One response of the model, with its parts in the order in which they arrived. */
+/** One model response, with its parts in the order in which they arrived. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
 }
 
-/** A part of a response of the model. */
+/** A part of a model response. */
 export type AssistantPart = TextPart | ReasoningPart | ProviderDataPart | ToolCallPart;
 
 /** The model's thinking. The text can be empty if the provider does not show it and returns only a seal. */
@@ -181,7 +181,7 @@ export interface CauseSummary {
   readonly code?: string;
 }
 
-/** The usage of one response of the model, or the sum of several. */
+/** The usage of one model response, or the sum of several. */
 export interface RequestUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
@@ -199,7 +199,7 @@ export type LimitName = 'turns' | 'toolCalls' | 'tokens' | 'usd' | 'no_progress'
 export interface ExecutionMetrics {
   readonly totalInputTokens: number;
   readonly totalOutputTokens: number;
-  /** Number of responses of the model. */
+  /** Number of model responses. */
   readonly invocations: number;
   /** Input tokens read from the prompt cache. */
   readonly cacheReadTokens: number;

@@ -27,7 +27,7 @@ export interface MemoryChannel extends Channel {
   readonly taps: readonly { readonly tapId: string; readonly text?: string }[];
   /** Number of times the typing indicator was shown. */
   readonly typed: number;
-  /** Number of calls of `send` and `sendFile`, including failed ones. */
+  /** Number of calls to `send` and `sendFile`, including failed ones. */
   readonly attempts: number;
   /** Makes the next `send`, `sendFile` or `edit` fail. Several failures apply in order. */
   failNext(failure: PlannedFailure): void;

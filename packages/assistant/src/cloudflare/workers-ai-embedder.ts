@@ -33,7 +33,7 @@ export interface WorkersAiEmbedderOptions {
 
 /**
  * Creates an embedder that uses Workers AI.
- * @throws AgentError `invalid`, code `embedder`, for an unknown model without dimensions or floor.
+ * @throws AgentError `invalid`, code `embedder`, if the model is unknown and `dimensions` or `floor` is missing.
  */
 export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
   const { ai, model = '@cf/baai/bge-m3' } = options;

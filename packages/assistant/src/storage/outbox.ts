@@ -58,7 +58,7 @@ export interface SendAttempt {
 /** Sends one part and returns the channel's id of the message. */
 export type SendPiece = (piece: MessagePart, attempt: SendAttempt) => Promise<string>;
 
-/** A response of the model, stored before its first part is sent. */
+/** A model response, stored before its first part is sent. */
 export interface KeptAnswer {
   readonly id: string;
   readonly chatId: string;

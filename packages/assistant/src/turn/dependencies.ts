@@ -44,7 +44,7 @@ export interface AssistantOptions {
 /** Settings that determine when older messages are summarized and added to the memory. */
 export type RememberRule = Pick<RememberOptions, 'threshold' | 'keep'>;
 
-/** The options with all defaults. */
+/** The options, with all defaults filled in. */
 export interface AssistantDependencies extends AssistantOptions {
   readonly tools: readonly Tool[];
   readonly gate: Gate;

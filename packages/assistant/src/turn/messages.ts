@@ -1,7 +1,7 @@
 /** The assistant's own messages, in Markdown. */
 
 export const greeting: string = [
-  'Hello! Ask me anything, and I will help as well as I can.',
+  'Hello! Ask me anything, and I will do my best to help.',
   'I remember what we talk about in this chat. Send /help for a list of commands.',
 ].join('\n\n');
 

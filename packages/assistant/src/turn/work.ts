@@ -9,7 +9,7 @@ interface For {
   readonly asked?: string;
 }
 
-/** A message that requires a response of the model. The ids of both rows are assigned here, once. */
+/** A message that requires a model response. The ids of both rows are assigned here, once. */
 export interface TurnWork extends For {
   readonly type: 'turn';
   readonly text: string;

@@ -18,8 +18,8 @@ const unhurriedMs = 300;
  * | `say TEXT` | TEXT |
  * | `think TEXT` | reasoning, then TEXT |
  * | `count` | the number of user messages so far |
- * | `use A B` | calls of these tools, then their results as text |
- * | `loop` | calls of `look` until the next user message |
+ * | `use A B` | calls to these tools, then their results as text |
+ * | `loop` | calls to `look` until the next user message |
  * | `listen` | the same, but slowly enough to send a message |
  * | `hang` | none |
  * | `begin TEXT` | TEXT, without an end |

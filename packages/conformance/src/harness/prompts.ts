@@ -19,7 +19,7 @@ function codeOf(call: () => unknown): string | undefined {
 }
 
 export const promptCases: readonly HarnessCase[] = [
-  the('a prompt resolves with the response of the model [S4.5]', async ({ harness }) => {
+  the('a prompt resolves with the response from the model [S4.5]', async ({ harness }) => {
     const result = await endOf(harness.prompt('say Hello.'));
     expectEqual([result.status, result.text, result.error], ['complete', 'Hello.', undefined], 'the outcome');
     expectEqual(result.sessionId, harness.sessionId, 'the session');

@@ -1,8 +1,9 @@
 import type { AssistantMessage, AssistantPart, Message, ToolResultMessage, UserPart } from '@cobbler/agent';
 import { callsOf } from '@cobbler/agent';
 import type { Seal } from '@cobbler/agent/provider';
+import { hasMediaType } from '@cobbler/agent/provider';
 import type { ReadPart, ReadRequest, SeededRandom } from '@cobbler/agent/testing';
-import { defined, hasMediaType } from '@cobbler/agent/values';
+import { defined } from '@cobbler/agent/values';
 import type { Unsupported } from './random-response.ts';
 import { randomArguments, randomSeal, randomText } from './random-value.ts';
 

@@ -81,7 +81,7 @@ export interface BackendProcess {
   /** Ends the task. */
   stop(): void;
   /**
-   * Decides a call that waits for approval, and has no effect on other calls. Everything except a clear allow denies
+   * Decides a call that is waiting for approval, and has no effect on other calls. Everything except a clear allow denies
    * the call. So does an allow with different arguments for a program that does not support them, such as Codex.
    */
   decide(callId: string, decision: CallDecision): void;

@@ -38,7 +38,7 @@ export interface CliProcess {
   readonly end?: End;
   readonly sessionId?: string;
   readonly toolCalls: number;
-  /** The last text of the model, for programs whose result contains none. */
+  /** The last text from the model, for programs whose result contains none. */
   readonly lastText: string;
   /** Names of tools whose calls were denied. */
   readonly denied: readonly string[];

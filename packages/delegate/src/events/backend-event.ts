@@ -108,7 +108,7 @@ export function usageSince(total: Usage, before: Totals | undefined, resumed: bo
   return subtractUsage(total, earlier);
 }
 
-/** Returns the usage without a part that was already charged; never below zero. */
+/** Returns the total usage minus the part that was already charged. No count is below zero. */
 export function subtractUsage(total: Usage, booked: Usage): Usage {
   const less = (all: number, part: number) => Math.max(0, all - part);
   const detail = (name: 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens') => {

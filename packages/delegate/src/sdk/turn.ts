@@ -12,7 +12,7 @@ export interface TurnResult {
   readonly end: End;
   readonly sessionId?: string;
   readonly toolsUsed: readonly string[];
-  /** The last text of the model. */
+  /** The last text from the model. */
   readonly text: string;
   /** The plan that the model submitted. */
   readonly plan: string;

@@ -34,7 +34,7 @@ export interface ExecuteCallbacks {
     input: Record<string, unknown>,
     context: { readonly signal: AbortSignal; readonly callId: string },
   ) => ToolVerdict | Promise<ToolVerdict>;
-  /** Receives each text of the model, in order. */
+  /** Receives each text from the model, in order. */
   readonly onTextChunk?: (text: string) => unknown;
   /** Receives each tool when it starts, and null when it has ended. */
   readonly onToolActivity?: (activity: ToolActivity | null) => unknown;

@@ -10,7 +10,7 @@ import type {
 import type { AssistantPart, FilePart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import { ignore } from '@cobbler/agent/events';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { fileKind, fileText } from '@cobbler/agent/values';
+import { fileKind, fileText } from '@cobbler/agent/provider';
 import { optionsIn, textOptionsIn } from '../values/provider-metadata.ts';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

@@ -1,6 +1,7 @@
 import type { AssistantPart, Json, ToolResultPart, UserPart } from '@cobbler/agent';
 import type { ResultPart, Turn } from '@cobbler/agent/provider';
-import { assertNever, defined, fileKind } from '@cobbler/agent/values';
+import { fileKind } from '@cobbler/agent/provider';
+import { assertNever, defined } from '@cobbler/agent/values';
 import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,

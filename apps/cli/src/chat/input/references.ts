@@ -32,7 +32,7 @@ export function withReferences(text: string, folder: string): Referenced {
   return { parts: [{ type: 'text', text }, ...found.values()], missing };
 }
 
-/** Returns the part of a path after `@` that is typed so far, up to the cursor; undefined if there is none. */
+/** Returns the part of a path typed after `@`, up to the cursor; undefined if there is none. */
 export function typedPath(text: string, cursor: number): string | undefined {
   return /(?:^|\s)@"?([^\s"]*)$/.exec(text.slice(0, cursor))?.[1];
 }

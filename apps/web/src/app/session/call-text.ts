@@ -36,7 +36,7 @@ export function outcomeOf(call: CallItem): string {
   const status = callStatus(call);
   switch (status) {
     case 'asked':
-      return 'waits for approval';
+      return 'waiting for approval';
     case 'running':
       return 'running';
     case 'denied':

@@ -117,7 +117,7 @@ export const stateMarks: Readonly<
   new: { mark: '·', name: 'new' },
   running: { mark: '●', name: 'running' },
   interrupted: { mark: '◌', name: 'interrupted' },
-  waiting: { mark: '!', name: 'waits for approval' },
+  waiting: { mark: '!', name: 'waiting for approval' },
   complete: { mark: '✓', name: 'complete' },
   max_tokens: { mark: '■', name: 'response too long' },
   refusal: { mark: '■', name: 'refused' },

@@ -8,7 +8,7 @@ interface SignInProps {
   readonly done: () => void;
 }
 
-/** A form that exchanges a token for the cookie. */
+/** A form that exchanges a token for the page's cookie. */
 export function SignIn({ reason, done }: SignInProps): VNode {
   const [problem, setProblem] = useState('');
   const [token, setToken] = useState('');

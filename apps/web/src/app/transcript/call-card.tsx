@@ -20,7 +20,7 @@ interface CallProps {
 
 const names: Readonly<Record<CallStatus, string>> = {
   proposed: 'proposed',
-  asked: 'waits for approval',
+  asked: 'waiting for approval',
   running: 'running',
   done: 'done',
   failed: 'failed',

@@ -122,7 +122,7 @@ export interface ResponseSink {
   skip(at: BlockKey): void;
   /** Sets the token counts so far, as absolute values: a field given again replaces the earlier value. */
   usage(counts: Partial<Usage>): void;
-  /** Sets the name of the model, as reported by the service. */
+  /** Sets the model name, as reported by the service. */
   model(name: string): void;
   /** Records why the model stopped; the response is not complete yet. `raw` is the service's own value. */
   stop(reason: StopReason, raw?: string): void;

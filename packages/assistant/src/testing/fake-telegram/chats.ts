@@ -60,7 +60,7 @@ export class FakeChats {
     return this.#chats.get(chatId) ?? [];
   }
 
-  /** Adds a message of the user and returns it. */
+  /** Adds a user message and returns it. */
   hear(chatId: number, text: string, replyTo?: number): FakeMessage {
     this.open(chatId);
     const reply = replyTo === undefined ? {} : { replyTo };

@@ -59,10 +59,10 @@ export const secretCases: readonly CaseDefinition[] = [
   echoed('the request id is the key', (subject) => ({
     ...failsWith({ kind: 'agent', message: 'Broken.' }, idHeaders(subject)),
   })),
-  echoed('a long message is truncated in the middle of it', () =>
+  echoed('a long message is truncated in the middle of the key', () =>
     failsWith({ kind: 'invalid', message: `${'x'.repeat(1985)}${contractKey} and more` }),
   ),
-  echoed('a long body is truncated in the middle of it', () =>
+  echoed('a long body is truncated in the middle of the key', () =>
     html(500, `${'x'.repeat(16 * 1024 - 12)}${contractKey} and more`),
   ),
   echoed('a message is truncated at any length', () =>

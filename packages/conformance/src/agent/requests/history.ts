@@ -1,9 +1,9 @@
 import type { Message } from '@cobbler/agent';
 import { userMessage } from '@cobbler/agent';
 import type { Seal } from '@cobbler/agent/provider';
+import { hasMediaType } from '@cobbler/agent/provider';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { hasMediaType } from '@cobbler/agent/values';
 import { wellFormed } from '../setup/compare.ts';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
 import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
@@ -153,7 +153,7 @@ export const historyCases: readonly CaseDefinition[] = [
       'no empty turn',
     );
     const said = turns.filter(({ side }) => side === 'user').flatMap(({ parts }) => texts(parts));
-    expectEqual(said.join(' '), 'One. Two.', 'the text of the user');
+    expectEqual(said.join(' '), 'One. Two.', 'the text of the user messages');
   }),
   the(
     'failed results are marked as errors [S0.16]',
@@ -226,7 +226,7 @@ export const historyCases: readonly CaseDefinition[] = [
       assistant(odd, call('a', 'put', { [odd]: odd })),
       result('a', odd),
     ]);
-    expectEqual(texts(turns[0]?.parts), [odd], 'the text of the user');
+    expectEqual(texts(turns[0]?.parts), [odd], 'the text of the user message');
     const [, sent] = turns[1]?.parts ?? [];
     expectEqual(sent?.type === 'call' && sent.input, { [odd]: odd }, 'the arguments');
     const [back] = turns[2]?.parts ?? [];

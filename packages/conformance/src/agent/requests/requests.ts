@@ -1,9 +1,9 @@
 import type { FilePart, ModelRequest, UserPart } from '@cobbler/agent';
 import { defineTool } from '@cobbler/agent';
 import type { RequestConfig } from '@cobbler/agent/provider';
+import { hasMediaType } from '@cobbler/agent/provider';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { hasMediaType } from '@cobbler/agent/values';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
 import { answered, askOnce, contractKey, failed, onStage } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';

@@ -35,35 +35,48 @@ export const wholeCases: readonly CaseDefinition[] = [
     const { toolCalls, stopReason } = answered(outcome);
     expectEqual([toolCalls, stopReason], [scriptCalls(called), 'tool_use'], 'calls and stop reason');
   }),
-  the('a text with missing deltas is completed from its repetition [P1]', async (subject) => {
-    for (const last of [[close, end], [end]]) {
-      if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
-      const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
-      const { outcome } = await askOnce(subject, replies(text, { steps }));
-      expectEqual(answered(outcome).content, 'One and only.', 'the text');
-    }
-  }),
-  the('a text whose deltas differ from its repetition is an error [P1]', async (subject) => {
-    for (const last of [[close, end], [end]]) {
-      if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
+  the(
+    'a text with missing deltas is completed from the complete text sent after them [P1]',
+    async (subject) => {
+      for (const last of [[close, end], [end]]) {
+        if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
+        const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
+        const { outcome } = await askOnce(subject, replies(text, { steps }));
+        expectEqual(answered(outcome).content, 'One and only.', 'the text');
+      }
+    },
+  ),
+  the(
+    'a text whose deltas differ from the complete text sent after them is an error [P1]',
+    async (subject) => {
+      for (const last of [[close, end], [end]]) {
+        if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
+        const steps: Step[] = [
+          { type: 'open', at: 0 },
+          { type: 'delta', at: 0, text: 'Another one.' },
+          ...last,
+        ];
+        const { outcome } = await askOnce(subject, replies(text, { steps }), {}, { retry: { retries: 0 } });
+        expectEqual(
+          [failed(outcome).kind, failed(outcome).retryable],
+          ['network', true],
+          'kind and retryable',
+        );
+      }
+    },
+  ),
+  the(
+    'a call whose deltas differ from the complete call sent after them never runs [P9]',
+    async (subject) => {
       const steps: Step[] = [
         { type: 'open', at: 0 },
-        { type: 'delta', at: 0, text: 'Another one.' },
-        ...last,
+        { type: 'delta', at: 0, text: '{"value":"another"}' },
+        close,
+        end,
       ];
-      const { outcome } = await askOnce(subject, replies(text, { steps }), {}, { retry: { retries: 0 } });
-      expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
-    }
-  }),
-  the('a call whose deltas differ from its repetition never runs [P9]', async (subject) => {
-    const steps: Step[] = [
-      { type: 'open', at: 0 },
-      { type: 'delta', at: 0, text: '{"value":"another"}' },
-      close,
-      end,
-    ];
-    if (!says(subject, called, close, 'once') && !says(subject, called, end, 'once')) return;
-    const { outcome } = await askOnce(subject, replies(called, { steps }), {}, { retry: { retries: 0 } });
-    expect(outcome.response === undefined, 'no response');
-  }),
+      if (!says(subject, called, close, 'once') && !says(subject, called, end, 'once')) return;
+      const { outcome } = await askOnce(subject, replies(called, { steps }), {}, { retry: { retries: 0 } });
+      expect(outcome.response === undefined, 'no response');
+    },
+  ),
 ];

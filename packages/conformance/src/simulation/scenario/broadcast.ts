@@ -72,7 +72,10 @@ export function heardFrom(payloads: readonly unknown[]): ReceivedResponse {
   return { usage, size, ended };
 }
 
-/** Returns the cost of a failed response: the larger of the reported and the received amount. */
+/**
+ * Returns the usage to charge for a failed response. Its output tokens are the larger of the reported count and an
+ * estimate from the text received.
+ */
 export function wastedIn({ usage, size }: ReceivedResponse): Usage {
   const estimate = Math.ceil(size / 4);
   return estimate > usage.outputTokens ? { ...usage, outputTokens: estimate, estimated: true } : usage;
