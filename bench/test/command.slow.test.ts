@@ -99,7 +99,7 @@ test('--write puts the table into a page, and a page without marks stays as it i
   writeFileSync(page, '# Without\n');
   expect(await bench('--from', good, '--write', page)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('no place'),
+    stderr: expect.stringContaining('no marks for the table'),
   });
   expect(readFileSync(page, 'utf8')).toBe('# Without\n');
 });

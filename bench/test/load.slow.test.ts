@@ -24,7 +24,7 @@ test('a server under load is asked, cancelled, answered and watched, and nothing
   const approve = `use write_file ${JSON.stringify({ path: 'a.txt', content: 'a' })}`;
   const { lines, isGood } = await load(server, { talk: 'say 5', cancel: 'hang', approve }, size);
   const report = lines.join('\n');
-  expect([report, isGood]).toEqual([expect.stringContaining('events lost: 0, doubled: 0'), true]);
+  expect([report, isGood]).toEqual([expect.stringContaining('events lost: 0, duplicated: 0'), true]);
   for (const what of ['a prompt is accepted', 'a run is cancelled', 'an approval is decided'])
     expect(report).toMatch(new RegExp(`^${what} +[1-9]`, 'm'));
 });

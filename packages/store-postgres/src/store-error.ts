@@ -66,9 +66,11 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
       );
     case '53100':
     case '53200':
-      return environment('store_full', `The disk of ${place} is full (${reason}); stored data is not lost.`);
+      return environment(
+        'store_full',
+        `${place} is out of disk space or memory (${reason}); stored data is not lost.`,
+      );
     case '54000':
-    case '22P05':
       return user('too_large', `The data is larger than ${place} can store; nothing was written.`);
     case '57014':
     case '55P03':

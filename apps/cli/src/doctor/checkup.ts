@@ -169,7 +169,7 @@ function checkTerminal(io: Io): Check {
   const screen = screenFor(io.stderr, io.env);
   const facts = [
     screen.tty ? `${screen.columns()} columns` : 'none: calls that need approval are denied',
-    screen.color ? 'colours' : 'no colors',
+    screen.color ? 'colors' : 'no colors',
     screen.unicode ? 'UTF-8' : 'ASCII',
   ];
   return { name: 'terminal', ok: true, found: facts.join(', ') };

@@ -127,7 +127,7 @@ export const assistant: Area = {
       code: 'vectorize',
       kinds: ['agent'],
       what: 'Vectorize, the index of the memory on Cloudflare, failed.',
-      todo: 'The assistant retries. If the error persists, check that the index exists and has the right size.',
+      todo: 'The assistant retries. If the error persists, check that the index exists and that its number of dimensions matches the embedder.',
       see: 'docs/cloudflare.md',
     },
     {

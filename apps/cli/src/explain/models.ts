@@ -207,7 +207,7 @@ export const services: Area = {
       code: 'total',
       kinds: ['timeout'],
       what: 'One model call took longer than allowed, retries included (10 minutes).',
-      todo: 'Request less at a time, or raise `requestTimeout` in the configuration, `totalMs` in a program.',
+      todo: 'Request less at a time, or raise the limit: `requestTimeout` in the configuration or `totalMs` in a program.',
     },
     {
       code: 'request_timeout',

@@ -160,7 +160,7 @@ export const runs: Area = {
       code: 'bad_rule',
       kinds: ['invalid'],
       what: 'A permission rule does not have the form `tool` or `tool(pattern)`.',
-      todo: 'Correct it, such as `run_command(npm test*)`.',
+      todo: 'Correct it. Example: `run_command(npm test*)`.',
       see: 'docs/gate.md',
     },
     {

@@ -263,7 +263,7 @@ export const server: Area = {
     {
       code: 'unreachable',
       kinds: ['network'],
-      what: 'The server is unreachable, or sent nothing about a run for minutes.',
+      what: 'The server is unreachable, or sent nothing about a run for several minutes.',
       todo: 'Check the address and that the server is running. The run may continue there: reconnect to the session later.',
       see: 'docs/server.md',
     },

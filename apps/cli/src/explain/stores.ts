@@ -16,7 +16,7 @@ export const sessions: Area = {
       code: 'session_id',
       kinds: ['invalid'],
       what: 'The session id is invalid.',
-      todo: 'Use 1 to 128 of A-Z, a-z, 0-9 and ._:@-, starting with a letter or digit.',
+      todo: 'Use 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, starting with a letter or digit.',
     },
     {
       code: 'session_exists',
@@ -116,7 +116,7 @@ export const stores: Area = {
     {
       code: 'store_full',
       kinds: ['agent'],
-      what: 'The disk of the store is full. Stored data is not lost.',
+      what: 'The disk of the store is full, or its database is out of memory. Stored data is not lost.',
       todo: 'Free disk space, or delete old sessions: `cobbler sessions prune --older-than 30d`.',
     },
     {

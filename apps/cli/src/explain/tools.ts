@@ -188,7 +188,7 @@ export const delegation: Area = {
     {
       code: 'no_fork',
       kinds: ['invalid'],
-      what: 'A conversation with a backend cannot be forked: each copy would lack the other’s messages.',
+      what: 'A conversation with a backend cannot be forked: both copies would continue the same conversation in the program.',
       todo: 'Start a new conversation.',
     },
     {

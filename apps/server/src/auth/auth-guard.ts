@@ -80,7 +80,7 @@ export class AuthGuard {
       throw new Problem(401, 'unauthorized', detail, { headers: { 'www-authenticate': challenge } });
     }
     if (!allows(info.scopes, scope)) {
-      throw new Problem(403, 'scope', `This token lacks the scope ${scope}.`, {
+      throw new Problem(403, 'scope', `This token lacks the "${scope}" scope.`, {
         headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
       });
     }

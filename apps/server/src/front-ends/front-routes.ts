@@ -113,7 +113,7 @@ export async function beginFront(
   streams.mayOpen();
   const runId = key !== undefined && runKey.safeParse(key).success ? key : undefined;
   if (content === undefined && !allows(token?.scopes ?? [], 'approve')) {
-    throw new Problem(403, 'scope', 'This token lacks the scope approve.');
+    throw new Problem(403, 'scope', 'This token lacks the "approve" scope.');
   }
   const heard = new RunSubscription(session);
   try {

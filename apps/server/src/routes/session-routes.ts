@@ -272,7 +272,7 @@ export function runRoutes({ desk, approvals }: Services): Route[] {
 }
 
 function lacksApprove(): Problem {
-  return new Problem(403, 'scope', 'This token lacks the scope approve.');
+  return new Problem(403, 'scope', 'This token lacks the "approve" scope.');
 }
 
 /**

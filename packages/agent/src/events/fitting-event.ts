@@ -121,6 +121,6 @@ function fitCompacted(state: State, event: Head & CompactedEvent): Fitting {
   const summary = wellFormedText(event.summary);
   if (upTo === event.upTo && summary === event.summary) return { event };
   const problem =
-    upTo === event.upTo ? badText : `summarizes ${event.upTo} messages, but only ${upTo} can be`;
+    upTo === event.upTo ? badText : `summarizes ${event.upTo} messages, but only ${upTo} can be summarized`;
   return { event: { ...event, upTo, summary }, problem };
 }

@@ -282,6 +282,6 @@ function unsendable(reason: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `${reason}: HTTP headers cannot contain it (such as a line break). Check the key or option that the header is made from.`,
+    message: `${reason}. HTTP headers cannot contain characters such as line breaks. Check the key or option that the header comes from.`,
   });
 }

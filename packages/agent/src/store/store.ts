@@ -126,7 +126,7 @@ export function isSessionId(id: string): boolean {
  */
 export function checkSessionId(id: string): void {
   if (isSessionId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid session id: it must have 1 to 128 of A-Z, a-z, 0-9 and ._:@- and start with a letter or digit.`;
+  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid session id: it must have 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, and start with a letter or digit.`;
   throw new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 

@@ -8,13 +8,5 @@ export { assertNever } from './assert-never.ts';
 export { type BackoffPolicy, backoff } from './backoff.ts';
 export { defined } from './defined.ts';
 export { type CauseSummary, isErrorKind, serviceCode } from './errors.ts';
-export {
-  currentParts,
-  type FileKind,
-  fileKind,
-  fileText,
-  hasMediaType,
-  sniffMediaType,
-} from './file-part.ts';
 export { maxResultBytes, plainJson } from './json-text.ts';
 export { isoTime } from './runtime.ts';

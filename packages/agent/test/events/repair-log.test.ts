@@ -210,7 +210,9 @@ describe('the problems reported for a log', () => {
       { ...last, seq: 7, id: 's-7' },
       { ...end, seq: 8, id: 's-8' },
     ];
-    expect(told([...log.slice(0, 5), cut, ...rest])).toEqual(['5 summarizes 3 messages, but only 1 can be']);
+    expect(told([...log.slice(0, 5), cut, ...rest])).toEqual([
+      '5 summarizes 3 messages, but only 1 can be summarized',
+    ]);
   });
 });
 
