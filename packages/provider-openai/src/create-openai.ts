@@ -40,7 +40,10 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
   const wire = api === 'responses' ? responsesWire(address, model, config) : chatWire(address, model);
   return createAgent(wire, {
     model,
-    capabilities: { ...capabilitiesOf(model), files: acceptedFiles(model, address.official) },
+    capabilities: {
+      ...capabilitiesOf(model),
+      files: acceptedFiles(model, address.official ? api : 'compatible'),
+    },
     timeouts: {
       ...(!address.official && { headersMs: patientHeadersMs }),
       ...defined({ totalMs: config.requestTimeout }),

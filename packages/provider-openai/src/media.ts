@@ -14,10 +14,14 @@ const acceptedByOpenAI: readonly string[] = [
 /**
  * Returns the media types that a model accepts. A compatible server itself rejects those that it does not support.
  */
-export function acceptedFiles(model: string, isOfficial: boolean): readonly string[] {
-  if (!isOfficial) return ['*/*'];
-  // Models such as gpt-audio and gpt-4o-audio-preview accept recordings as WAV or MP3.
-  return /\baudio\b/.test(model) ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
+export function acceptedFiles(
+  model: string,
+  service: 'responses' | 'chat' | 'compatible',
+): readonly string[] {
+  if (service === 'compatible') return ['*/*'];
+  // Models such as gpt-audio and gpt-4o-audio-preview accept recordings, but only over Chat Completions.
+  const hears = service === 'chat' && /\baudio\b/.test(model);
+  return hears ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
 }
 
 /** Returns the name of an audio format in Chat Completions. */

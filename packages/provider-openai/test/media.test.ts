@@ -21,11 +21,12 @@ describe('what OpenAI would refuse with every request to come [P12]', () => {
   });
 
   test.each([
-    ['gpt-audio', true],
-    ['gpt-4o-audio-preview', true],
-    ['gpt-6-sol', false],
-  ])('%s accepts recordings: %s', (model, accepts) => {
-    const { files } = createOpenAI({ apiKey: 'sk-test', env: {}, model, api: 'chat' }).capabilities;
+    ['gpt-audio', 'chat', true],
+    ['gpt-4o-audio-preview', 'chat', true],
+    ['gpt-audio', 'responses', false],
+    ['gpt-6-sol', 'chat', false],
+  ] as const)('%s over %s accepts recordings: %s', (model, api, accepts) => {
+    const { files } = createOpenAI({ apiKey: 'sk-test', env: {}, model, api }).capabilities;
     expect(['audio/wav', 'audio/mpeg'].map((type) => hasMediaType(files, type))).toEqual([accepts, accepts]);
   });
 
