@@ -38,10 +38,7 @@ export interface ChatParts {
   readonly prompt?: readonly UserPart[];
 }
 
-/**
- * Time after a question appears during which keys are ignored, because they were meant for something else; in
- * milliseconds.
- */
+/** Time in milliseconds after a question appears during which keys are ignored: they were meant for something else. */
 const reactionMs = 500;
 /** A second Ctrl-C within this time leaves the chat, in milliseconds. */
 const againMs = 2000;

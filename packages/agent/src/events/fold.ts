@@ -44,10 +44,7 @@ export function fold(state: State, event: Event): void {
   foldUnstored(state, event);
 }
 
-/**
- * Applies an event that no store has accepted, and that has no position in the log, to a state that is not stored
- * either.
- */
+/** Applies an event that no store has accepted to a state that is not stored either. */
 export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & EventBody): void {
   if (event.runId !== state.runId && event.type !== 'resumed') beginRun(state, event.runId);
   switch (event.type) {
@@ -168,9 +165,7 @@ function foldAssistant(state: State, event: AssistantEvent): void {
   else if (event.stopReason !== 'pause') placeSteering(state);
 }
 
-/**
- * Closes the calls of a response whose stop reason is not `tool_use`: they are not run. The stop reason still counts.
- */
+/** Closes the calls of a response that did not stop for tools: they do not run. The stop reason still counts. */
 function closeCutCalls(state: State, stopReason: StopReason): void {
   if (stopReason === 'tool_use') return;
   const steered = state.steering.length > 0;

@@ -168,10 +168,7 @@ class RemoteHarness implements Harness {
     return run.run;
   }
 
-  /**
-   * Sends a prompt to the server until it is accepted; the server accepts it once, however often it is sent. Never
-   * rejects.
-   */
+  /** Sends a prompt until the server accepts it, which it does once, however often it is sent. Never rejects. */
   async #start(run: RemoteRun, wanted: () => ServerRequest): Promise<void> {
     this.#wait(run);
     while (!run.isOver && !run.hasBegun) {
