@@ -20,8 +20,8 @@ export function acceptedFiles(
 ): readonly string[] {
   if (service === 'compatible') return ['*/*'];
   // Models such as gpt-audio and gpt-4o-audio-preview accept recordings, but only over Chat Completions.
-  const hears = service === 'chat' && /\baudio\b/.test(model);
-  return hears ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
+  const takesAudio = service === 'chat' && /\baudio\b/.test(model);
+  return takesAudio ? [...acceptedByOpenAI, 'audio/wav', 'audio/mpeg'] : acceptedByOpenAI;
 }
 
 /** Returns the name of an audio format in Chat Completions. */

@@ -106,7 +106,9 @@ export class SessionUpdates {
         case 'reasoning':
           return this.#rest(part, id);
         case 'tool_call': {
-          const toolCallId = callId(calls[index++] ?? { turn: 0, index });
+          const call = calls[index++];
+          if (call === undefined) return [];
+          const toolCallId = callId(call);
           return [{ sessionUpdate: 'tool_call', toolCallId, status: 'pending', ...callFacts(part, view) }];
         }
         case 'opaque':

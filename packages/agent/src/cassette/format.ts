@@ -1,5 +1,4 @@
 import { AgentError, summarize } from '../values/errors.ts';
-import { currentPart } from '../values/file-part.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { isoTime } from '../values/runtime.ts';
@@ -119,7 +118,7 @@ function arrivalOf({ at, in: _, ...data }: JsonObject, name: string): RecordedAr
 
 function parse(line: string): JsonObject | undefined {
   try {
-    const parsed: unknown = JSON.parse(line, (_, value) => currentPart(value));
+    const parsed: unknown = JSON.parse(line);
     return isObject(parsed) ? (parsed as JsonObject) : undefined;
   } catch {
     return undefined;

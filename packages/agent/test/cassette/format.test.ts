@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstDifference } from '../../src/cassette/difference.ts';
+import { readCassette } from '../../src/cassette/format.ts';
 import { askedOf, outLine } from '../../src/cassette/outgoing.ts';
 import type { MockReply } from '../../src/testing/index.ts';
 import { callBlock, replies, scriptResponse } from '../../src/testing/index.ts';
@@ -73,6 +74,13 @@ describe('a cassette file', () => {
     expect((await replay(scene, cassette)).log).toBe(log);
     const other = [{ type: 'file', mediaType: 'image/png', data: btoa('another'.repeat(1000)) }] as never;
     expect((await replay({ ...scene, prompt: other }, cassette)).result.error?.code).toBe('replay_miss');
+  });
+
+  test('keeps tool arguments that look like a part of an earlier version', () => {
+    const what = { tool: 'look', arguments: { type: 'image', mediaType: 'image/png', data: 'AA==' } };
+    const head = { cassette: 1, recorded: '2026-01-01T00:00:00.000Z', startedAt: 1 };
+    const text = [head, { out: 'tool 1', what }].map((line) => JSON.stringify(line)).join('\n');
+    expect(readCassette(text).asked).toEqual([{ name: 'tool 1', content: what }]);
   });
 
   test('of an earlier version, with other types of parts for files, is replayed', async () => {
