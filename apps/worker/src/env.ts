@@ -4,7 +4,7 @@ import type { D1, Vectorize, WorkersAi, WorkflowBinding } from '@cobbler/assista
 export interface Env {
   readonly DB: D1;
   readonly TURNS: WorkflowBinding;
-  /** With `VECTORIZE`, memory is searched by meaning; otherwise by words. */
+  /** With `VECTORIZE`, memory is searched by meaning; otherwise by keyword. */
   readonly AI?: WorkersAi;
   readonly VECTORIZE?: Vectorize;
   readonly TELEGRAM_BOT_TOKEN?: string;

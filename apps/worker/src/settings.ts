@@ -38,7 +38,7 @@ function peopleIn({ TELEGRAM_ALLOWED_USERS: list = '' }: Env): ReadonlySet<strin
   const odd = people.find((id) => !/^\d{1,20}$/.test(id));
   if (odd !== undefined)
     throw wrong(
-      `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because user names can change owner; @userinfobot shows yours.`,
+      `TELEGRAM_ALLOWED_USERS contains ${JSON.stringify(odd)}, which is not a user id. Use numeric ids, because usernames can change owners; @userinfobot shows yours.`,
     );
   return new Set(people);
 }

@@ -75,7 +75,7 @@ function addressOf(given: string | undefined, { url }: ServiceDescription): stri
   const address = given?.trim() ?? '';
   if (address === '') return url;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https address.`);
+    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https URL.`);
   return address.replace(/\/+$/, '');
 }
 

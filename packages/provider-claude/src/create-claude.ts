@@ -90,7 +90,7 @@ function addressOf(given: string | undefined): string {
   const address = given?.trim() ?? '';
   if (address === '') return serviceURL;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https address.`);
+    throw invalid('bad_url', `The base URL ${JSON.stringify(address)} is not an http or https URL.`);
   }
   return address.replace(/\/+$/, '');
 }

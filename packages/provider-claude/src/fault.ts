@@ -74,7 +74,7 @@ function advise(status: number, type: string | undefined, told: string | undefin
   if (status === 404)
     return `Claude does not know this model or address${said}. Check the model's name and the base URL.`;
   if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${said}.`;
-  if (status === 429) return `The rate limit of Claude was reached${said}.`;
+  if (status === 429) return `Claude's rate limit was reached${said}.`;
   return said === ''
     ? `Claude responded with status ${status}.`
     : `Claude rejected the request (${status})${said}`;

@@ -148,6 +148,6 @@ function isThere(
 function refusal(url: string, status: number, text: string): AgentError {
   // 404 and 503 also occur while a service is not yet known, or its partition has no leader.
   const retryable = status >= 500 || status === 429 || status === 404;
-  const message = `Restate rejected ${url} with status ${status}: ${text.slice(0, 300)}`;
+  const message = `Restate rejected the request to ${url} with status ${status}: ${text.slice(0, 300)}`;
   return new AgentError({ kind: 'agent', code: 'engine', message, status, retryable });
 }

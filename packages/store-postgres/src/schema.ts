@@ -104,7 +104,7 @@ async function versionOf(connection: Connection, schema: string, known: number):
   const [found] = await connection.query<{ ours: boolean; others: number }>(selectTables, [schema, mark]);
   if (found?.ours !== true) {
     if ((found?.others ?? 0) === 0) return 0;
-    const message = `The schema ${schema} of the database contains tables of another program. Choose another schema for the sessions.`;
+    const message = `The schema ${schema} of the database contains another program's tables. Choose another schema for the sessions.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
   const [row] = await connection.query<{ version: number }>(`SELECT version FROM ${schema}.${mark}`);

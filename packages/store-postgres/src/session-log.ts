@@ -222,7 +222,7 @@ export class PostgresSessionLog {
 }
 
 function damaged(sessionId: string, seq: number, place: string): AgentError {
-  const message = `Event ${seq} of session ${sessionId} is missing in ${place}. The events before it can still be exported.`;
+  const message = `Event ${seq} of session ${sessionId} is missing from ${place}. The events before it can still be exported.`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }
 

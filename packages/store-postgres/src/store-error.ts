@@ -62,7 +62,7 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
     case '42501':
       return user(
         'store_readonly',
-        `The user of ${place} lacks permission (${reason}). Grant rights on the schema.`,
+        `The user of ${place} lacks permission (${reason}). Grant the user privileges on the schema.`,
       );
     case '53100':
     case '53200':
@@ -81,7 +81,7 @@ function told(thrown: unknown, code: string | undefined, place: string, reason: 
 }
 
 function denied(place: string, reason: string): string {
-  return `${place} rejected the user or the password (${reason}).`;
+  return `${place} rejected the user or the password (${reason}). Check the credentials.`;
 }
 
 function codeOf(thrown: unknown): string | undefined {

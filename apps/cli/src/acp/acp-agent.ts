@@ -120,7 +120,10 @@ async function listed(
 }
 
 function tellServers(count: number, desk: AcpSessions): void {
-  if (count > 0) desk.report(`${count} MCP servers of the editor are not used: Cobbler has its own tools.`);
+  if (count > 0)
+    desk.report(
+      `Ignored the editor's MCP servers (${count}). To use them, pass --mcp or add them to the configuration.`,
+    );
 }
 
 function notOpen(id: string): RequestError {

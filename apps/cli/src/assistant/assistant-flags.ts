@@ -19,7 +19,7 @@ export interface AssistantFlags {
   /** The path of the persona file; if absent, the default persona is used. */
   readonly persona?: string;
   readonly timeZone: string;
-  /** The value of the option: `openai`, `openai:MODEL` or `URL#MODEL`. If absent, memory is searched by words. */
+  /** The value of the option: `openai`, `openai:MODEL` or `URL#MODEL`. If absent, memory is searched by keyword. */
   readonly embedder?: string;
   readonly embedderFloor?: number;
   readonly keepDays: number;
@@ -117,7 +117,7 @@ function floorOf(value: string): number {
 function addressOf(value: string): string {
   if (/^https?:\/\/\S+$/.test(value)) return value;
   throw new UsageError(
-    `--api-root ${JSON.stringify(value)} is not an address.`,
+    `--api-root ${JSON.stringify(value)} is not an http or https URL.`,
     'For example: http://localhost:8081',
   );
 }

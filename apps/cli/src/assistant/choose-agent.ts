@@ -38,7 +38,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
       noKey('claude', settings, false).message,
       `Set one:          export ANTHROPIC_API_KEY=...   or store it: ${name} config set-key claude`,
       `Another model:    ${name} assistant -m openai:MODEL   (--base-url for your own server)`,
-      `Try it without:   ${name} assistant --local   (no key, no Telegram)`,
+      `Try it locally:   ${name} assistant --local   (no key, no Telegram)`,
     );
   }
 }

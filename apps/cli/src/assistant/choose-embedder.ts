@@ -21,7 +21,7 @@ const known: Readonly<Record<string, { readonly dimensions: number; readonly flo
 const defaultFloor = 0.5;
 
 /**
- * Creates the requested embedder: `openai`, `openai:MODEL`, or `URL#MODEL`. By default, memory is searched by words.
+ * Creates the requested embedder: `openai`, `openai:MODEL`, or `URL#MODEL`. By default, memory is searched by keyword.
  * @throws UsageError for any other value, for a missing key, and if an unknown model does not respond.
  */
 export async function chooseEmbedder(
@@ -30,7 +30,7 @@ export async function chooseEmbedder(
   env: Environment,
 ): Promise<ChosenEmbedder> {
   if (given === undefined || given === 'lexical') {
-    const words = 'by words: finds notes that share words with your message, not by meaning';
+    const words = 'by keyword: finds notes that share words with your message, not by meaning';
     return { embedder: lexicalEmbedder(), words };
   }
   const place = placeOf(given, env);
@@ -55,7 +55,7 @@ function placeOf(given: string, env: Environment): EmbedderEndpoint {
     if (apiKey === undefined || apiKey === '')
       throw new UsageError(
         'There is no key for OpenAI embeddings: OPENAI_API_KEY is not set.',
-        'Set it, or remove --embedder: memory then works by words.',
+        'Set it, or remove --embedder to search memory by keyword.',
       );
     return { baseURL, apiKey, model: openai[1] ?? 'text-embedding-3-small' };
   }
@@ -78,7 +78,7 @@ async function dimensionsOf(place: EmbedderEndpoint): Promise<number> {
   } catch (error) {
     throw new UsageError(
       `The embedder ${place.model} does not respond: ${error instanceof Error ? error.message : String(error)}`,
-      'Remove --embedder: memory then works by words.',
+      'To search memory by keyword instead, remove --embedder.',
     );
   }
 }

@@ -39,7 +39,7 @@ export async function chatLocally(flags: AssistantFlags, io: Io): Promise<number
     sql.close();
     throw new UsageError(
       'The assistant is already in use in another terminal.',
-      'Leave it there first, or use another home directory: COBBLER_HOME=DIR',
+      'Close it there first, or use another home directory: COBBLER_HOME=DIR',
     );
   }
   let chat: TerminalChat | undefined;
@@ -92,7 +92,7 @@ function announce({ model, isScripted, words, folder }: AssistantStartup, io: Io
     ...(isScripted ? [`With a real model: ${ownName(io.env)} assistant --local -m fast`] : []),
     `Stored in ${visible(shortPath(folder, io.env))}.`,
     `Memory ${visible(words)}.`,
-    'Tell it something about yourself, then ask. /help lists the commands; press Ctrl-C twice to leave.',
+    'Tell it something about yourself, then ask. /help lists the commands; press Ctrl-C twice to exit.',
   ];
   io.stderr.write(`${lines.join('\n')}\n${io.stderr.tty ? '\n' : ''}`);
 }

@@ -67,7 +67,7 @@ export function explained(error: unknown): unknown {
   if (code === 'other_poller')
     return new UsageError(
       'Another program fetches the updates of this bot: Telegram allows only one.',
-      'Stop that program. If you do not know it, revoke the token: send /revoke to @BotFather.',
+      'Stop that program. If you cannot find it, revoke the token: send /revoke to @BotFather.',
     );
   return kind === 'network' || kind === 'timeout' || kind === 'rate_limit' || kind === 'invalid'
     ? new UsageError(message)

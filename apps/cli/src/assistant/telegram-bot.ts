@@ -45,7 +45,7 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     await offerCommands(telegram, log);
     log.note('info', 'ready', { bot: botName, ...facts, allowed: allowed.size });
     if (allowed.size === 0) {
-      const advice = 'every user is ignored: set TELEGRAM_ALLOWED_USERS to the ids in this log';
+      const advice = 'every user is ignored: set TELEGRAM_ALLOWED_USERS; this log shows the ids of senders';
       log.note('warn', advice);
     }
     const takeIn = intake(opened, { log, allowed, botName });
@@ -84,7 +84,7 @@ async function openBot(flags: AssistantFlags, { io, home, telegram, log }: Surro
   if (unlock === undefined) {
     sql.close();
     throw new UsageError(
-      'The assistant of this home directory is already running.',
+      'The assistant for this home directory is already running.',
       'Stop it first, or use another home directory: COBBLER_HOME=DIR',
     );
   }

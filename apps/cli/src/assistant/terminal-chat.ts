@@ -94,7 +94,7 @@ export class TerminalChat implements LineListener {
     }
     if (this.#isLeaving) return this.#lines.close();
     this.#isLeaving = true;
-    this.print('Press Ctrl-C again to leave.\n');
+    this.print('Press Ctrl-C again to exit.\n');
   }
 
   onEnd(): void {

@@ -15,7 +15,7 @@ export async function setAddress(
   const url = URL.parse(address ?? '');
   if (url === null)
     throw new UsageError(
-      'The webhook address is missing.',
+      'The webhook address is missing or is not a URL.',
       'For example: cobbler assistant set-webhook https://bot.example.org',
     );
   if (url.pathname === '/') url.pathname = path;

@@ -224,7 +224,7 @@ export class InteractiveChat {
     if (this.#prompter.clear()) return;
     if (clock.now() - this.#interruptedAt < againMs) return this.#leave();
     this.#interruptedAt = clock.now();
-    this.#notice = 'press Ctrl-C again to leave';
+    this.#notice = 'press Ctrl-C again to exit';
   }
 
   #suspend(): void {

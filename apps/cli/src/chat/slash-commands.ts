@@ -50,7 +50,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'save', operand: 'file', text: 'save this session as Markdown, or as .jsonl', run: save },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
   { name: 'clear', text: 'start a new session', needsRest: true, run: (desk) => desk.open(undefined) },
-  { name: 'exit', text: 'leave; the session is saved', run: (desk) => desk.leave() },
+  { name: 'exit', text: 'exit; the session is saved', run: (desk) => desk.leave() },
 ];
 
 /** Returns the commands with this prefix as menu items. */
@@ -86,10 +86,10 @@ const keys = [
   ['@path', 'attach a file; Tab completes'],
   ['!line', 'run a shell command; your next prompt includes its output'],
   ['Up, Ctrl-R', 'show previous input'],
-  ['Ctrl-C', 'stop the run or clear the line; twice: leave'],
+  ['Ctrl-C', 'stop the run or clear the line; twice: exit'],
   ['Ctrl-O', 'show the full output of the last tool'],
   ['Esc', 'close a menu'],
-  ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, leave'],
+  ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, exit'],
 ] as const;
 
 const nameWidth = 28;
@@ -239,7 +239,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
   if (operand === 'trust') {
     trustRules(host.folder, project.strange, io.env);
     for (const rule of project.strange) permission.allow(rule);
-    return say([style.dim(`${project.strange.length} rules of ${visible(project.path)} are now in effect`)]);
+    return say([style.dim(`rules from ${visible(project.path)} now in effect: ${project.strange.length}`)]);
   }
   if (operand !== '') {
     const mode = modes.find((one) => one === operand);
@@ -324,10 +324,12 @@ function preview(run: PromptRecord, restorations: readonly Restoration[], desk: 
     const sizes = diffs.map(diffSize);
     const [added, removed] = [sum(sizes.map((size) => size.added)), sum(sizes.map((size) => size.removed))];
     const what =
-      before === null ? 'will be deleted: it was created' : `restored, without +${added} -${removed}`;
+      before === null
+        ? 'will be deleted: this prompt created it'
+        : `will be restored, undoing +${added} -${removed}`;
     lines.push(`  ${style.bold(oneLine(path))} ${what}`);
     if (isChanged)
-      lines.push(`    ${style.yellow('changed by another program since; that change is lost too')}`);
+      lines.push(`    ${style.yellow('changed by another program since; that change will be lost too')}`);
     for (const diff of diffs)
       lines.push(...diffLines(diff, style, room, diffMost).map((line) => `      ${line}`));
   }

@@ -3,7 +3,7 @@ export const backupRows = [
   {
     name: 'backup',
     operands: '<folder>',
-    text: 'back up all data to a new directory, while in use',
+    text: 'back up all data to a new directory, even while a server is running',
     about: [
       'Copies the sessions, tokens, keys, memory and chats of COBBLER_HOME and writes a manifest. A server or bot may',
       'keep running. Only you can read the copy; it contains secrets. See docs/operations.md.',
@@ -16,7 +16,7 @@ export const backupRows = [
     text: 'restore a backup into COBBLER_HOME, which must be empty',
     about: [
       'Checks every file against the manifest first and never overwrites anything. Stop the original server and bot',
-      'before you start them on the restored copy: both would do the same work.',
+      'before you start them on the restored copy; otherwise, both would do the same work.',
     ],
     groups: [],
   },

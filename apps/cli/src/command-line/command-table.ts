@@ -29,7 +29,7 @@ const assistantGroups: readonly OptionGroup[] = [
   {
     title: 'Assistant',
     options: [
-      { flags: '--local', text: 'chat in this terminal; scripted without -m' },
+      { flags: '--local', text: 'chat in this terminal; without -m, with a scripted model' },
       {
         flags: '-m, --model <name>',
         text: 'default: ANTHROPIC_MODEL, or claude-haiku-4-5',
@@ -73,7 +73,7 @@ const assistantGroups: readonly OptionGroup[] = [
     title: 'With audit and outbox',
     options: [
       { flags: '--chat <id>', text: 'audit: this chat only' },
-      { flags: '--since <time>', text: 'audit: the last 2d, 12h or 30m only' },
+      { flags: '--since <time>', text: 'audit: only entries this recent, such as 2d, 12h or 30m' },
       { flags: '--json', text: 'print one JSON object per line' },
     ],
   },
@@ -91,7 +91,7 @@ export const commands: readonly CommandRow[] = [
     operands: '[prompt...]',
     text: 'run a task until it is done (the default command)',
     about: [
-      'The prompt is the arguments, the piped input, or both: then the input is attached to the prompt.',
+      'The prompt is the arguments, the piped input, or both; with both, the input is attached to the prompt.',
       'The response goes to standard output, everything else to standard error.',
       'Without a terminal, calls that need approval are denied, and the exit code is 5.',
       'Ctrl-C cancels and prints the summary; a second Ctrl-C exits immediately.',
@@ -104,13 +104,13 @@ export const commands: readonly CommandRow[] = [
     text: 'chat in the terminal and review every edit; --demo needs no key',
     about: [
       'Enter sends, Alt-Enter starts a new line, /help lists commands. A message sent during a run steers it.',
-      'Ctrl-C stops a run; press it twice at an empty line to leave. The session is saved, as with run.',
+      'Ctrl-C stops a run; press it twice on an empty line to exit. The session is saved, as with run.',
     ],
     groups: [
       {
         title: 'Chat',
         options: [
-          { flags: '--connect <url>', text: 'connect to a server, by the address that cobbler serve prints' },
+          { flags: '--connect <url>', text: 'connect to a server at the address that cobbler serve prints' },
           {
             flags: '--token <token>',
             text: 'token, if the address does not contain it',
@@ -143,14 +143,14 @@ export const commands: readonly CommandRow[] = [
     operands: '[action] [id] [title...]',
     text: 'list, show, export, import, fork or delete sessions',
     about: [
-      'cobbler sessions                  list sessions, last changed first',
+      'cobbler sessions                  list sessions, most recently changed first',
       'cobbler sessions show ID          print the conversation and the tool calls',
       'cobbler sessions export ID        print the events as JSON lines',
       'cobbler sessions import FILE      import an exported session; - for standard input',
       'cobbler sessions fork ID          copy a session, to continue the copy',
-      'cobbler sessions rename ID TITLE  change the title; without TITLE, the start of the first prompt',
+      'cobbler sessions rename ID TITLE  change the title; without TITLE, use the start of the first prompt',
       'cobbler sessions delete ID        delete a session permanently',
-      'cobbler sessions prune            delete old sessions, by --older-than, --keep-last or both',
+      'cobbler sessions prune            delete old sessions; needs --older-than, --keep-last or both',
       'cobbler sessions vacuum           free the disk space of deleted sessions',
     ],
     groups: [
@@ -178,7 +178,7 @@ export const commands: readonly CommandRow[] = [
     text: 'watch it fix a small project, without a key',
     about: [
       'A scripted model fixes a failing test in a small project. Everything else is real: the tools, the',
-      'files, the HTTP requests. It works in a new directory, which is kept, and asks for no approval.',
+      'files, the HTTP requests. It works in a new directory, which is kept, and never asks for approval.',
     ],
     groups: [
       {
@@ -189,7 +189,7 @@ export const commands: readonly CommandRow[] = [
             text: 'use the directory of an earlier demo in its current state',
             completes: 'folder',
           },
-          { flags: '--json', text: 'print one event per line, as in run' },
+          { flags: '--json', text: 'print events as JSON lines, as in run' },
           { flags: '-v, --verbose', text: 'print arguments and results in full' },
         ],
       },
@@ -270,10 +270,10 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'mcp',
     operands: '',
-    text: 'serve as a tool of other agents: Claude Code, Codex, Cursor and others',
+    text: 'serve as a tool for other agents: Claude Code, Codex, Cursor and others',
     about: [
       'A program starts this command and speaks the Model Context Protocol over standard input and output. It can',
-      'start a task, read its status, answer approval requests, steer and stop. To use MCP servers yourself: --mcp.',
+      'start, steer and stop a task, read its status and answer approval requests. To use MCP servers yourself: --mcp.',
       'Setup: docs/mcp.md.',
     ],
     groups: programGroups(/--(attach|backend) /),
@@ -284,7 +284,7 @@ export const commands: readonly CommandRow[] = [
     text: 'run a Telegram bot with memory; --local: chat here, without a key',
     about: [
       'cobbler assistant --local           chat here with a scripted model and real memory',
-      'cobbler assistant                   run the bot until Ctrl-C; a restart continues',
+      'cobbler assistant                   run the bot until Ctrl-C; a restart resumes unfinished work',
       'cobbler assistant set-webhook URL   receive updates by webhook; delete-webhook removes it',
       'cobbler assistant status            show the bot and its running turns',
       'cobbler assistant audit             show what models and tools did, and who approved it',
@@ -294,7 +294,7 @@ export const commands: readonly CommandRow[] = [
       'TELEGRAM_WEBHOOK_SECRET       generated and stored when unset',
       'COBBLER_ASSISTANT_TIME_ZONE   same as --time-zone',
       'COBBLER_EMBEDDER_API_KEY      for --embedder URL#MODEL',
-      'ANTHROPIC_MODEL and the keys work as elsewhere. See docs/assistant.md',
+      'ANTHROPIC_MODEL and the keys work as in other commands. See docs/assistant.md.',
     ],
     groups: assistantGroups,
     words: ['set-webhook', 'delete-webhook', 'status', 'audit', 'outbox'],
@@ -302,8 +302,8 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'approve',
     operands: '[id]',
-    text: 'allow a waiting call on the server; without an id: list them',
-    about: ['A unique prefix of the id is enough. A decision counts once, for exactly the call shown.'],
+    text: 'allow a waiting call on the server; without an id: list the waiting calls',
+    about: ['A unique prefix of the id is enough. A decision applies once, to exactly the call shown.'],
     groups: [{ title: 'Options', options: [serverUrl] }],
   },
   {
@@ -324,7 +324,7 @@ export const commands: readonly CommandRow[] = [
     operands: '[code...]',
     text: 'explain an error code and what to do',
     about: [
-      'The code is in the last line of an error, in "code" of --json and of the server, and in the log.',
+      'The code is in the last line of an error, in "code" in --json output and server responses, and in the log.',
       'Without a code: list all codes.',
     ],
     groups: [{ title: 'Output', options: [{ flags: '--json', text: 'print as JSON' }] }],

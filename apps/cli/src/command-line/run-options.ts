@@ -50,7 +50,7 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--system <text>', text: 'replace the built-in instructions with this text, or @FILE' },
       { flags: '--append-system <text>', text: 'append this text, or @FILE, to the instructions' },
       { flags: '--no-context-files', text: 'skip AGENTS.md and CLAUDE.md' },
-      { flags: '--tools <list>', text: 'use only these tools, separated by commas; none for none' },
+      { flags: '--tools <list>', text: 'use only these tools, separated by commas; none: no tools' },
       {
         flags: '--mcp <server>',
         text: 'add the tools of an MCP server: NAME=COMMAND or URL; repeatable',
@@ -111,7 +111,7 @@ export const taskGroups: readonly OptionGroup[] = [
     title: 'Output',
     options: [
       { flags: '-o, --output <file>', text: 'also write the last response to this file', completes: 'file' },
-      { flags: '--json', text: 'print one event per line; --json=deltas also streams partial responses' },
+      { flags: '--json', text: 'print events as JSON lines; --json=deltas also streams partial responses' },
       { flags: '-q, --quiet', text: 'print only the response' },
       { flags: '-v, --verbose', text: 'print arguments and results in full, and request ids' },
       {

@@ -106,8 +106,8 @@ function linkToServer(env: Environment, named?: string): ServerLink {
     throw new UsageError(
       url === undefined
         ? 'No server is running on this machine.'
-        : `${JSON.stringify(url)} is not an address.`,
-      'Start it: cobbler serve. Or use another one: --url http://HOST:PORT',
+        : `${JSON.stringify(url)} is not a server URL.`,
+      'Start one: cobbler serve. Or use another server: --url http://HOST:PORT',
     );
   }
   const token = env['COBBLER_SERVER_TOKEN'] ?? new TokenStore(tokenFile(home.tokens)).own();

@@ -104,7 +104,7 @@ async function set(name: string | undefined, value: string | undefined, io: Io):
   }
   if (name === 'mcp') {
     throw new UsageError(
-      'MCP servers are configured in the file itself.',
+      'MCP servers cannot be set with this command. Edit the configuration file.',
       `See: docs/mcp.md. The file: ${configPath(io)}`,
     );
   }

@@ -9,7 +9,7 @@ const examples = [
   ['cobbler "fix the failing test"', 'asks before any change'],
   ['cobbler "why is this slow?" --read-only', 'reads only, changes nothing'],
   ['git diff | cobbler "review this" -m best', 'reads piped input too'],
-  ['cobbler "add tests" --yes --max-usd 0.50', 'never asks, within a cost limit'],
+  ['cobbler "add tests" --yes --max-usd 0.50', 'never asks, stops at a cost limit'],
 ] as const;
 
 /** Commands that share a line of the help with another command. */
@@ -20,7 +20,7 @@ export function overview(): string {
   // Related commands share a line, so that the help fits on one screen.
   const visible = commands.filter(({ name }) => !besides.has(name));
   const together: Readonly<Record<string, string>> = {
-    approve: 'approve/deny decide a waiting call on the server; without an id: list them',
+    approve: 'approve/deny decide waiting calls on the server; without an id: list them',
     backup: 'backup       back up all data; restore restores it; store finds damage',
     acp: 'acp, mcp     work in an editor (Zed and others); serve tools to other agents',
   };
@@ -43,7 +43,7 @@ export function overview(): string {
     '',
     'Exit codes',
     '  0 complete; 1 failed or refused; 2 usage, configuration or key; 3 a limit;',
-    '  5 denied, with no terminal to ask on; 124 out of time; 130 cancelled',
+    '  5 denied, with no terminal for approvals; 124 timed out; 130 cancelled',
     '',
     'Environment',
     '  ANTHROPIC_API_KEY, OPENAI_API_KEY; COBBLER_AGENT_API_KEY (default key)',

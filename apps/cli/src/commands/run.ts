@@ -55,7 +55,7 @@ export async function run(
   if (!isSaying && !given.resumes && io.stdin.tty) throw nothingToDo();
   if (reel.tape !== undefined && given.session !== undefined) {
     throw new UsageError(
-      'Recording and replaying cannot continue a session.',
+      'A session cannot be continued while recording or replaying.',
       'Remove --session and --continue, or --record and --replay.',
     );
   }
@@ -326,7 +326,8 @@ interface HeaderParts {
 function headerOf({ agent, flags, folder, tools, instructions, isAttended }: HeaderParts, io: Io): string[] {
   const asks = flags.mode === 'ask' || flags.mode === 'edits';
   const denies = flags.mode === 'ask' ? 'denies edits and commands' : 'denies commands';
-  const permissions = asks && !isAttended ? `${denies} (no terminal to ask on)` : permissionWords[flags.mode];
+  const permissions =
+    asks && !isAttended ? `${denies} (no terminal for approvals)` : permissionWords[flags.mode];
   return [
     'cobbler',
     visible(agent.model),

@@ -185,7 +185,7 @@ function announce({ server, token, flags, folder, file, model }: ServerStartup, 
   const lines = [facts.join(' · '), `sessions in ${shortPath(file, io.env)} · Ctrl-C stops`];
   const isOpen = !['127.0.0.1', '::1', 'localhost'].includes(flags.host);
   if (isOpen && flags.allowedHosts.length === 0) {
-    lines.push('other machines can connect only by the names of --allowed-host');
+    lines.push('other machines can connect only to host names added with --allowed-host NAME');
   }
   io.stderr.write(`${lines.join('\n')}\n`);
 }

@@ -72,10 +72,10 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
   io.stdout.write(lines.map((line) => `${visible(line)}\n`).join(''));
   if (options['replace'] === true) {
     const aside = replace(from, to);
-    io.stderr.write(`${visible(from)} now contains them. The damaged file is ${visible(aside)}.\n`);
+    io.stderr.write(`${visible(from)} now contains the sessions. The damaged file is ${visible(aside)}.\n`);
   } else {
     io.stderr.write(
-      `They are in ${visible(to)}. Check it: cobbler store verify ${visible(to)}. To replace the damaged file, move it there or run this with --replace.\n`,
+      `The sessions are in ${visible(to)}. Check the file: cobbler store verify ${visible(to)}. To replace the damaged file, delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
     );
   }
   return changed.length === 0 ? 0 : 1;

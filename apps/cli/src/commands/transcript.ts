@@ -82,7 +82,10 @@ function readBytes(path: string, given: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`${given} ${whyUnreadable(error)}.`, 'The transcript file is missing.');
+    throw new UsageError(
+      `${given} ${whyUnreadable(error)}.`,
+      'Pass the path of a readable file, or - for standard input.',
+    );
   }
 }
 

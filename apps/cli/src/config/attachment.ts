@@ -98,6 +98,6 @@ export function whyUnreadable(error: unknown): string {
 function tooLarge(name: string): UsageError {
   return new UsageError(
     `${name} exceeds ${maxBytes / 1_000_000} MB.`,
-    'Attach the relevant part, or put it into the directory and let the model read it.',
+    'Attach the relevant part, or put it in the directory and let the model read it.',
   );
 }

@@ -61,6 +61,6 @@ export async function delegateTo(order: BackendOrder): Promise<DelegatedLoop> {
   const backend = name === 'claude-code' ? claudeCode(options) : codex(options);
   const problem = backend.problem();
   if (problem !== undefined)
-    throw new UsageError(`${problem.message}.`, 'Install it, or run cobbler doctor to see what it finds.');
+    throw new UsageError(`${problem.message}.`, 'Install it, or check the setup: cobbler doctor');
   return delegatedLoop({ backend, workingDir: folder, limits, pricing });
 }

@@ -108,7 +108,7 @@ function readMode(raw: RawOptions): PermissionMode {
   if (name === 'readOnly' && texts(raw['allow']).length > 0) {
     throw new UsageError(
       '--read-only and --allow cannot be used together.',
-      'Remove --read-only: --ask allows calls by rules.',
+      'Remove --read-only: in the default mode, calls that match a rule need no approval.',
     );
   }
   return name === 'readOnly' ? 'read-only' : (name as PermissionMode);
@@ -148,7 +148,7 @@ function readAddress(value: string | undefined): string | undefined {
   if (value === undefined || /^https?:\/\/\S+$/.test(value)) return value;
   throw UsageError.coded(
     'bad_url',
-    `--base-url ${JSON.stringify(value)} is not an address.`,
+    `--base-url ${JSON.stringify(value)} is not an http or https URL.`,
     'For example: --base-url http://localhost:11434/v1',
   );
 }

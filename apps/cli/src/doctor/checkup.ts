@@ -137,7 +137,7 @@ function checkAddress({ provider, baseURL }: Settings): Check {
   return {
     name: 'address',
     ok: false,
-    found: `${address} (${source}) is not an address`,
+    found: `${address} (${source}) is not an http or https URL`,
     repair: 'start it with https://',
   };
 }
@@ -158,7 +158,7 @@ async function checkFolder(io: Io): Promise<Check[]> {
       {
         name: 'folder',
         ok: false,
-        found: 'cannot read and write this directory',
+        found: 'no read and write access to this directory',
         repair: 'cd to another one',
       },
     ];

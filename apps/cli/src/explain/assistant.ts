@@ -29,7 +29,7 @@ export const assistant: Area = {
       code: 'webhook_set',
       kinds: ['invalid'],
       what: 'The bot has a webhook, so its updates cannot be fetched by polling.',
-      todo: 'Delete the webhook, or run the assistant with it.',
+      todo: 'Delete it with `cobbler assistant delete-webhook`, or serve it with `cobbler assistant --webhook`.',
       see: 'docs/telegram.md',
     },
     {
@@ -55,7 +55,7 @@ export const assistant: Area = {
       code: 'webhook',
       kinds: ['network'],
       what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver to it.',
-      todo: 'Set the webhook as the page describes; the message contains the error from Telegram.',
+      todo: 'Set the webhook as docs/cloudflare.md describes; the message contains the error from Telegram.',
       see: 'docs/cloudflare.md',
     },
     {

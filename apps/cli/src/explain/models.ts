@@ -45,7 +45,7 @@ export const requests: Area = {
       code: 'bad_model',
       kinds: ['invalid'],
       what: 'The value of `model` is not an AI SDK 7 language model.',
-      todo: 'Pass what a provider package of that version returns, such as `anthropic("…")`. Upgrade packages of older versions.',
+      todo: 'Pass a model from a provider package of that version, such as `anthropic("…")`. Upgrade packages of older versions.',
       see: 'docs/ai-sdk.md',
     },
     {
@@ -141,7 +141,7 @@ export const services: Area = {
       code: 'content_type',
       kinds: ['agent'],
       what: 'The response is not from a model service: usually it is a login page, a proxy, or another program at this address.',
-      todo: 'Check the base URL; often `/v1` is missing at its end. The message shows the start of the response.',
+      todo: 'Check the base URL; `/v1` is often missing at the end. The message shows the start of the response.',
     },
     {
       code: 'content_encoding',
@@ -171,7 +171,7 @@ export const services: Area = {
       code: 'service_failed',
       kinds: ['agent'],
       what: 'The service failed with an internal error (usually a 5xx status), and so did several retries.',
-      todo: 'Try again later, or use another model. Check the status page of the service; `-v` shows the request id for its support.',
+      todo: 'Try again later, or use another model. Check the status page of the service; `-v` shows the request id to give to its support.',
     },
     {
       code: 'service_timeout',
@@ -219,7 +219,7 @@ export const services: Area = {
       code: 'cut',
       kinds: ['network'],
       what: 'The connection closed before the response or event stream was complete. A partial response never counts as success.',
-      todo: 'Try again. An event stream reconnects and continues where it was cut.',
+      todo: 'Try again. An event stream reconnects and continues where it was cut off.',
     },
     {
       code: 'garbled',
@@ -250,7 +250,7 @@ export const services: Area = {
       code: 'context_full',
       kinds: ['agent', 'invalid'],
       what: 'The conversation exceeds the context window of the model.',
-      todo: 'Compact the conversation: with `compact` of the context policy in a program; the command line does it automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
+      todo: 'Compact the conversation: in a program, set `compact` in the context policy; the command line compacts automatically (`--compact-above`). Or start a new session, or use a model with a larger window.',
       see: 'docs/long-work.md',
     },
     {

@@ -101,7 +101,7 @@ export const runs: Area = {
     {
       code: 'max_tokens',
       kinds: ['agent'],
-      what: 'The last response was cut off at its maximum length, but the caller requested the result of the run.',
+      what: 'The last response was cut off at its maximum length, so the run has no complete result.',
       todo: 'Raise `maxTokens`, or continue: the model continues where it stopped.',
     },
     {
@@ -153,7 +153,7 @@ export const runs: Area = {
       code: 'no_gate',
       kinds: ['invalid'],
       what: 'A gate is required, but none is set or the program never asks for approval.',
-      todo: 'Set a gate that decides, and create the backend with the permission "gate".',
+      todo: 'Set a gate that decides on each call, and create the backend with the permission "gate".',
       see: 'docs/delegation.md',
     },
     {
@@ -223,7 +223,7 @@ export const cassettes: Area = {
       code: 'replay_miss',
       kinds: ['agent'],
       what: 'The replay differs from the recording: the program, the prompt or a tool has changed. The message shows the difference.',
-      todo: 'If the change is intended, record again: `cobbler --replay FILE --refresh`. Otherwise fix the change.',
+      todo: 'If the change is intended, record again: `cobbler --replay FILE --refresh`. Otherwise, undo the change.',
       see: 'docs/record-and-replay.md',
     },
     {

@@ -189,7 +189,7 @@ export const stores: Area = {
       code: 'store_denied',
       kinds: ['auth'],
       what: 'The database rejected the user or the password.',
-      todo: 'Correct the address, or the password file of PostgreSQL.',
+      todo: 'Correct the user and password in the database address, or in the PostgreSQL password file.',
       see: 'docs/scale-out.md',
     },
     {

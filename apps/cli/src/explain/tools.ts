@@ -134,7 +134,7 @@ export const delegation: Area = {
     {
       code: 'bypass_as_root',
       kinds: ['invalid'],
-      what: 'Claude Code does not run without permissions as root.',
+      what: 'Claude Code refuses the permission "bypass" when it runs as root.',
       todo: 'Run Cobbler as another user, or declare that the machine is a sandbox (`sandboxed`).',
       see: 'docs/delegation.md',
     },
@@ -148,7 +148,7 @@ export const delegation: Area = {
       code: 'media',
       kinds: ['invalid'],
       what: 'A backend accepts text only, but the prompt contains an image or a document.',
-      todo: 'Leave it out, or put the file into the directory and name it in the prompt.',
+      todo: 'Leave it out, or put the file in the directory and name it in the prompt.',
       see: 'docs/delegation.md',
     },
     {
@@ -168,7 +168,7 @@ export const delegation: Area = {
     {
       code: 'message_too_long',
       kinds: ['agent'],
-      what: 'The program printed a message of more than 16 MiB, which cannot be read: it may contain the response.',
+      what: 'The program printed a message of more than 16 MiB and was stopped. The message cannot be read and may have contained the response.',
       todo: 'Request a shorter response, or have long output written to a file.',
       see: 'docs/delegation.md',
     },
@@ -182,7 +182,7 @@ export const delegation: Area = {
       code: 'stale_session',
       kinds: ['invalid'],
       what: 'The program no longer has the conversation to continue. A new one was started, without the earlier messages.',
-      todo: "Repeat the important context. This happens when the program's files were deleted, or on another machine.",
+      todo: "Repeat the important context. This happens after the program's files are deleted, or on a different machine.",
       see: 'docs/delegation.md',
     },
     {

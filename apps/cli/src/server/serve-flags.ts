@@ -111,7 +111,7 @@ function checkRestate(
   }
   if (port === 0) {
     throw new UsageError(
-      '--restate-port 0 uses another port at each start, but Restate needs the same address for the whole run.',
+      '--restate-port 0 uses a different port at each start, but Restate needs the same address for the whole run.',
       'Use a fixed port, or the address of a proxy: --restate-address URL',
     );
   }

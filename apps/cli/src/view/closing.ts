@@ -48,7 +48,7 @@ export function markOf(status: RunStatus): string | undefined {
 const marks: Readonly<Record<RunStatus, string | undefined>> = {
   complete: undefined,
   cancelled: 'cancelled',
-  timeout: 'out of time',
+  timeout: 'timed out',
   max_tokens: 'cut off',
   refusal: 'cut off',
   limit: 'cut off',
@@ -118,7 +118,7 @@ function troubleLines({ result, task }: Finished): string[] {
   const { unasked } = task.permission;
   if (unasked.length > 0) {
     lines.push(
-      `${plural(unasked.length, 'call')} denied, because there is no terminal to ask on. To allow:`,
+      `${plural(unasked.length, 'call')} denied, because there is no terminal for approvals. To allow:`,
       ...allowOptions(unasked),
     );
   }

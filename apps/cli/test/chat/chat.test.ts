@@ -50,7 +50,7 @@ describe('a chat', () => {
     stage.type('x', '\x03');
     expect(stage.foot(2)).not.toContain('again');
     stage.type('\x03');
-    expect(stage.foot(1)).toContain('press Ctrl-C again to leave');
+    expect(stage.foot(1)).toContain('press Ctrl-C again to exit');
     stage.type('\x03');
     expect(await stage.left).toBe(0);
     const other = await chatStage({ agent: scriptedAgent([]) });
@@ -238,7 +238,9 @@ describe('/undo', () => {
     const { stage, read, agent } = await repaired();
     stage.type('/undo', '\r');
     await stage.until('undo this prompt and 1 file?');
-    expect(stage.text()).toMatch(/› repair it\n {2}sum\.js restored, without \+1 -1\n {6}1 - .*a - b/);
+    expect(stage.text()).toMatch(
+      /› repair it\n {2}sum\.js will be restored, undoing \+1 -1\n {6}1 - .*a - b/,
+    );
     expect(read()).toContain('a + b');
     stage.type('n');
     expect(read()).toContain('a + b');

@@ -83,7 +83,7 @@ describe('the command line', () => {
     [['--max-usd', 'abc'], '--max-usd cannot be "abc".'],
     [['--timeout', '10 years'], '--timeout cannot be "10 years".'],
     [['--api', 'soap'], '--api cannot be "soap".'],
-    [['--base-url', 'localhost'], '--base-url "localhost" is not an address.'],
+    [['--base-url', 'localhost'], '--base-url "localhost" is not an http or https URL.'],
   ])('%j is refused: %s', (args, message) => {
     expect(() => flagsOf(...args)).toThrow(message);
   });

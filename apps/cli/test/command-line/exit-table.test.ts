@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
     args: ['--base-url', 'localhost', 'hi'],
     env: key,
     code: 2,
-    stderr: 'cobbler: --base-url "localhost" is not an address.',
+    stderr: 'cobbler: --base-url "localhost" is not an http or https URL.',
   },
   {
     name: 'api of another',

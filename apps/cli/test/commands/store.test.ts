@@ -88,7 +88,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
       1,
       'session two: 2 events kept; event 2 is lost; its last run is marked as failed\n1 session copied unchanged, 1 damaged.\n',
     ]);
-    expect(err).toContain(`They are in ${file}.salvaged.`);
+    expect(err).toContain(`The sessions are in ${file}.salvaged.`);
     expect(readFileSync(file).equals(before)).toBe(true);
     await expect(run(home, ['salvage'])).rejects.toMatchObject({ code: 'store_exists' });
     expect((await run(home, ['verify', `${file}.salvaged`])).code).toBe(0);
@@ -98,7 +98,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
-    expect(err).toBe(`${file} now contains them. The damaged file is ${file}.damaged.\n`);
+    expect(err).toBe(`${file} now contains the sessions. The damaged file is ${file}.damaged.\n`);
     expect(existsSync(`${file}.damaged`)).toBe(true);
     const opened = sqliteStore(file);
     expect(await opened.sessions()).toEqual(['one', 'two']);

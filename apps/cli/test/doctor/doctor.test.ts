@@ -32,7 +32,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(lines[0]).toMatch(/^✗ key/);
     expect(lines[1]).toBe('  fix: copy it again: cobbler config set-key claude');
-    expect(lines[2]).toMatch(/^✗ address +nowhere \(ANTHROPIC_BASE_URL\) is not an address/);
+    expect(lines[2]).toMatch(/^✗ address +nowhere \(ANTHROPIC_BASE_URL\) is not an http or https URL/);
     expect(lines.slice(5).every((line) => line.startsWith('✓'))).toBe(true);
   });
 

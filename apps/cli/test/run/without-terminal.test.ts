@@ -13,7 +13,9 @@ describe('a run without a terminal', () => {
     const service = await mockService([says('**42**')]);
     const end = await cobbler(['what is the answer?'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 0, stdout: '**42**\n' });
-    expect(end.stderr).toMatch(/ask on\)\ncomplete {2}1 turn · 0 tools · [\d.]+ m?s · 120 in 30 out\n$/);
+    expect(end.stderr).toMatch(
+      /for approvals\)\ncomplete {2}1 turn · 0 tools · [\d.]+ m?s · 120 in 30 out\n$/,
+    );
     expect(end.stdout + end.stderr).not.toContain('\x1b');
   });
 

@@ -47,7 +47,7 @@ describe('where a server keeps sessions and does its runs', () => {
       /cannot reach this process at --restate-host 0\.0\.0\.0/,
     );
     expect(() => readServeFlags({ ...alone, restatePort: '0' })).toThrow(
-      /--restate-port 0 uses another port/,
+      /--restate-port 0 uses a different port/,
     );
     expect(readServeFlags({ ...engine, restateHost: '0.0.0.0', restatePort: '0' }).restate.port).toBe(0);
   });

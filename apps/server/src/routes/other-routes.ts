@@ -15,7 +15,7 @@ export function approvalRoutes({ approvals }: Services): Route[] {
       method: 'GET',
       path: '/v1/approvals',
       name: 'listApprovals',
-      summary: 'Lists the approvals that wait for a decision, of all sessions or of one.',
+      summary: 'Lists the approvals that are waiting for a decision, for all sessions or for one.',
       scope: 'read',
       query: z.strictObject({ session: id.optional() }),
       answers: { 200: { text: 'Waiting approvals, the oldest first.', schema: approvalList } },

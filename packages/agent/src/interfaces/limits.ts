@@ -181,7 +181,7 @@ export class Budget {
         `The token limit of ${this.#limits.tokens} leaves no room for the next request.`,
       );
     if (usd > this.usdLeft)
-      throw limitError('usd', `The money limit of $${this.#limits.usd} leaves no room for the next request.`);
+      throw limitError('usd', `The cost limit of $${this.#limits.usd} leaves no room for the next request.`);
     this.#heldTokens += tokens;
     this.#heldUsd += usd;
     let open = true;

@@ -65,7 +65,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   const { model, capabilities, runtime = systemRuntime } = options;
   const { provider } = wire;
   if (model.trim() === '') {
-    const message = `No model is specified for ${provider}.`;
+    const message = `No model is specified for ${provider}. Set the option \`model\`.`;
     throw new AgentError({ kind: 'invalid', code: 'no_model', provider, message });
   }
   const framing = framingOf(wire.framing);

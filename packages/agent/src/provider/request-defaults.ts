@@ -66,7 +66,10 @@ function checkOutput(output: OutputShape, agent: AgentDefaults): void {
     );
   }
   if (/^[A-Za-z0-9_-]{1,64}$/.test(output.name)) return;
-  throw invalid(agent, 'The name of the output shape must be 1 to 64 letters, digits, "_" or "-".');
+  throw invalid(
+    agent,
+    `The name of the output schema is ${JSON.stringify(output.name)}. Use 1 to 64 letters, digits, "_" or "-".`,
+  );
 }
 
 function unsupported(agent: AgentDefaults, message: string): AgentError {

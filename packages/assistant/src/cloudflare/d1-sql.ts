@@ -82,7 +82,7 @@ function d1Error(thrown: unknown): AgentError {
       ...told,
       kind: 'invalid',
       code: 'store_schema',
-      message: `A table is missing in the D1 database (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
+      message: `The D1 database lacks a table (${reason}). Apply the migrations: wrangler d1 migrations apply.`,
     });
   if (tooBig.test(reason)) return new AgentError({ ...told, kind: 'invalid', code: 'too_large' });
   return new AgentError({ ...told, kind: 'agent', code: 'store', retryable: passing.test(reason) });

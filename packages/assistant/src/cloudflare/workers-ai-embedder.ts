@@ -40,7 +40,7 @@ export function workersAiEmbedder(options: WorkersAiEmbedderOptions): Embedder {
   const dimensions = options.dimensions ?? knownModels[model]?.dimensions;
   const floor = options.floor ?? knownModels[model]?.floor;
   if (dimensions === undefined || floor === undefined) {
-    const message = `The model ${model} is unknown. Set the dimensions of its vectors and the minimum cosine of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
+    const message = `The model ${model} is unknown. Set the dimensions of its vectors and the minimum cosine similarity of related texts, or use one of ${Object.keys(knownModels).join(', ')}.`;
     throw new AgentError({ kind: 'invalid', code: 'embedder', message });
   }
   return embedderFrom({

@@ -22,7 +22,7 @@ export interface Recall {
   readonly floor?: number;
 }
 
-/** Finds memories by meaning, or by words if necessary. Results never belong to another chat. */
+/** Finds memories by meaning, or by keyword if necessary. Results never belong to another chat. */
 export interface MemoryIndex {
   add(memories: readonly Memory[], options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Returns matching memories, best first. */

@@ -33,7 +33,10 @@ export async function setWebhook(api: TelegramApi, options: WebhookOptions): Pro
     maxConnections !== undefined &&
     !(Number.isInteger(maxConnections) && maxConnections >= 1 && maxConnections <= 100)
   )
-    throw invalid('webhook_connections', 'The number of concurrent webhook deliveries must be 1 to 100.');
+    throw invalid(
+      'webhook_connections',
+      `The number of concurrent webhook deliveries must be 1 to 100; it is ${maxConnections}.`,
+    );
   await api.raw.setWebhook({
     url,
     secret_token: secret,

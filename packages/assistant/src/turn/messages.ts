@@ -7,7 +7,7 @@ export const greeting: string = [
 
 /** The description of each command, in one line. */
 export const commandWords = {
-  new: 'start a new conversation; memories stay',
+  new: 'start a new conversation; memories are kept',
   cancel: 'stop my current reply',
   again: 'send my last answer again, or the answer to the message that you reply to',
   memory: 'show what I remember',

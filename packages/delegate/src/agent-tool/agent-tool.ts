@@ -77,7 +77,7 @@ export function createAgentTool(options: AgentToolOptions): AgentTool {
     throw new AgentError({
       kind: 'invalid',
       code: 'no_gate',
-      message: 'Permission "gate" requires the option `gate`, which decides about each call.',
+      message: 'Permission "gate" requires the option `gate`, which decides on each call.',
     });
   const workspace = new Workspace(options.workspace);
   const backends = options.backends ?? defaultBackends(options, permission, timeoutMs);

@@ -32,7 +32,7 @@ export function modelOf(open: OpenModel): LanguageModelV4 {
   throw new AgentError({
     kind: 'invalid',
     code: 'bad_model',
-    message: `\`model\` is not a language model of the AI SDK 7${version === undefined ? '' : ` (its interface version is ${String(version)})`}. Pass a model that a provider of that SDK returns, such as anthropic('claude-haiku-4-5').`,
+    message: `\`model\` is not an AI SDK 7 language model${version === undefined ? '' : ` (its interface version is ${String(version)})`}. Pass a model from a provider of that SDK, such as anthropic('claude-haiku-4-5').`,
   });
 }
 

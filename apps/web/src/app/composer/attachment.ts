@@ -28,7 +28,7 @@ export async function partOf(file: File): Promise<UserPart> {
     return { type: 'file', mediaType: file.type, data: await base64(file), name: file.name };
   }
   if (file.size > maxBytes)
-    throw new Error(`${file.name} has ${size(file.size)}; the limit is ${size(maxBytes)}.`);
+    throw new Error(`${file.name} is ${size(file.size)}; the limit is ${size(maxBytes)}.`);
   const text = await file.text();
   if (text.includes('\0')) {
     throw new Error(

@@ -91,7 +91,7 @@ function Money({ model }: { readonly model: SessionModel }): VNode | null {
       {contextTokens > 0 && (
         <span title="Tokens of the conversation in the last request">{tokens(contextTokens)} in context</span>
       )}
-      <span title={isPartial ? 'Some requests have no known price' : 'Total cost of this session'}>
+      <span title={isPartial ? 'The price of some requests is unknown' : 'Total cost of this session'}>
         {isPartial && usd === 0 ? 'no price' : `${money(usd)}${isPartial ? '+' : ''}`}
       </span>
     </span>

@@ -92,7 +92,7 @@ export class AppState extends Changed {
       const { id } = await api.fork(from, seq);
       await this.list.refresh();
       this.go({ sessionId: id });
-      this.warn(`This new session is a copy of the other one up to event ${seq}.`, 'plain');
+      this.warn(`This new session is a copy of the original up to event ${seq}.`, 'plain');
     });
   }
 

@@ -123,6 +123,6 @@ export const stateMarks: Readonly<
   refusal: { mark: '■', name: 'refused' },
   limit: { mark: '■', name: 'stopped at a limit' },
   cancelled: { mark: '■', name: 'cancelled' },
-  timeout: { mark: '■', name: 'out of time' },
+  timeout: { mark: '■', name: 'timed out' },
   failed: { mark: '✗', name: 'failed' },
 };

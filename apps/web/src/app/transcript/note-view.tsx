@@ -84,7 +84,7 @@ const endings = {
   refusal: { mark: '■', word: 'the model declined to respond', tone: 'warn' },
   limit: { mark: '■', word: 'stopped at a limit', tone: 'warn' },
   cancelled: { mark: '■', word: 'cancelled', tone: 'warn' },
-  timeout: { mark: '■', word: 'out of time', tone: 'warn' },
+  timeout: { mark: '■', word: 'timed out', tone: 'warn' },
   failed: { mark: '✗', word: 'failed', tone: 'bad' },
 } as const;
 
@@ -134,7 +134,7 @@ const advice: Readonly<Record<ErrorKind, string>> = {
   tool: '',
   aborted: '',
   auth: 'The key was rejected. Set another one on the server and restart it, or run: cobbler doctor',
-  rate_limit: 'The provider limits requests at the moment. Wait, then continue from here.',
+  rate_limit: 'The provider is limiting the request rate. Wait, then continue from here.',
   network: 'The server cannot reach the provider. Check its network, then continue from here.',
   timeout: 'The response timed out. Continue from here to try again.',
   limit: 'Start the server with a higher limit, or send a message to continue.',

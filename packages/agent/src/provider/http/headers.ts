@@ -26,7 +26,7 @@ function checkHeader(name: string, value: string): void {
   throw new AgentError({
     kind: 'invalid',
     code: 'header',
-    message: `The header ${JSON.stringify(name)} contains a character that HTTP cannot send, such as a line break. Check the key or option that the header is made from.`,
+    message: `The header ${JSON.stringify(name)} contains a character that HTTP cannot send, such as a line break. Check the key or option that the header comes from.`,
   });
 }
 
