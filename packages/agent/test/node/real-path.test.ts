@@ -13,9 +13,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AgentError } from '@cobbler/agent';
 import type { Anchor } from '@cobbler/agent/node';
@@ -243,6 +245,38 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
       swapped.mockRestore();
     }
     expect(readdirSync(join(area, 'outside', 'deep'))).toEqual(['b.txt']);
+  });
+
+  it('a folder swapped for a link when a file is opened and when it is checked first is noticed [P21]', async () => {
+    const { open, lstat } = promises;
+    let isOpen = false;
+    const whileSwapped = async <Result>(act: () => Promise<Result>): Promise<Result> => {
+      renameSync(join(root, 'src'), join(root, 'moved'));
+      symlinkSync(join(area, 'outside'), join(root, 'src'));
+      return await act().finally(() => {
+        unlinkSync(join(root, 'src'));
+        renameSync(join(root, 'moved'), join(root, 'src'));
+      });
+    };
+    const opens = vi.spyOn(promises, 'open').mockImplementation((path, ...rest) => {
+      if (basename(String(path)) !== 'a.txt') return open(path, ...rest);
+      isOpen = true;
+      return whileSwapped(() => open(path, ...rest));
+    });
+    const checks = vi.spyOn(promises, 'lstat').mockImplementation(async (path) => {
+      if (!isOpen) return await lstat(path);
+      isOpen = false;
+      return await whileSwapped(() => lstat(path));
+    });
+    syncBuiltinESMExports();
+    try {
+      if (anchor === 'descriptor') expect(await read('src/a.txt')).toBe('inside');
+      else expect((await problemOf(read('src/a.txt'))).code).toBe('changed');
+    } finally {
+      opens.mockRestore();
+      checks.mockRestore();
+      syncBuiltinESMExports();
+    }
   });
 
   it('nothing outside is read or written while a folder is swapped for a link all the time [P21]', async () => {
