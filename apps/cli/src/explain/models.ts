@@ -123,7 +123,7 @@ export const services: Area = {
       code: 'connection_failed',
       kinds: ['network'],
       what: 'Could not connect to the service, or the connection broke before the response started.',
-      todo: 'Check the network, a proxy (HTTPS_PROXY) and the base URL, then try again. Several attempts failed already. `cobbler doctor --live` tests the connection.',
+      todo: 'Check the network, a proxy (HTTPS_PROXY) and the base URL, then try again. Several attempts have already failed. `cobbler doctor --live` tests the connection.',
     },
     {
       code: 'certificate',

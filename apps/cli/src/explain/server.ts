@@ -50,7 +50,7 @@ export const server: Area = {
     {
       code: 'port_in_use',
       kinds: ['invalid'],
-      what: 'Another process listens on this port.',
+      what: 'Another process is already listening on this port.',
       todo: 'Choose another port with `--port NUMBER`, or 0 for any free port.',
     },
     {

@@ -112,7 +112,7 @@ export const message: z.ZodType = named(
     ),
     named(
       'ToolResultMessage',
-      'The result of one call. Each call of a response has exactly one before the next message.',
+      'The result of one call. Each call in a response gets exactly one result before the next message.',
       z.looseObject({
         role: z.literal('tool_result'),
         toolCallId: z.string(),

@@ -55,12 +55,12 @@ const text: FieldCheck = (value) => (typeof value === 'string' ? undefined : 'mu
 const count: FieldCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 0 ? undefined : 'must be a whole number';
 const amount: FieldCheck = (value) =>
-  typeof value === 'number' && value >= 0 ? undefined : 'must be a number of at least 0';
+  typeof value === 'number' && value >= 0 ? undefined : 'must be a non-negative number';
 const yesOrNo: FieldCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
 const temperature: FieldCheck = (value) =>
   typeof value === 'number' && (value >= 0 || value === -1)
     ? undefined
-    : 'must be a number of at least 0, or -1';
+    : 'must be a non-negative number, or -1';
 const address: FieldCheck = (value) =>
   typeof value === 'string' && /^https?:\/\/\S+$/.test(value) ? undefined : 'must be an http or https URL';
 

@@ -35,7 +35,7 @@ export function checkRunId(runId: string): void {
  */
 export function checkDuration(ms: number, name: string): void {
   if (Number.isFinite(ms) && ms >= 0) return;
-  const message = `The duration of ${quoted(name)} is invalid: ${ms} ms. Use a number of at least 0.`;
+  const message = `The duration of ${quoted(name)} is invalid: ${ms} ms. Use a non-negative number.`;
   throw new AgentError({ kind: 'invalid', code: 'duration', message });
 }
 

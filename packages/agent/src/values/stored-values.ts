@@ -75,7 +75,7 @@ export interface ToolCallPart {
   readonly seal?: Seal;
 }
 
-/** The result of one call. Each call of a response has exactly one before the next message. */
+/** The result of one call. Each call in a response gets exactly one result before the next message. */
 export interface ToolResultMessage {
   readonly role: 'tool_result';
   readonly toolCallId: string;

@@ -2,7 +2,7 @@ import { AgentError } from './errors.ts';
 
 /**
  * Returns numeric settings with defaults filled in. `name` is the option that contains them, for error messages.
- * @throws AgentError `invalid` for a setting that is not a number of at least 0.
+ * @throws AgentError `invalid` for a setting that is not a non-negative number.
  */
 export function withDefaults<Name extends string>(
   name: string,
@@ -14,7 +14,7 @@ export function withDefaults<Name extends string>(
     const value: unknown = given[key];
     if (value === undefined) continue;
     if (typeof value !== 'number' || !(value >= 0)) {
-      const message = `${name}.${key} must be a number of at least 0; it is ${String(value)}.`;
+      const message = `${name}.${key} must be a non-negative number; it is ${String(value)}.`;
       throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
     }
     settings[key] = value;
