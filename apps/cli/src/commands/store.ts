@@ -75,7 +75,7 @@ async function salvage(given: string | undefined, options: RawOptions, io: Io): 
     io.stderr.write(`${visible(from)} now contains the sessions. The damaged file is ${visible(aside)}.\n`);
   } else {
     io.stderr.write(
-      `The sessions are in ${visible(to)}. Check the file: cobbler store verify ${visible(to)}. To replace the damaged file, delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
+      `The sessions are in ${visible(to)}. Check the file: cobbler store verify ${visible(to)}. To replace the damaged file, salvage it again: delete ${visible(to)} and ${visible(to)}-made, then run: cobbler store salvage ${visible(from)} --replace\n`,
     );
   }
   return changed.length === 0 ? 0 : 1;

@@ -57,7 +57,7 @@ export const runners: Area = {
       code: 'step',
       kinds: ['timeout'],
       what: 'A step exceeded its time limit.',
-      todo: 'Raise its time limit, or split the step. It may be retried automatically.',
+      todo: 'Raise its time limit, or split the step. A step with `retry` is tried again automatically.',
       see: 'docs/runners.md',
     },
     {

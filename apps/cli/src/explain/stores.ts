@@ -141,7 +141,7 @@ export const stores: Area = {
     {
       code: 'store_unreachable',
       kinds: ['invalid', 'agent'],
-      what: 'The store cannot be opened: a directory without permissions, a file on a network drive, or a database that does not respond.',
+      what: 'The store cannot be opened. Possible causes: missing permissions for the directory, a file on a network drive, or a database that does not respond.',
       todo: 'Check the path and its permissions, and that the database is running and the connection settings are correct.',
       see: 'docs/scale-out.md',
     },
