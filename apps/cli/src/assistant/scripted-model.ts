@@ -2,7 +2,7 @@ import type { Agent, Message, ModelRequest, ModelResponse } from '@cobbler/agent
 import { AgentError, noUsage } from '@cobbler/agent';
 
 /**
- * Returns a scripted model that responds by a few rules, so that users can try the assistant without a key. It
+ * Returns a scripted model that follows a few fixed rules, so that users can try the assistant without a key. It
  * receives the same input as a real model, so the notes it quotes come from real memory.
  */
 export function scriptedModel(): Agent {

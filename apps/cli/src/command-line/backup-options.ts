@@ -27,8 +27,8 @@ export const backupRows = [
     about: [
       'cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME',
       'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what is lost per session',
-      'The exit code is 1 when something is damaged. salvage does not change FILE; --replace renames it. Stop every',
-      'program that uses FILE first. See docs/operations.md.',
+      'The exit code is 1 when something is damaged. salvage does not change FILE; --replace renames it. First stop',
+      'every program that uses FILE. See docs/operations.md.',
     ],
     groups: [
       {

@@ -161,7 +161,7 @@ export const delegation: Area = {
     {
       code: 'no_end',
       kinds: ['agent'],
-      what: 'The program ended before it reported a result; without a result nothing counts as success.',
+      what: 'The program ended before it reported a result, so the job counts as failed.',
       todo: 'Read its last output in the message. Usually the program is not logged in, was killed, or is an unsupported version.',
       see: 'docs/delegation.md',
     },

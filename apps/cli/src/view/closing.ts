@@ -88,7 +88,7 @@ function sessionLines({ session, result }: Finished, style: Style, columns: numb
   const { missing, name } = session;
   const id = shortId(session.id);
   if (missing > 0) {
-    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat their actions.`;
+    const words = `Session ${id} lacks the last ${plural(missing, 'event')}: resuming it would repeat past actions.`;
     return wrap(words, columns - 3).map((line) => `  ${style.yellow(line)}`);
   }
   const how = goesOnAlone.has(result.status) ? `${name} resume ${id}` : `${name} -s ${id} "..."`;

@@ -146,7 +146,7 @@ export const usage: z.ZodType = named(
 
 const errorKind = named(
   'ErrorKind',
-  "The cause of a failure, independent of the vendor: `agent` the model's service failed, `tool` a tool failed, `timeout` a deadline passed, `rate_limit` the service asked for slower requests, `network` the connection failed or the stream was cut off or garbled, `invalid` the request or configuration is wrong, `auth` the credentials were rejected, `aborted` the caller cancelled, `limit` a limit of the run was reached.",
+  "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service asked for slower requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was reached.",
   z.enum(['agent', 'tool', 'timeout', 'rate_limit', 'network', 'invalid', 'auth', 'aborted', 'limit']),
 );
 
