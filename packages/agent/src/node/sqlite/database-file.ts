@@ -45,21 +45,20 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
     onWrite('begin');
     makeFile(file);
     onWrite('done');
-    db = new (sqlite().DatabaseSync)(file, { timeout: openingMs });
-    // Read in one transaction, because another process may be creating the schema.
-    db.exec('BEGIN');
-    checkSchema(db, file, steps.length, kind);
-    const isNew = schemaVersion(db) === 0;
-    db.exec('COMMIT');
-    useWal(db, file, kind);
+    const opened = new (sqlite().DatabaseSync)(file, { timeout: 0 });
+    db = opened;
+    const isNew = inTurn(opened, () => isNewDatabase(opened, file, { steps, kind }));
+    inTurn(opened, () => useWal(opened, file, kind));
     onWrite('begin');
-    migrate(db, file, steps, kind);
+    inTurn(opened, () => migrate(opened, file, steps, kind));
     onWrite('done');
+    // Check write access now instead of at the first event.
+    inTurn(opened, () =>
+      opened.exec("BEGIN IMMEDIATE; UPDATE counters SET value = value WHERE name = 'epoch'; ROLLBACK"),
+    );
+    configure(db, maxBytes);
     // Before this checkpoint, the file itself may be empty and all data may be in the log.
     if (isNew) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    // Check write access now instead of at the first event.
-    db.exec("BEGIN IMMEDIATE; UPDATE counters SET value = value WHERE name = 'epoch'; ROLLBACK");
-    configure(db, maxBytes);
     onWrite('begin');
     mark(file, kind);
     onWrite('done');
@@ -70,23 +69,40 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
   }
 }
 
-function useWal(db: DatabaseSync, file: string, { contents }: FileKind): void {
-  if (journalMode(db) === 'wal') return;
-  const message = `${file} is on a file system that cannot store ${contents}, such as a network drive; choose another location.`;
-  throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
-}
-
-/** SQLite does not wait for other processes before this statement. */
-function journalMode(db: DatabaseSync): unknown {
+/**
+ * Repeats a step of opening while another process holds the file. The attempts follow each other closely: SQLite waits
+ * up to 100 ms between two, so a process that writes all the time could keep this one out for seconds.
+ */
+function inTurn<Value>(db: DatabaseSync, step: () => Value): Value {
   const deadline = performance.now() + openingMs;
   for (;;) {
     try {
-      return scalar(db, 'PRAGMA journal_mode = WAL');
+      return step();
     } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
       if (!isBusy(error) || performance.now() >= deadline) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
+}
+
+/** Checks the schema. Reads in one transaction, because another process may be creating the schema. */
+function isNewDatabase(
+  db: DatabaseSync,
+  file: string,
+  { steps, kind }: { readonly steps: readonly string[]; readonly kind: FileKind },
+): boolean {
+  db.exec('BEGIN');
+  checkSchema(db, file, steps.length, kind);
+  const isNew = schemaVersion(db) === 0;
+  db.exec('COMMIT');
+  return isNew;
+}
+
+function useWal(db: DatabaseSync, file: string, { contents }: FileKind): void {
+  if (scalar(db, 'PRAGMA journal_mode = WAL') === 'wal') return;
+  const message = `${file} is on a file system that cannot store ${contents}, such as a network drive; choose another location.`;
+  throw new AgentError({ kind: 'invalid', code: 'store_unreachable', message });
 }
 
 function configure(db: DatabaseSync, maxBytes: number | undefined): void {

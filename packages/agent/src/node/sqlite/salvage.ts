@@ -190,7 +190,7 @@ function restored(
   const isFitting = all.length >= events.length;
   if (!isFitting)
     problems.push(
-      `the ${events.length - intact.length} events after them are invalid without them and are omitted`,
+      `the ${events.length - intact.length} events that follow depend on the lost ones and are omitted`,
     );
   const kept = isFitting ? all : repairLog(intact).events;
   if (kept.length > (isFitting ? events : intact).length) problems.push('its last run is marked as failed');
