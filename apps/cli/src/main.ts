@@ -128,7 +128,7 @@ function described(error: unknown, name: string): Described {
 
 /** Advice for errors of the packages, by code. */
 const codeAdvice: Readonly<Record<string, string>> = {
-  config: 'Correct that line, or move the file elsewhere.',
+  config: 'Correct that line, or move the file elsewhere to continue without it.',
   bad_key: 'Copy it again, or store it: cobbler config set-key PROVIDER',
   no_sampling: 'Remove temperature from the configuration.',
 };

@@ -65,7 +65,7 @@ function writeFile(file: FilePart): ImageBlockParam | DocumentBlockParam {
         kind: 'invalid',
         code: 'document_type',
         provider: 'claude',
-        message: `Claude accepts documents as PDF or text, not as ${mediaType}. Convert it, or send its text.`,
+        message: `Claude accepts documents as PDF or text, not as ${mediaType}. Convert the document, or send its text.`,
       });
     default:
       return assertNever(kind);

@@ -183,7 +183,8 @@ describe('what is told of one', () => {
       calls('a'),
       { role: 'user', content: [result('a', [bmp])] },
     ];
-    const what = /contains what the service does not accept: files of type image\/bmp, only image\/jpeg/;
+    const what =
+      /contains something that the service does not accept: files of type image\/bmp, only image\/jpeg/;
     expect(told(...messages)).toEqual(
       [0, 2].map((at) => expect.stringMatching(new RegExp(`messages.${at}. ${what.source}`))),
     );

@@ -199,6 +199,10 @@ export class AcpSession {
     host.local.permission.allow(rule);
     host.local
       .keepRule(rule)
-      .catch((error) => report(`For this session only: ${rule}. ${AgentError.from(error).message}`));
+      .catch((error) =>
+        report(
+          `The rule ${rule} applies to this session only, because it could not be saved. ${AgentError.from(error).message}`,
+        ),
+      );
   }
 }

@@ -138,5 +138,5 @@ function fileText(path: string): string {
   } catch (error) {
     throw new UsageError(`${path} ${whyUnreadable(error)}.`, 'Pass a text file: --persona FILE');
   }
-  throw new UsageError(`${path} is empty.`, 'Describe in it who the assistant is and how it speaks.');
+  throw new UsageError(`${path} is empty.`, 'In this file, describe who the assistant is and how it speaks.');
 }

@@ -30,7 +30,7 @@ export async function chooseEmbedder(
   env: Environment,
 ): Promise<ChosenEmbedder> {
   if (given === undefined || given === 'lexical') {
-    const words = 'by keyword: finds notes that share words with your message, not by meaning';
+    const words = 'by keyword, not by meaning: finds notes that share words with your message';
     return { embedder: lexicalEmbedder(), words };
   }
   const place = placeOf(given, env);
@@ -77,7 +77,7 @@ async function dimensionsOf(place: EmbedderEndpoint): Promise<number> {
     return vector?.length ?? 1;
   } catch (error) {
     throw new UsageError(
-      `The embedder ${place.model} does not respond: ${error instanceof Error ? error.message : String(error)}`,
+      `The embedder ${place.model} failed: ${error instanceof Error ? error.message : String(error)}`,
       'To search memory by keyword instead, remove --embedder.',
     );
   }

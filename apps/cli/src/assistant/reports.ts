@@ -38,7 +38,7 @@ export async function showStatus(home: AssistantHome, apiRoot: string | undefine
       ['allowed', people(allowedUsers(io.env).size)],
       ['assistant', unlock === undefined ? 'running' : 'not running'],
       ['turns', `${formatCount(turns.length)} unfinished of ${plural(runs.length, 'run')}`],
-      ['outbox', counts.length === 0 ? 'no messages are waiting or uncertain' : counts.join(', ')],
+      ['outbox', counts.length === 0 ? 'no undelivered messages' : counts.join(', ')],
       ['home', shortPath(home.folder, io.env)],
     ];
     io.stdout.write(`${rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`).join('\n')}\n`);

@@ -45,7 +45,8 @@ export async function runBot(flags: AssistantFlags, io: Io): Promise<number> {
     await offerCommands(telegram, log);
     log.note('info', 'ready', { bot: botName, ...facts, allowed: allowed.size });
     if (allowed.size === 0) {
-      const advice = 'every user is ignored: set TELEGRAM_ALLOWED_USERS; this log shows the ids of senders';
+      const advice =
+        'every user is ignored until you set TELEGRAM_ALLOWED_USERS; this log shows the ids of senders';
       log.note('warn', advice);
     }
     const takeIn = intake(opened, { log, allowed, botName });

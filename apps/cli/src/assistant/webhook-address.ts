@@ -26,7 +26,7 @@ export async function setAddress(
   const other = url.pathname === defaultPath ? '' : ` --path ${url.pathname}`;
   io.stdout.write(
     `Telegram sends the updates of @${name} to ${url.href}.\n` +
-      `Serve it here, behind a TLS proxy: cobbler assistant --webhook${other}\n`,
+      `Serve the webhook here, behind a TLS proxy: cobbler assistant --webhook${other}\n`,
   );
   return 0;
 }

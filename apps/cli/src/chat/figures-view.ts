@@ -50,7 +50,7 @@ export function contextLines(ledger: Ledger, host: ChatHost, style: Style): stri
       'room',
       ledger.compactions === 0
         ? 'none yet'
-        : `${plural(ledger.compactions, 'time')}: older messages replaced by a summary`,
+        : `older messages were replaced by a summary ${plural(ledger.compactions, 'time')}`,
       style,
     ),
   ];

@@ -27,7 +27,7 @@ import type { Restoration } from './undo-history.ts';
 export const slashCommands: readonly SlashCommand[] = [
   { name: 'help', text: 'list commands and keys', run: help },
   { name: 'model', operand: '[name]', text: 'switch to another model', needsRest: true, run: model },
-  { name: 'tools', text: 'list the tools of the model', run: tools },
+  { name: 'tools', text: 'list the tools that the model can use', run: tools },
   {
     name: 'permissions',
     operand: '[mode]',
@@ -47,7 +47,12 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'sessions', text: 'list the sessions', run: sessions },
   { name: 'resume', operand: '[id]', text: 'continue another session', needsRest: true, run: resume },
-  { name: 'save', operand: 'file', text: 'save this session as Markdown, or as .jsonl', run: save },
+  {
+    name: 'save',
+    operand: 'file',
+    text: 'save this session as Markdown, or as JSON lines (.jsonl)',
+    run: save,
+  },
   { name: 'copy', text: 'copy the last response to the clipboard', run: copy },
   { name: 'clear', text: 'start a new session', needsRest: true, run: (desk) => desk.open(undefined) },
   { name: 'exit', text: 'exit; the session is saved', run: (desk) => desk.leave() },
@@ -81,12 +86,12 @@ export async function runCommand(line: string, desk: CommandContext): Promise<vo
 }
 
 const keys = [
-  ['Enter', 'send; during a run: steer it'],
+  ['Enter', 'send, or steer the run'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'start a new line'],
   ['@path', 'attach a file; Tab completes'],
   ['!line', 'run a shell command; your next prompt includes its output'],
   ['Up, Ctrl-R', 'show previous input'],
-  ['Ctrl-C', 'stop the run or clear the line; twice: exit'],
+  ['Ctrl-C', 'stop the run or clear the line; press twice to exit'],
   ['Ctrl-O', 'show the full output of the last tool'],
   ['Esc', 'close a menu'],
   ['Ctrl-L, Ctrl-Z, Ctrl-D', 'redraw, suspend, exit'],
@@ -119,7 +124,7 @@ async function model(
   if (local === undefined) {
     throw new UsageError(
       'The server chooses the model.',
-      'Start it with another model: cobbler serve -m MODEL',
+      'Restart the server with another model: cobbler serve -m MODEL',
     );
   }
   const change = async (wanted: string) => {
@@ -129,7 +134,7 @@ async function model(
   };
   if (name !== '') return await change(name);
   pick(
-    `current: ${host.model.name}; switch: /model NAME; prices per million tokens`,
+    `current: ${host.model.name}; to switch: /model NAME; prices are per million tokens`,
     local.models().map(({ name, text }) => ({ name, text })),
     change,
   );
@@ -231,7 +236,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
   if (local === undefined) {
     throw new UsageError(
       'The server decides which calls are allowed.',
-      'Start it with other rules: cobbler serve --allow RULE',
+      'Restart the server with other rules: cobbler serve --allow RULE',
     );
   }
   const { permission } = local;
@@ -263,7 +268,7 @@ async function permissions({ host, say, style, io }: CommandContext, operand: st
       ? []
       : [
           style.yellow(
-            `  ignored: allowed by the project file, but not by you. To accept them: /permissions trust`,
+            `  The ignored rules come from the project file, and you have not accepted them. To accept them: /permissions trust`,
           ),
         ]),
     style.dim(`  change the mode: /permissions ${modes.join('|')}`),

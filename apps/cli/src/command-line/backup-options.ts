@@ -26,7 +26,7 @@ export const backupRows = [
     text: 'check session files for damage, and copy intact data',
     about: [
       'cobbler store verify [FILE]    verify checksums; without FILE: all files of COBBLER_HOME',
-      'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what is lost per session',
+      'cobbler store salvage [FILE]   copy intact data to FILE.salvaged and list what each session lost',
       'The exit code is 1 when something is damaged. salvage does not change FILE; --replace renames it. First stop',
       'every program that uses FILE. See docs/operations.md.',
     ],

@@ -91,7 +91,7 @@ export const commands: readonly CommandRow[] = [
     operands: '[prompt...]',
     text: 'run a task until it is done (the default command)',
     about: [
-      'The prompt is the arguments, the piped input, or both; with both, the input is attached to the prompt.',
+      'The prompt comes from the arguments, piped input, or both; with both, the piped input becomes an attachment.',
       'The response goes to standard output, everything else to standard error.',
       'Without a terminal, calls that need approval are denied, and the exit code is 5.',
       'Ctrl-C cancels and prints the summary; a second Ctrl-C exits immediately.',
@@ -133,8 +133,8 @@ export const commands: readonly CommandRow[] = [
     about: [
       'Without an id, you choose a recent session in this directory; without a terminal, the latest is used. A',
       'unique prefix of the id is enough. The session keeps its directory and model unless you pass others.',
-      'Permissions are those of this command.',
-      'A tool that was running at the crash runs again only if repeating it is safe.',
+      'Permissions come from the options of this command, not from the session.',
+      'A tool call that a crash interrupted runs again only if repeating it is safe.',
     ],
     groups: taskGroups,
   },
@@ -208,7 +208,7 @@ export const commands: readonly CommandRow[] = [
     text: 'show and change settings; set-key stores a key',
     about: [
       'cobbler config                    show every setting and its source',
-      'cobbler config set-key PROVIDER   store a key; typed without echo, or piped in',
+      'cobbler config set-key PROVIDER   store a key that you type (not shown) or pipe in',
       'cobbler config set NAME VALUE     store a setting, such as: set model best',
     ],
     groups: [],
@@ -247,10 +247,10 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'serve',
     operands: '',
-    text: 'serve sessions over HTTP, with events, approvals and a token',
+    text: 'serve sessions over HTTP, protected by a token',
     about: [
-      'Prints one address that contains the token, and serves until Ctrl-C. Model, directory, tools, permissions and',
-      'limits are those of this command; no request can change them. Calls that need approval wait for a user:',
+      'Prints one address that contains the token, and serves until Ctrl-C. The options of this command set the model,',
+      'directory, tools, permissions and limits; no request can change them. Calls that need approval wait for a user:',
       'cobbler approve ID, or POST to the API, which /docs describes. See docs/server.md.',
     ],
     groups: serveGroups,
@@ -261,7 +261,7 @@ export const commands: readonly CommandRow[] = [
     text: 'work in an editor: Zed, JetBrains, Neovim, Emacs and others',
     about: [
       'An editor starts this command and speaks the Agent Client Protocol over standard input and output. The editor',
-      'sets the directory and asks before edits and commands; model, tools and limits are those of this command.',
+      'sets the directory and asks before edits and commands; the options of this command set model, tools and limits.',
       'Setup: docs/editors.md.',
     ],
     // The editor sets the working directory.
@@ -273,7 +273,7 @@ export const commands: readonly CommandRow[] = [
     text: 'serve as a tool for other agents: Claude Code, Codex, Cursor and others',
     about: [
       'A program starts this command and speaks the Model Context Protocol over standard input and output. It can',
-      'start, steer and stop a task, read its status and answer approval requests. To use MCP servers yourself: --mcp.',
+      'start, steer and stop a task, read its status and answer approval requests. To use MCP servers in Cobbler: --mcp.',
       'Setup: docs/mcp.md.',
     ],
     groups: programGroups(/--(attach|backend) /),
@@ -287,8 +287,8 @@ export const commands: readonly CommandRow[] = [
       'cobbler assistant                   run the bot until Ctrl-C; a restart resumes unfinished work',
       'cobbler assistant set-webhook URL   receive updates by webhook; delete-webhook removes it',
       'cobbler assistant status            show the bot and its running turns',
-      'cobbler assistant audit             show what models and tools did, and who approved it',
-      'cobbler assistant outbox            show messages that are waiting, failed or may have been sent',
+      'cobbler assistant audit             show what models and tools did, and who approved each call',
+      'cobbler assistant outbox            show messages that are waiting, have failed or may have been sent',
       'TELEGRAM_BOT_TOKEN            from @BotFather',
       'TELEGRAM_ALLOWED_USERS        comma-separated user ids; when unset, everyone is ignored',
       'TELEGRAM_WEBHOOK_SECRET       generated and stored when unset',
@@ -325,7 +325,7 @@ export const commands: readonly CommandRow[] = [
     text: 'explain an error code and what to do',
     about: [
       'The code is in the last line of an error, in "code" in --json output and server responses, and in the log.',
-      'Without a code: list all codes.',
+      'Without a code, lists all codes.',
     ],
     groups: [{ title: 'Output', options: [{ flags: '--json', text: 'print as JSON' }] }],
   },

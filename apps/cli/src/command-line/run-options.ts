@@ -50,7 +50,7 @@ export const taskGroups: readonly OptionGroup[] = [
       { flags: '--system <text>', text: 'replace the built-in instructions with this text, or @FILE' },
       { flags: '--append-system <text>', text: 'append this text, or @FILE, to the instructions' },
       { flags: '--no-context-files', text: 'skip AGENTS.md and CLAUDE.md' },
-      { flags: '--tools <list>', text: 'use only these tools, separated by commas; none: no tools' },
+      { flags: '--tools <list>', text: 'use only these tools, separated by commas, or none' },
       {
         flags: '--mcp <server>',
         text: 'add the tools of an MCP server: NAME=COMMAND or URL; repeatable',
@@ -62,7 +62,7 @@ export const taskGroups: readonly OptionGroup[] = [
     title: 'Permissions',
     options: [
       { flags: '--ask', text: 'ask before edits and commands (default)' },
-      { flags: '--edits', text: 'edit without asking, ask before commands' },
+      { flags: '--edits', text: 'edit without asking, but ask before commands' },
       { flags: '--yes', text: 'never ask' },
       { flags: '--read-only', text: 'only read' },
       {
@@ -121,7 +121,7 @@ export const taskGroups: readonly OptionGroup[] = [
       },
       {
         flags: '--replay <file>',
-        text: 'replay a recorded run: same log, no model, no tools',
+        text: 'replay a recorded run without calling the model or tools',
         completes: 'file',
       },
       {

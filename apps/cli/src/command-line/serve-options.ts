@@ -31,7 +31,7 @@ export const serveGroups: readonly OptionGroup[] = [
       { flags: '--restate-port <n>', text: 'port to listen on for Restate (default 9080)' },
       {
         flags: '--restate-address <url>',
-        text: 'address of this process for Restate, when behind a proxy',
+        text: 'address at which Restate reaches this process, for example through a proxy',
       },
       {
         flags: '--log-level <level>',

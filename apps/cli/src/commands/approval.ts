@@ -67,7 +67,10 @@ function pick(waiting: readonly ServerApproval[], id: string): ServerApproval {
   }
   if (other === undefined || one.approvalId === id) return one;
   const ids = found.map(({ approvalId }) => approvalId).join(', ');
-  throw new UsageError(`Several waiting calls match ${visible(id)}.`, `Use more of the id: ${ids}`);
+  throw new UsageError(
+    `Several waiting calls match ${visible(id)}.`,
+    `Use more characters of the id: ${ids}`,
+  );
 }
 
 /** Returns everything about a call, escaped so that nothing in it can control the terminal or hide. */

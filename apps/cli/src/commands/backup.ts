@@ -26,7 +26,7 @@ import { ownVersion } from '../terminal/version.ts';
 export async function backup(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined || !existsSync(home)) {
-    throw new UsageError('No home directory to back up.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError('There is no home directory to back up.', 'Set it: COBBLER_HOME=DIR');
   }
   const folder = resolve(io.cwd(), given);
   checkPlace(folder, resolve(io.cwd(), home));

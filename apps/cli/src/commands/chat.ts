@@ -82,7 +82,7 @@ async function prepared(
   if (first === undefined || (id !== undefined && found.length > 1 && first.info.id !== id)) {
     throw new UsageError(
       first === undefined ? 'The server has no such session.' : `${found.length} sessions have this prefix.`,
-      'List them: /sessions in the chat',
+      'List the sessions: /sessions in the chat',
     );
   }
   return { host, sessionId: first.info.id };

@@ -18,7 +18,10 @@ const empty: ReadonlySet<string> = new Set(['compiled']);
 export async function restore(given: string, io: Io): Promise<number> {
   const home = homeToKeep(io.env);
   if (home === undefined) {
-    throw new UsageError('No home directory to restore the backup into.', 'Set it: COBBLER_HOME=DIR');
+    throw new UsageError(
+      'There is no home directory to restore the backup into.',
+      'Set it: COBBLER_HOME=DIR',
+    );
   }
   const folder = resolve(io.cwd(), given);
   const manifest = readManifest(folder);
@@ -32,7 +35,7 @@ export async function restore(given: string, io: Io): Promise<number> {
   await checkWhole(folder, manifest);
   putInto(home, folder, manifest);
   io.stderr.write(
-    `${plural(manifest.files.length, 'file')} of ${manifest.madeAt} restored to ${visible(home)}. Unfinished work continues at the next start.\n`,
+    `Restored ${plural(manifest.files.length, 'file')} from the backup of ${manifest.madeAt} to ${visible(home)}. Unfinished work continues at the next start.\n`,
   );
   return 0;
 }

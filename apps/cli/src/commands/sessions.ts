@@ -148,7 +148,9 @@ async function linesOf(file: string, io: Io): Promise<Iterable<string> | AsyncIt
   await new Promise<void>((opened, failed) => {
     input.once('open', () => opened());
     input.once('error', (error) =>
-      failed(new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file that export has written.')),
+      failed(
+        new UsageError(`${file} ${whyUnreadable(error)}.`, 'Use a file written by cobbler sessions export.'),
+      ),
     );
   });
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -199,7 +201,9 @@ async function prune({ sessions: { store, notes }, options, io }: Desk): Promise
     ...defined({ olderThanMs, keepLast }),
   });
   for (const id of ids) notes.delete(id);
-  io.stderr.write(`${plural(ids.length, 'session')} deleted. Free the disk space: cobbler sessions vacuum\n`);
+  io.stderr.write(
+    `${plural(ids.length, 'session')} deleted. To free the disk space: cobbler sessions vacuum\n`,
+  );
 }
 
 async function vacuum({ sessions: { store, file }, io }: Desk): Promise<void> {

@@ -66,7 +66,7 @@ function readWhole(name: string, folder: string): Uint8Array {
     if (isIn(folder, path) && !isIn(realpathSync(folder), real)) {
       throw new UsageError(
         `${name} leads out of the directory, to ${real}.`,
-        'To attach that file, pass this path.',
+        'To attach the file anyway, pass that path.',
       );
     }
     const stat = statSync(real);
@@ -98,6 +98,6 @@ export function whyUnreadable(error: unknown): string {
 function tooLarge(name: string): UsageError {
   return new UsageError(
     `${name} exceeds ${maxBytes / 1_000_000} MB.`,
-    'Attach the relevant part, or put it in the directory and let the model read it.',
+    'Attach only the relevant part, or put the file in the directory and let the model read it.',
   );
 }

@@ -68,8 +68,8 @@ async function checkModel({ model, provider, namesProvider, baseURL }: Settings)
   throw UsageError.coded(
     'unknown_model',
     `The model ${JSON.stringify(name)} (${model.source}) is unknown.${why}${guess}`,
-    `Models: cobbler models. Providers: ${providerNames.join(', ')}; for a newer model use the full name: -m ${provider.value}:MODEL`,
-    `A server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
+    `List the models: cobbler models. Providers: ${providerNames.join(', ')}. For a newer model, use the full name: -m ${provider.value}:MODEL`,
+    `For a server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
   );
 }
 

@@ -87,7 +87,9 @@ export function troubleLines({ problem, leftOut, name }: Mcp['servers'][number])
   const more = leftOut.length > left.length ? [`and ${leftOut.length - left.length} more`] : [];
   return [
     ...(problem === undefined ? [] : [`${problem} Its tools are not available.`]),
-    ...(left.length === 0 ? [] : [`MCP server ${name}, tools omitted: ${[...left, ...more].join('; ')}`]),
+    ...(left.length === 0
+      ? []
+      : [`These tools of MCP server ${name} are not available: ${[...left, ...more].join('; ')}`]),
   ];
 }
 

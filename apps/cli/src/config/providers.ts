@@ -96,6 +96,6 @@ export function providerEntry(name: string): ProviderEntry {
   if (entry !== undefined) return entry;
   throw new UsageError(
     `Unknown provider ${JSON.stringify(name)}.${didYouMean(name, providerNames)}`,
-    `Known: ${providerNames.join(', ')}. A server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
+    `Known: ${providerNames.join(', ')}. For a server with an OpenAI-compatible API: -m openai:MODEL --base-url URL`,
   );
 }

@@ -33,7 +33,7 @@ export async function checkSetup(
       name: 'configuration',
       ok: false,
       found: error instanceof Error ? error.message : String(error),
-      repair: 'correct that line, or move the file elsewhere',
+      repair: 'correct that line, or move the file elsewhere to continue without it',
     });
     return { checks };
   }
@@ -68,7 +68,11 @@ function checkHome(io: Io): Check {
   if (!existsSync(home)) return { name: 'home', ok: true, found: `${home} (not created yet)` };
   const mode = statSync(home).mode & 0o077;
   if (mode === 0) return { name: 'home', ok: true, found: home };
-  return { name: 'home', ok: true, found: `${home} (other users have access: chmod 700 ${home})` };
+  return {
+    name: 'home',
+    ok: true,
+    found: `${home} (other users have access; to prevent this: chmod 700 ${home})`,
+  };
 }
 
 /** Reads all session files and compares the data with its checksums. */
@@ -249,7 +253,7 @@ export async function checkPrograms(env: Environment): Promise<ProgramCheck[]> {
     programs.map(async ({ name, backend, install }): Promise<ProgramCheck> => {
       const path = findProgram(name, env);
       if (path === undefined)
-        return { name, ok: true, found: `not found: --backend ${backend} needs it (${install})` };
+        return { name, ok: true, found: `not found; only --backend ${backend} needs it (${install})` };
       const version = await versionOf(path, env);
       if (version !== undefined) return { name, ok: true, found: `${version} (${path})` };
       return { name, ok: false, found: `${path} does not report its version`, repair: install };

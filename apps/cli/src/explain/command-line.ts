@@ -7,13 +7,13 @@ export const commandLine: Area = {
     {
       code: 'usage',
       what: 'An option, command or file on the command line is invalid. The exit code is 2, and nothing was started.',
-      todo: 'The message says what is wrong, and the lines below it how to fix it. `cobbler help COMMAND` lists every option.',
+      todo: 'The message says what is wrong, and the lines below the message say how to fix it. `cobbler help COMMAND` lists every option.',
     },
     {
       code: 'config',
       kinds: ['invalid'],
       what: 'The configuration cannot be read, or one of its lines is invalid. The message contains the file, the line and the setting.',
-      todo: 'Correct that line, or move the file elsewhere. `cobbler config` shows each setting and its source.',
+      todo: 'Correct that line, or move the file elsewhere to continue without it. `cobbler config` shows each setting and its source.',
     },
   ],
 };

@@ -14,7 +14,7 @@ export const requests: Area = {
     {
       code: 'bad_key',
       kinds: ['invalid'],
-      what: 'The key contains a space, a line break or a character that is not allowed in keys: it was copied with extra text, or cut off.',
+      what: 'The key contains a space, a line break or a character that is not allowed in keys. It was probably copied incompletely or with extra text.',
       todo: 'Copy it again, or store it with `cobbler config set-key PROVIDER`.',
     },
     {
@@ -65,7 +65,7 @@ export const requests: Area = {
       code: 'unsupported',
       kinds: ['invalid'],
       what: 'The model does not support a requested feature: images, documents, a temperature, or structured output.',
-      todo: 'Leave that out, or choose a model that supports it. A tool can replace structured output.',
+      todo: 'Leave the feature out, or choose a model that supports it. A tool can replace structured output.',
     },
     {
       code: 'no_sampling',
@@ -164,7 +164,7 @@ export const services: Area = {
     {
       code: 'rate_limited',
       kinds: ['rate_limit'],
-      what: 'The service is overloaded or limits your requests: there are too many at the same time, or the quota is used up. Retries for several minutes failed.',
+      what: 'The service is overloaded or limits your requests: too many are sent at the same time, or the quota is used up. Retries for several minutes failed.',
       todo: 'Wait as long as the message says, or retry longer: `--retry-for 10m`, `retryFor`. If it happens often, raise the quota or run fewer requests in parallel.',
     },
     {
@@ -225,7 +225,7 @@ export const services: Area = {
       code: 'garbled',
       kinds: ['network'],
       what: 'The response cannot be parsed: it contains invalid JSON, or messages in an impossible order.',
-      todo: 'Try again. If the error persists, the server at the base URL uses another protocol: choose it with `--api chat` or `--api responses`.',
+      todo: 'Try again. If the error persists, the server at the base URL probably uses another protocol: choose it with `--api chat` or `--api responses`.',
     },
     {
       code: 'frame_too_large',
@@ -237,7 +237,7 @@ export const services: Area = {
       code: 'answer_too_large',
       kinds: ['limit'],
       what: 'The response exceeds 64 MiB and was dropped to protect memory.',
-      todo: 'Set `maxTokens`, and find out why the model repeats itself.',
+      todo: 'Set `maxTokens`, and check whether the model repeats itself.',
     },
     {
       code: 'bad_answer',
@@ -263,7 +263,7 @@ export const services: Area = {
       code: 'unknown_stop',
       kinds: ['agent'],
       what: 'The model stopped for an unknown reason. An unknown reason never counts as success.',
-      todo: 'Check for a newer version. The response is stored, and the session can continue.',
+      todo: 'A newer version of Cobbler may know the reason. The response is stored, and the session can continue.',
     },
   ],
 };

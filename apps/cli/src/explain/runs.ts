@@ -28,8 +28,8 @@ export const runs: Area = {
       code: 'busy',
       kinds: ['invalid', 'tool'],
       status: [409],
-      what: 'A conversation runs one prompt at a time, and the previous run has not ended. Under a runner: another run with the same key has not ended.',
-      todo: 'Wait for it to end, cancel it, or steer it.',
+      what: 'A conversation runs one prompt at a time, and the previous run has not ended. With a runner, another run with the same key has not ended.',
+      todo: 'Wait for that run to end, cancel it, or steer it.',
       see: 'docs/sessions.md',
     },
     {
@@ -48,12 +48,12 @@ export const runs: Area = {
       code: 'missed',
       kinds: ['network'],
       what: 'The connection to the server broke during a response, and the model has since started that response again.',
-      todo: 'Do nothing: ignore the text shown before; the new response follows.',
+      todo: 'Ignore the partial response that was shown; the new response follows.',
     },
     {
       code: 'run_stopped',
       kinds: ['aborted'],
-      what: 'The run ended during this operation (cancelled, limit or timeout), so the operation was stopped.',
+      what: 'The run was cancelled or reached a limit during this operation, so the operation was stopped.',
       todo: 'Check how the run ended: its status says why.',
     },
     {
@@ -127,7 +127,7 @@ export const runs: Area = {
       code: 'no_summary',
       kinds: ['agent'],
       what: 'Compaction failed: the summary was empty or cut off.',
-      todo: 'Nothing is lost. Allow more `maxTokens` for the summary, or use another model.',
+      todo: 'Nothing is lost. Raise `maxTokens` for the summary, or use another model.',
       see: 'docs/long-work.md',
     },
     {

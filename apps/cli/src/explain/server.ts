@@ -44,7 +44,7 @@ export const server: Area = {
       code: 'token_file',
       kinds: ['invalid'],
       what: 'The token file of the server cannot be read or written, or is damaged. The server does not start.',
-      todo: 'Fix the file permissions, or move it elsewhere; the server then creates a new file with new tokens.',
+      todo: 'Fix the permissions of the file, or move the file elsewhere; the server then creates a new file with new tokens.',
       see: 'docs/server.md',
     },
     {
@@ -63,7 +63,7 @@ export const server: Area = {
     {
       code: 'repeated_header',
       status: [400],
-      what: 'A header that must be unique occurs twice, such as `Host`. A proxy and the server could read different values.',
+      what: 'A header that must be unique, such as `Host`, occurs twice. A proxy and the server could then read different values.',
       todo: 'Send it once. The message names it.',
     },
     {
@@ -159,7 +159,7 @@ export const server: Area = {
       code: 'bad_position',
       status: [400],
       what: 'Last-Event-ID is not an id of this stream.',
-      todo: 'Send the last id received on it, or `?after=` with the number of an event.',
+      todo: 'Send the last id that you received on this stream, or `?after=` with the number of an event.',
       see: 'docs/server.md',
     },
     {
@@ -194,7 +194,7 @@ export const server: Area = {
       code: 'no_regenerate',
       status: [400],
       what: 'A front end requested a new version of the last response, but the log cannot be undone.',
-      todo: 'Fork the session before that message, and send it again in the fork.',
+      todo: 'Fork the session before the user message, and send the message again in the fork.',
       see: 'docs/front-ends.md',
     },
     {
@@ -223,13 +223,13 @@ export const server: Area = {
       kinds: ['tool'],
       status: [503],
       what: 'The maximum number of sessions is in use.',
-      todo: 'On the server, wait for other sessions to end, and try again. A model must first destroy one of its sessions.',
+      todo: 'On a server, wait for other sessions to end, then try again. With the tool `agent`, the model must first destroy one of its sessions.',
       see: 'docs/server.md',
     },
     {
       code: 'too_many_clients',
       status: [503],
-      what: 'The maximum number of event streams is connected.',
+      what: 'The server already has the maximum number of open event streams.',
       todo: 'Close unused streams, or try again later.',
       see: 'docs/server.md',
     },

@@ -76,7 +76,7 @@ export const sessions: Area = {
     {
       code: 'blob_id',
       kinds: ['invalid'],
-      what: 'The blob id is invalid. A blob stores a long output.',
+      what: 'The blob id is invalid. A blob is content stored outside the conversation, such as a long output.',
       todo: 'Use the id from the event: 1 to 64 of a-z, 0-9, - and _.',
     },
     {
@@ -123,7 +123,7 @@ export const stores: Area = {
       code: 'store_readonly',
       kinds: ['invalid'],
       what: 'The store is read-only.',
-      todo: 'File: give this program write access to it, its directory, and the files next to it. PostgreSQL: connect to the primary, as a user with write access.',
+      todo: 'For a file, give this program write access to it, its directory, and the files next to it. For PostgreSQL, connect to the primary, as a user with write access.',
     },
     {
       code: 'store_damaged',
@@ -149,7 +149,7 @@ export const stores: Area = {
       code: 'store_missing',
       kinds: ['invalid'],
       what: 'The file or database has disappeared, or the file was moved or replaced while it was open.',
-      todo: 'Restore it or a backup. The message says how to start with an empty store instead.',
+      todo: 'Put it back, or restore a backup. The message says how to start with an empty store instead.',
       see: 'docs/operations.md',
     },
     {
@@ -174,8 +174,8 @@ export const stores: Area = {
     {
       code: 'store_schema',
       kinds: ['invalid'],
-      what: 'The tables of the database are missing or do not match this version.',
-      todo: 'Create them: the message contains the command.',
+      what: 'The tables of the database are missing, or the name of the schema is invalid.',
+      todo: 'Create the tables with the command in the message, or correct the name.',
       see: 'docs/scale-out.md',
     },
     {
@@ -196,7 +196,7 @@ export const stores: Area = {
       code: 'store_closed',
       kinds: ['invalid'],
       what: 'The store was already closed.',
-      todo: 'Close a store after everything that uses it, or open it again.',
+      todo: 'Close a store only after everything that uses it has been closed, or open it again.',
     },
     {
       code: 'too_large',

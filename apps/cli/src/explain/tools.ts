@@ -14,7 +14,7 @@ export const tools: Area = {
       code: 'outside',
       kinds: ['tool'],
       what: 'A path leads out of the workspace, directly or through a link. Tools never leave it.',
-      todo: 'Use a path inside the workspace, or start in a directory that contains both: `-C DIR`.',
+      todo: 'Use a path inside the workspace, or start in a directory that contains both the workspace and that path: `-C DIR`.',
       see: 'docs/tools.md',
     },
     {
@@ -45,7 +45,7 @@ export const tools: Area = {
     {
       code: 'denied',
       kinds: ['tool'],
-      what: 'The system denied access: file permissions, or a read-only file system.',
+      what: 'The system denied access because of file permissions or a read-only file system.',
       todo: 'Change the permissions of the file or directory, or work on a copy.',
     },
     {
@@ -63,7 +63,7 @@ export const tools: Area = {
     {
       code: 'io',
       kinds: ['tool'],
-      what: 'The file system failed. The disk is usually full or faulty.',
+      what: 'The file system failed. The usual cause is a full or faulty disk.',
       todo: "Free disk space, or check the disk. The message contains the system's error code.",
     },
     {
@@ -88,7 +88,7 @@ export const tools: Area = {
       code: 'tool_timeout',
       kinds: ['timeout'],
       what: 'A tool exceeded its time limit and was stopped.',
-      todo: 'Raise `timeoutMs`, or split the work. Run a command that starts a server in the background.',
+      todo: 'Raise `timeoutMs`, or split the work. If a command starts a server, run it in the background.',
       see: 'docs/tools.md',
     },
     {
@@ -100,13 +100,13 @@ export const tools: Area = {
     {
       code: 'unstartable',
       kinds: ['tool'],
-      what: 'A program could not be started: no permission, too many processes or open files, or arguments that are too long.',
+      what: 'A program could not be started. Possible causes: missing permissions, too many processes or open files, or arguments that are too long.',
       todo: 'Read the reason in the message. Raise the system limits, or fix the file permissions.',
     },
     {
       code: 'mcp',
       kinds: ['tool'],
-      what: 'A request to an MCP server failed: it could not be started or reached, returned an error, or took too long.',
+      what: 'A request to an MCP server failed: the server could not be started or reached, returned an error, or took too long.',
       todo: 'Check it with `cobbler doctor`, and start it by hand to see its output.',
       see: 'docs/mcp.md',
     },
@@ -155,7 +155,7 @@ export const delegation: Area = {
       code: 'job_timeout',
       kinds: ['timeout'],
       what: 'The program exceeded its time limit and was stopped, with all its child processes.',
-      todo: 'Raise `timeoutMs`, or give it a smaller task.',
+      todo: 'Raise `timeoutMs`, or give the program a smaller task.',
       see: 'docs/delegation.md',
     },
     {
@@ -207,7 +207,7 @@ export const delegation: Area = {
     {
       code: 'missing_argument',
       kinds: ['tool'],
-      what: 'The model called the tool `agent` without an argument that this action needs.',
+      what: 'The model called the tool `agent` without an argument that the requested action needs.',
       todo: 'Do nothing: the model reads the message and calls again.',
     },
     {

@@ -117,7 +117,7 @@ export class McpSession {
     if (!this.#approvals.has(approvalId) || this.#run?.decide(approvalId, answer) !== true)
       throw UsageError.coded(
         'no_approval',
-        `No call is waiting for approval ${JSON.stringify(approvalId)}.`,
+        `No call with the id ${JSON.stringify(approvalId)} is waiting for approval.`,
         'List the waiting calls: cobbler_status',
       );
     this.#approvals.delete(approvalId);

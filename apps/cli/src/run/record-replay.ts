@@ -89,7 +89,7 @@ export async function openRecordReplay(
   // The options are written last.
   if (recorded === undefined)
     throw new UsageError(
-      `${path} is incomplete: it ends before its run did.`,
+      `${path} is incomplete: the recording stopped before the run ended.`,
       'Record it again: cobbler --record FILE "..."',
     );
   if (mode === 'refresh') {

@@ -101,7 +101,10 @@ function checkRestate(
 ): void {
   const given = Object.entries(restateOptions).find(([name]) => raw[name] !== undefined);
   if (given !== undefined && runner === undefined)
-    throw new UsageError(`${given[1]} requires --runner restate.`, 'Add it, or remove this option.');
+    throw new UsageError(
+      `${given[1]} requires --runner restate.`,
+      'Add --runner restate, or remove this option.',
+    );
   if (address !== undefined) return;
   if (host === '0.0.0.0' || host === '::') {
     throw new UsageError(

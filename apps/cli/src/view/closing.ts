@@ -118,7 +118,7 @@ function troubleLines({ result, task }: Finished): string[] {
   const { unasked } = task.permission;
   if (unasked.length > 0) {
     lines.push(
-      `${plural(unasked.length, 'call')} denied, because there is no terminal for approvals. To allow:`,
+      `${plural(unasked.length, 'call')} denied, because there is no terminal for approvals. To allow them:`,
       ...allowOptions(unasked),
     );
   }
@@ -131,7 +131,7 @@ const limitAdvice: Readonly<Record<LimitName, string | undefined>> = {
   toolCalls: undefined,
   tokens: 'Completed work is kept. To continue, raise --max-tokens.',
   no_progress:
-    'The model repeated itself. Make the task more specific, or try a stronger model: -m best. To allow more repeats: --max-repeats 20, or never.',
+    'The model repeated itself. Make the task more specific, or try a stronger model: -m best. To allow more repeats: --max-repeats 20, or --max-repeats never.',
 };
 
 const statusAdvice: Readonly<Record<RunStatus, string | undefined>> = {

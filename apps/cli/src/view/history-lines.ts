@@ -79,7 +79,7 @@ function noteLines(note: NoteItem['what'], { style }: PastView): string[] {
 }
 
 /** A notice of the runtime to the model, worded for users. */
-export const noticeWords = 'the model repeats the same calls: Cobbler asked it to try something else';
+export const noticeWords = 'the model repeated the same calls, so Cobbler asked it to try something else';
 
 /** Returns a user message as lines with a prefix; attachments are only named. */
 export function promptLines(content: readonly UserPart[], { style }: Pick<PastView, 'style'>): string[] {
@@ -112,7 +112,7 @@ function markdownLines(text: string, { style, columns, tty }: PastView): string[
 }
 
 function endOf({ status, limit, error }: FinishedEvent): string {
-  if (limit !== undefined) return `stopped at the limit of ${limit}`;
+  if (limit !== undefined) return `stopped because the limit on ${limit} was reached`;
   return error === undefined || status === 'cancelled'
     ? status.replace('_', ' ')
     : `${status}: ${visible(error.message).split('\n')[0] ?? ''}`;

@@ -78,7 +78,7 @@ function limitText({ limit, given, metrics }: RunSummary): string {
   }
   return limit === 'no_progress'
     ? 'because the model repeated itself'
-    : `at the limit of ${oneLine(limit ?? '')}`;
+    : `because the limit on ${oneLine(limit ?? '')} was reached`;
 }
 
 function painted(line: string, { status }: RunSummary, style: Style): string {

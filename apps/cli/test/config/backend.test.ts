@@ -102,7 +102,7 @@ describe('doctor', () => {
 
   test('says what is missing, which is no failure, and what is broken, which is one', async () => {
     const missing = await checkPrograms({ PATH: '/nowhere' });
-    expect(missing.map(({ ok, found }) => [ok, found.split(':')[0]])).toEqual([
+    expect(missing.map(({ ok, found }) => [ok, found.split(';')[0]])).toEqual([
       [true, 'not found'],
       [true, 'not found'],
     ]);

@@ -40,7 +40,8 @@ export class AgUiStream {
   last(): AgUiEvent[] {
     if (this.#told === 'end') return [];
     if (this.#told === 'question') return [this.#interrupted()];
-    const message = 'The response was cut off before the run ended. Send the same run id again.';
+    const message =
+      'The response was cut off before the run ended. To follow the rest of the run, send the request again with the same run id.';
     return [{ type: 'RUN_ERROR', message, code: 'cut' }];
   }
 

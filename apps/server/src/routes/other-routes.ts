@@ -112,7 +112,7 @@ export function tokenRoutes({ tokens, cookies }: Services): Route[] {
       path: '/v1/cookie',
       name: 'exchangeToken',
       summary:
-        'Sets a cookie for the token. Scripts cannot read the cookie. Returns the key to send with it.',
+        'Sets a cookie for the token. Scripts cannot read the cookie. Returns the key that each request must send with the cookie.',
       body: z.strictObject({ token: z.string().max(200) }).meta({ id: 'TokenExchange' }),
       answers: {
         200: { text: 'The cookie is set.', schema: z.object({ key: z.string() }).meta({ id: 'PageKey' }) },

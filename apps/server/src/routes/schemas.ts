@@ -67,7 +67,7 @@ export const session: z.ZodType = z
     usd: z.number().optional(),
     parent: z.object({ sessionId: id, seq: z.int() }).optional(),
   })
-  .meta({ id: 'Session', description: 'Its log has `events` events, numbered from 1.' });
+  .meta({ id: 'Session', description: 'A session. Its log has `events` events, numbered from 1.' });
 
 export const sessionList: z.ZodType = z
   .object({ items: z.array(session), next: z.string().optional() })

@@ -43,7 +43,7 @@ export function sessionRoutes(services: Services): Route[] {
         cursor: z.string().max(100).optional(),
       }),
       answers: {
-        200: { text: 'A page of sessions; `next` is the cursor of the next one.', schema: sessionList },
+        200: { text: 'A page of sessions; `next` is the cursor of the next page.', schema: sessionList },
       },
       handle: async ({ query: { limit, cursor } }) => {
         const { sessions, next } = await store.list({

@@ -294,7 +294,7 @@ function unpriced(model: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'unpriced',
-    message: `The price of ${model} is unknown, so the cost limit cannot be enforced. Provide its price, or allow models without one.`,
+    message: `The price of ${model} is unknown, so the cost limit cannot be enforced. Provide the price, or allow models whose price is unknown.`,
   });
 }
 

@@ -64,7 +64,7 @@ export class Workspace {
       throw new AgentError({
         kind: 'invalid',
         code: 'workspace',
-        message: `The workspace ${quotePath(root)} is not a usable directory. Specify one that exists.`,
+        message: `The workspace ${quotePath(root)} is not a usable directory. Specify a directory that exists and is accessible.`,
       });
     }
     this.#protected = new ProtectedPaths(this.root, options.env ?? process.env);
@@ -81,7 +81,7 @@ export class Workspace {
     const guard = this.#protected.guardIn(real, names);
     if (guard === undefined) return undefined;
     const [file, part] = [quotePath(this.#name(real)), quotePath(guard)];
-    return `${file} is protected: other programs execute or obey ${part}.`;
+    return `${file} is protected: other programs execute or take instructions from ${part}.`;
   }
 
   /**

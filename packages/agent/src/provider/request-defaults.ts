@@ -68,7 +68,7 @@ function checkOutput(output: OutputShape, agent: AgentDefaults): void {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(output.name)) return;
   throw invalid(
     agent,
-    `The name of the output schema is ${JSON.stringify(output.name)}. Use 1 to 64 letters, digits, "_" or "-".`,
+    `The name of the output schema is invalid: ${JSON.stringify(output.name)}. Use 1 to 64 letters, digits, "_" or "-".`,
   );
 }
 

@@ -106,6 +106,6 @@ export function filledRetention({ maxAgeMs = 30 * 86_400_000, maxRuns = 10_000 }
   readonly maxRuns: number;
 } {
   if (maxAgeMs >= 0 && maxRuns >= 1) return { maxAgeMs, maxRuns };
-  const message = `The retention of ended runs is ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
+  const message = `The retention of ended runs is invalid: ${maxAgeMs} ms and ${maxRuns} runs. Use at least 0 ms and 1 run.`;
   throw new AgentError({ kind: 'invalid', code: 'retention', message });
 }

@@ -54,7 +54,7 @@ export class StepNames {
       );
     if (this.#taken.has(name))
       throw badName(
-        `This run already has a step ${quoted(name)}, so their results could not be distinguished. Give each step a unique name, derived from its position.`,
+        `This run already has a step ${quoted(name)}, and the results of two steps with the same name could not be distinguished. Give each step a unique name, derived from its position.`,
       );
     this.#taken.add(name);
   }

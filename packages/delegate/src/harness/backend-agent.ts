@@ -339,7 +339,8 @@ function saidLast(messages: readonly Message[]): Message[] {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const said = messages.slice(answered + 1).filter(({ role }) => role === 'user');
   if (said.some(({ content }) => content.some(({ type }) => type !== 'text'))) {
-    const message = 'A backend accepts text only: remove images and documents, or name their files.';
+    const message =
+      'A backend accepts text only. Remove images and documents, or refer to their files by path.';
     throw new AgentError({ kind: 'invalid', code: 'media', message });
   }
   return said;

@@ -88,7 +88,7 @@ function advise(status: number, kind: FaultKind | undefined, told: string | unde
   const said = told === undefined ? '.' : `: ${told}`;
   if (kind === 'too_long')
     return `The conversation exceeds the context window of this model${said} Start a new one, or send less.`;
-  if (status === 401) return `The model's service rejected the key${said} Check its key.`;
+  if (status === 401) return `The model's service rejected the key${said} Check the key.`;
   if (status === 403) return `This key lacks permission${said}`;
   if (status === 404)
     return `The model's service does not know this model or address${said} Check the model's name and the base URL.`;

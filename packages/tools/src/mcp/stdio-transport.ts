@@ -108,7 +108,7 @@ export class StdioTransport implements McpTransport {
     const message = messageIn(line);
     if (message !== undefined) return this.#deliver(() => this.onmessage?.(message));
     if (this.#stray === '') this.#stray = capped(line, 300);
-    this.onerror?.(new Error('A line that is not a protocol message.'));
+    this.onerror?.(new Error('The server printed a line that is not a protocol message.'));
   }
 }
 

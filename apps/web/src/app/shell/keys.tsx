@@ -65,7 +65,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['Enter', 'send, or steer the run'],
   ['Shift Enter', 'start a new line'],
   ['i', 'go to the message field'],
-  ['Esc', 'leave a field, close a panel; twice: stop the run'],
+  ['Esc', 'leave a field or close a panel; press twice to stop the run'],
   ['y', 'allow the call once'],
   ['n', 'deny the call'],
   ['e', 'deny with a reason'],

@@ -26,7 +26,7 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
     case 'notice':
       return (
         <details class="rule-note">
-          <summary>The model repeats the same calls and was asked to try something else</summary>
+          <summary>The model repeated the same calls and was asked to try something else</summary>
           <div class="thoughts">{what.event.text}</div>
         </details>
       );
@@ -137,6 +137,7 @@ const advice: Readonly<Record<ErrorKind, string>> = {
   rate_limit: 'The provider is limiting the request rate. Wait, then continue from here.',
   network: 'The server cannot reach the provider. Check its network, then continue from here.',
   timeout: 'The response timed out. Continue from here to try again.',
-  limit: 'Start the server with a higher limit, or send a message to continue.',
-  invalid: 'The provider rejected the request. Fork before the step that led here, or send another message.',
+  limit: 'Restart the server with a higher limit, or send a message to continue.',
+  invalid:
+    'The provider rejected the request. Fork the session before the step that caused this, or send another message.',
 };

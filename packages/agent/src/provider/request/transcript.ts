@@ -113,7 +113,7 @@ export class TranscriptBuilder {
       if (part.type === 'text') return part;
       const refused = fileRefusal(part, { files: this.#files, refuses: this.#refuses });
       if (refused === undefined) return part;
-      this.problem(place, `contains what the service does not accept: ${refused}`);
+      this.problem(place, `contains something that the service does not accept: ${refused}`);
       return leftOut(part);
     });
   }

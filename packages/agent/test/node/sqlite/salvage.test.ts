@@ -169,7 +169,7 @@ describe('salvage', () => {
       5,
       [
         'event 5 is lost',
-        'the 10 events after them are invalid without them and are omitted',
+        'the 10 events that follow depend on the lost ones and are omitted',
         'its last run is marked as failed',
       ],
     ],
