@@ -31,8 +31,14 @@ describe('what a chat remembers', () => {
       list: async () => [],
       forget: async () => 0,
     };
-    const { ask, texts, reports } = stage(['One.', 'Two.', 'facts'], { ...rule, memory: broken });
-    await ask('First.');
+    const { ask, say, runner, texts, reports } = stage(['One.', 'Two.', 'facts'], {
+      ...rule,
+      memory: broken,
+    });
+    const first = await say('First.');
+    await runner.result(first);
+    // What is remembered after the first turn would otherwise see the second message, and take its response.
+    await runner.result(`${first}-remember`);
     await ask('Second.');
     expect(texts()).toEqual(['One.', 'Two.']);
     await expect.poll(() => reports.join()).toContain('no index');
