@@ -18,7 +18,7 @@ type Planted = Omit<Mutant, 'breaks' | 'by' | 'file'>;
 const planted = (file: string, by: string, some: readonly Planted[]): Mutant[] =>
   some.map((one) => ({ ...one, file: `src/${file}.ts`, by: `test/${by}.test.ts`, breaks: [] }));
 
-const agUi = planted('front-ends/ag-ui-stream', 'ag-ui', [
+const agUi = planted('front-ends/ag-ui-stream', 'front-ends/ag-ui', [
   {
     find: 'return piece.isSteer ? userMessage(piece.id, piece.content) : [];',
     replace: 'return userMessage(piece.id, piece.content);',
@@ -81,7 +81,7 @@ const agUi = planted('front-ends/ag-ui-stream', 'ag-ui', [
   },
 ]);
 
-const aiSdk = planted('front-ends/ai-sdk-stream', 'ai-sdk', [
+const aiSdk = planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk', [
   {
     find: 'if (!piece.isSteer) return [start(piece.id)];',
     replace: 'return [start(piece.id)];',
@@ -124,7 +124,7 @@ const aiSdk = planted('front-ends/ai-sdk-stream', 'ai-sdk', [
   },
 ]);
 
-const exchange = planted('front-ends/message-exchange', 'ag-ui', [
+const exchange = planted('front-ends/message-exchange', 'front-ends/ag-ui', [
   {
     find: 'return this.#isAnswered ? this.#steered() : [];',
     replace: 'return this.#steered();',
@@ -143,7 +143,7 @@ const exchange = planted('front-ends/message-exchange', 'ag-ui', [
 ]);
 
 const responses = [
-  ...planted('front-ends/response-stream', 'responses', [
+  ...planted('front-ends/response-stream', 'front-ends/responses', [
     {
       find: 'this.#items = this.#items.filter((item) => !this.#current.includes(item));',
       replace: '',
@@ -160,7 +160,7 @@ const responses = [
       why: 'a run that waits for a person looks like one that reached a limit',
     },
   ]),
-  ...planted('front-ends/responses-routes', 'responses', [
+  ...planted('front-ends/responses-routes', 'front-ends/responses', [
     {
       find: 'return next === undefined ? session : await desk.session(await session.fork(next - 1));',
       replace: 'return session;',
@@ -172,7 +172,7 @@ const responses = [
       why: 'a request that is sent again begins a second run',
     },
   ]),
-  ...planted('front-ends/responses-body', 'responses', [
+  ...planted('front-ends/responses-body', 'front-ends/responses', [
     {
       find: 'if (value === undefined || value === null || asksNothing(value)) continue;',
       replace: 'continue;',
@@ -182,7 +182,7 @@ const responses = [
 ];
 
 const doors = [
-  ...planted('requests/cookie', 'tokens', [
+  ...planted('requests/cookie', 'auth/tokens', [
     {
       find: 'if (signingKey === undefined || keyHash !== hashOf(key)) continue;',
       replace: 'if (signingKey === undefined) continue;',
@@ -194,35 +194,35 @@ const doors = [
       why: 'a cookie that nobody signed is accepted',
     },
   ]),
-  ...planted('http/http-listener', 'tokens', [
+  ...planted('http/http-listener', 'auth/tokens', [
     {
       find: 'doorkeeper.identify(request, scope, !tokenOnly)',
       replace: 'doorkeeper.identify(request, scope, true)',
       why: 'a cookie makes tokens that outlive it',
     },
   ]),
-  ...planted('auth/auth-guard', 'tokens', [
+  ...planted('auth/auth-guard', 'auth/tokens', [
     {
       find: 'const ends = Math.min(cookie.until, endOf(info));',
       replace: 'const ends = cookie.until + 60_000;',
       why: 'a stream outlives the cookie that opened it',
     },
   ]),
-  ...planted('streams/event-stream', 'event-stream', [
+  ...planted('streams/event-stream', 'http/event-stream', [
     {
       find: 'if (this.#isClosed) this.#socket.destroy();',
       replace: 'if (this.#isClosed) return;',
       why: 'a reader that takes nothing keeps its connection after its token has ended',
     },
   ]),
-  ...planted('streams/streams', 'tokens', [
+  ...planted('streams/streams', 'auth/tokens', [
     {
       find: 'setInterval(() => this.endInvalid(), checkMs).unref(),',
       replace: '',
       why: 'a stream outlives the token that opened it',
     },
   ]),
-  ...planted('auth/auth-guard', 'attacks', [
+  ...planted('auth/auth-guard', 'http/attacks', [
     {
       find: "...['host', 'authorization',",
       replace: "...['authorization',",
@@ -232,7 +232,7 @@ const doors = [
 ];
 
 const readers = [
-  ...planted('sessions/broadcast', 'broadcast', [
+  ...planted('sessions/broadcast', 'sessions/broadcast', [
     {
       find: 'if (!this.follows(event)) this.end();',
       replace: '',
@@ -259,7 +259,7 @@ const readers = [
       why: 'what another process wrote is not looked for where nothing was shown yet',
     },
   ]),
-  ...planted('sessions/live-session', 'shared-store', [
+  ...planted('sessions/live-session', 'sessions/shared-store', [
     {
       find: 'event.seq > (this.broadcast.lastSeq ?? event.seq) + 1',
       replace: 'event.seq < 0',
@@ -275,7 +275,7 @@ const readers = [
 
 /** Mistakes that only the whole client of the AI SDK shows. */
 const chat: readonly Mutant[] = [
-  ...planted('front-ends/ai-sdk-stream', 'ai-sdk-chat', [
+  ...planted('front-ends/ai-sdk-stream', 'front-ends/ai-sdk-chat', [
     {
       find: 'return piece.unasked.flatMap(automatic);',
       replace: 'return [];',
@@ -287,7 +287,7 @@ const chat: readonly Mutant[] = [
       why: 'a client posts a decision without end',
     },
   ]),
-  ...planted('front-ends/message-exchange', 'ai-sdk-chat', [
+  ...planted('front-ends/message-exchange', 'front-ends/ai-sdk-chat', [
     {
       find: "return event.state === 'waiting' ? this.waits() : [];",
       replace: 'return [];',
@@ -299,21 +299,21 @@ const chat: readonly Mutant[] = [
       why: 'stop takes away what the model said',
     },
   ]),
-  ...planted('front-ends/outgoing-body', 'ai-sdk-chat', [
+  ...planted('front-ends/outgoing-body', 'front-ends/ai-sdk-chat', [
     {
       find: 'answer.success && answer.data.approval.isAutomatic !== true ?',
       replace: 'answer.success ?',
       why: 'a call that needs no person is answered as if one had been asked',
     },
   ]),
-  ...planted('sessions/approval-service', 'ai-sdk-chat', [
+  ...planted('sessions/approval-service', 'front-ends/ai-sdk-chat', [
     {
       find: 'if (mayRepeat && found.by !== undefined && isSame(found, answer)) {',
       replace: 'if (mayRepeat && found.by !== undefined) {',
       why: 'a decision that differs from the one that was made looks taken',
     },
   ]),
-  ...planted('sessions/broadcast', 'broadcast', [
+  ...planted('sessions/broadcast', 'sessions/broadcast', [
     {
       find: "if (kind === 'live' && ended <= (this.#lastSeq ?? 0))",
       replace: "if (kind === 'live')",

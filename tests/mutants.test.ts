@@ -1,0 +1,20 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const folders = ['packages', 'apps']
+  .flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)))
+  .filter((folder) => existsSync(join(root, folder, 'test', 'mutants.ts')));
+
+test('nine packages list mutants', () => {
+  expect(folders).toHaveLength(9);
+});
+
+test.each(folders)('the test files that the mutants of %s name exist', async (folder) => {
+  const { mutants } = (await import(join(root, folder, 'test', 'mutants.ts'))) as {
+    mutants: readonly { readonly by: string }[];
+  };
+  const files = [...new Set(mutants.map(({ by }) => by))].filter((by) => by.startsWith('test/'));
+  expect(files.filter((file) => !existsSync(join(root, folder, file)))).toEqual([]);
+});
