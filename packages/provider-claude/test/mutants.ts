@@ -232,7 +232,7 @@ export const mutants: readonly Mutant[] = [
   {
     file: 'src/index.ts',
     find: "export { claudeTranscripts } from './transcript.ts';",
-    replace: "export { claudeTranscripts } from './transcript.ts';\nexport * from './wire.ts';",
+    replace: "export { claudeTranscripts } from './transcript.ts';\nexport * from './stream-event.ts';",
     why: 'the inside of the provider is exported',
     breaks: ['S0.21'],
     by: 'test/create-claude.test.ts',

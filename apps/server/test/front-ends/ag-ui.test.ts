@@ -4,6 +4,7 @@ import { systemRuntime } from '@cobbler/agent';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';
+import { AgUiStream } from '../../src/front-ends/ag-ui-stream.ts';
 import type { Rig } from '../support/rig.ts';
 import { rig } from '../support/rig.ts';
 import { agUiMessages } from './ag-ui-fold.ts';
@@ -147,6 +148,24 @@ describe('a front end of AG-UI', () => {
     await front.run({ resume });
     await holdsTheLog(front, one);
     expect((await one.store.read('s')).filter(({ type }) => type === 'approval_decided')).toHaveLength(1);
+  });
+
+  test('is asked only about calls that are still open, when the run waits once more', () => {
+    const stream = new AgUiStream({ threadId: 's', runId: 'r' });
+    const asked = (approvalId: string, index: number) =>
+      stream.hear({
+        type: 'asked',
+        id: `call-${index}`,
+        request: {
+          type: 'approval_requested',
+          ...{ approvalId, turn: 1, index, callId: `c${index}`, toolName: 'write', arguments: {}, hash: 'h' },
+        },
+      });
+    asked('first', 0);
+    asked('second', 1);
+    stream.hear({ type: 'decided', approvalId: 'first', allows: true });
+    stream.hear({ type: 'waits', unasked: [] });
+    expect(stream.last()).toMatchObject([{ outcome: { interrupts: [{ id: 'second.h' }] } }]);
   });
 
   test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
