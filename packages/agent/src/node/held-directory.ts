@@ -11,7 +11,7 @@ const nonBlocking = constants.O_NONBLOCK ?? 0;
 
 /**
  * Number of checks that an opened file is still the named one. With one check, a program that swaps the directory all
- * the time succeeded once in about 5,000 attempts; each further check multiplies that.
+ * the time succeeded once in about 5,000 attempts; each further check must be deceived in the same way.
  */
 const checkRounds = 3;
 
@@ -27,8 +27,8 @@ export const defaultAnchor: Anchor = existsSync('/proc/self/fd') ? 'descriptor' 
  *
  * Invariants: a name is one component of a path, never `..`; no operation follows a symbolic link. Where descriptors
  * cannot be used as paths (anchor `path`), each operation checks before or after that the real path is still the one
- * that was opened: a swap is detected, not prevented, unless another program swaps the directory back and forth in step
- * with every check. An empty file or directory may then have been created elsewhere.
+ * that was opened: a swap is detected, not prevented. Only a program that swaps the directory back and forth in step
+ * with every check is not detected. An empty file or directory may have been created elsewhere in both cases.
  */
 export class HeldDirectory {
   /** The real path at the time of opening. Never shown to a model. */

@@ -47,18 +47,19 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
     onWrite('done');
     const opened = new (sqlite().DatabaseSync)(file, { timeout: 0 });
     db = opened;
-    const isNew = inTurn(opened, () => isNewDatabase(opened, file, { steps, kind }));
-    inTurn(opened, () => useWal(opened, file, kind));
+    const inTurn = untilFree(opened);
+    const isNew = inTurn(() => isNewDatabase(opened, file, { steps, kind }));
+    inTurn(() => useWal(opened, file, kind));
     onWrite('begin');
-    inTurn(opened, () => migrate(opened, file, steps, kind));
+    inTurn(() => migrate(opened, file, steps, kind));
     onWrite('done');
+    // Before this checkpoint, the file itself may be empty and all data may be in the log.
+    if (isNew) db.exec(`PRAGMA busy_timeout = ${openingMs}; PRAGMA wal_checkpoint(TRUNCATE)`);
     // Check write access now instead of at the first event.
-    inTurn(opened, () =>
+    inTurn(() =>
       opened.exec("BEGIN IMMEDIATE; UPDATE counters SET value = value WHERE name = 'epoch'; ROLLBACK"),
     );
     configure(db, maxBytes);
-    // Before this checkpoint, the file itself may be empty and all data may be in the log.
-    if (isNew) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     onWrite('begin');
     mark(file, kind);
     onWrite('done');
@@ -70,20 +71,23 @@ export function openDatabase(file: string, options: OpenOptions): DatabaseSync {
 }
 
 /**
- * Repeats a step of opening while another process holds the file. The attempts follow each other closely: SQLite waits
- * up to 100 ms between two, so a process that writes all the time could keep this one out for seconds.
+ * Returns a function that repeats a step of opening while another process holds the file. The attempts follow each
+ * other closely: SQLite waits up to 100 ms between two, so a process that writes all the time could keep this one out
+ * for seconds. All steps share one deadline.
  */
-function inTurn<Value>(db: DatabaseSync, step: () => Value): Value {
+function untilFree(db: DatabaseSync): <Value>(step: () => Value) => Value {
   const deadline = performance.now() + openingMs;
-  for (;;) {
-    try {
-      return step();
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      if (!isBusy(error) || performance.now() >= deadline) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  return (step) => {
+    for (;;) {
+      try {
+        return step();
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        if (!isBusy(error) || performance.now() >= deadline) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
     }
-  }
+  };
 }
 
 /** Checks the schema. Reads in one transaction, because another process may be creating the schema. */
