@@ -123,7 +123,7 @@ export const services: Area = {
       code: 'connection_failed',
       kinds: ['network'],
       what: 'Could not connect to the service, or the connection broke before the response started.',
-      todo: 'Check the network, a proxy (HTTPS_PROXY) and the base URL, then try again. Several attempts have already failed. `cobbler doctor --live` tests the connection.',
+      todo: 'Check the network, the base URL and, if you use one, the proxy (HTTPS_PROXY), then try again. Several attempts have already failed. `cobbler doctor --live` tests the connection.',
     },
     {
       code: 'certificate',
@@ -206,7 +206,7 @@ export const services: Area = {
     {
       code: 'total',
       kinds: ['timeout'],
-      what: 'One model call took longer than allowed, retries included (10 minutes).',
+      what: 'A model call, including its retries, took longer than the time limit (default 10 minutes).',
       todo: 'Request less at a time, or raise the limit: `requestTimeout` in the configuration or `totalMs` in a program.',
     },
     {

@@ -244,7 +244,7 @@ export class ApprovalService {
     if (before !== undefined) throw decided(`Already decided: ${before}.`);
     if (!isOpen) throw decided('The run ended before the decision.');
     if (expiresAt !== undefined && expiresAt <= this.#now()) {
-      throw new Problem(409, 'expired', 'The time to decide has expired.');
+      throw new Problem(409, 'expired', 'The time limit for this decision has passed.');
     }
     if (hash === undefined && decision === 'deny') return;
     if (hash !== request.hash) {

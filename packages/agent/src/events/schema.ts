@@ -125,7 +125,7 @@ const bodies = [
       type: z.literal('approval_requested'),
       approvalId: z.string(),
       arguments: record,
-      hash: z.string().describe('Hash of the tool and its arguments, so that only what was approved runs.'),
+      hash: z.string().describe('Hash of the tool and its arguments, which ensures that only the approved call is executed.'),
       expiresAt: z
         .number()
         .optional()

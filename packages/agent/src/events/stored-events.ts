@@ -126,7 +126,7 @@ export interface ApprovalRequestedEvent {
   readonly type: 'approval_requested';
   readonly approvalId: string;
   readonly arguments: Record<string, unknown>;
-  /** Hash of the tool and its arguments, so that only what was approved runs. */
+  /** Hash of the tool and its arguments, which ensures that only the approved call is executed. */
   readonly hash: string;
   /** Wall clock time in milliseconds since 1970. Absent: does not expire. */
   readonly expiresAt?: number;

@@ -48,7 +48,7 @@ const earlierFiles = (['image', 'document'] as const).map((type) =>
 );
 const reasoning = named(
   'ReasoningPart',
-  "The model's thinking. The text can be empty if the provider does not show it and returns only a seal.",
+  "The model's thinking. The text can be empty if the provider does not show it and returns only a signature or encrypted data.",
   z.looseObject({ type: z.literal('reasoning'), text: z.string(), seal: seal.optional() }),
 );
 const providerData = named(
@@ -146,7 +146,7 @@ export const usage: z.ZodType = named(
 
 const errorKind = named(
   'ErrorKind',
-  "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service asked for slower requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was reached.",
+  "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was reached.",
   z.enum(['agent', 'tool', 'timeout', 'rate_limit', 'network', 'invalid', 'auth', 'aborted', 'limit']),
 );
 

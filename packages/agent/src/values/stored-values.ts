@@ -41,7 +41,10 @@ export interface AssistantMessage {
 /** A part of a model response. */
 export type AssistantPart = TextPart | ReasoningPart | ProviderDataPart | ToolCallPart;
 
-/** The model's thinking. The text can be empty if the provider does not show it and returns only a seal. */
+/**
+ * The model's thinking. The text can be empty if the provider does not show it and returns only a signature
+ * or encrypted data.
+ */
 export interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
@@ -155,7 +158,7 @@ export interface ErrorData {
 
 /**
  * The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool
- * failed; `timeout`: a deadline passed; `rate_limit`: the service asked for slower requests; `network`: the
+ * failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the
  * connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong;
  * `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was
  * reached.

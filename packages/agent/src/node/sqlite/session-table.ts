@@ -133,7 +133,7 @@ export class SessionTable {
     const row = this.#sql.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', sessionId);
     const isWrong = row === undefined ? this.#log.hiddenKey(sessionId) !== undefined : !isIntactRow(row);
     if (!isWrong) return row;
-    const message = `The entry of session ${sessionId} in ${this.#file} is damaged. ${salvageAdvice(this.#file)}`;
+    const message = `The entry for session ${sessionId} in ${this.#file} is damaged. ${salvageAdvice(this.#file)}`;
     throw new AgentError({ kind: 'invalid', code: 'store_damaged', message });
   }
 

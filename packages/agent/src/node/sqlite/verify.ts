@@ -53,7 +53,7 @@ export function verifyStore(file: string): StoreReport {
     const sessions: VerifiedSession[] = [];
     for (const row of readableRows(sql, log)) {
       if (!isListed(row)) continue;
-      if (row.isMade === true) problems.push(`The entry of session ${row.id} is damaged.`);
+      if (row.isMade === true) problems.push(`The entry for session ${row.id} is damaged.`);
       sessions.push(verified(sql, log, row.id));
     }
     return {
