@@ -140,7 +140,7 @@ describe('the page shows the log exactly [P16]', () => {
     const saidAfterMs = Date.now() - from;
     await idle(one, 'away');
     await context.setOffline(false);
-    await page.getByText(/caught up 2 events/).waitFor();
+    await page.getByText(/caught up on 2 events/).waitFor();
     await showsExactly(page, await one.store.read('away'));
     expect([asked[0], asked.at(-1)]).toEqual([
       expect.stringMatching(/after=0$/),
@@ -173,7 +173,7 @@ describe('the page shows the log exactly [P16]', () => {
     expect(await page.locator('.item').count()).toBe(0);
     await see(false);
     await page.clock.resume();
-    await page.getByText(/caught up 1[0-9] events/).waitFor();
+    await page.getByText(/caught up on 1[0-9] events/).waitFor();
     await showsExactly(page, await one.store.read('rest'));
   });
 

@@ -60,7 +60,7 @@ function errorOf(body: string): ServiceError {
 function advise(status: number, type: string | undefined, told: string | undefined): string {
   const said = told === undefined || told === '' ? '' : `: ${told}`;
   if (isTooLong(said)) {
-    return `The conversation exceeds the context window of this model${said}. Start a new one, or send less.`;
+    return `The conversation exceeds the context window of this model${said}. Start a new conversation, or send less.`;
   }
   if (status === 413 || type === 'request_too_large') {
     return `The request exceeds Claude's size limit (32 MB)${said}. Send fewer or smaller files.`;

@@ -53,8 +53,8 @@ const fencedMs = 200;
 
 /**
  * The steps of a run on top of a Restate workflow. The engine finds journal entries by position, so each is created
- * within the call of the routine. The SDK can await one thing at a time: the pump awaits all open operations and the
- * end of the run. An operation created while it sleeps starts when it wakes.
+ * during a call of the workflow function. The SDK can await one thing at a time: the pump awaits all open operations and
+ * the end of the run. An operation created while it sleeps starts when it wakes.
  */
 export class RestateSteps implements Steps {
   readonly runId: string;

@@ -42,7 +42,7 @@ export function listFiles(workspace: Workspace): Tool {
     name: 'list_files',
     description:
       'Lists the files in a directory of the workspace, sorted, one path per line. Files that .gitignore excludes and ' +
-      `directories such as node_modules are omitted. At most ${maxShown} lines: of more, only the upper levels are ` +
+      `directories such as node_modules are omitted. Shows at most ${maxShown} lines; if there are more, only the upper levels are ` +
       'shown, with the number of files in each omitted directory.',
     parameters: {
       type: 'object',

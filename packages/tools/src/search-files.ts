@@ -59,7 +59,7 @@ export function searchFiles(workspace: Workspace, options: SearchOptions = {}): 
           maxLength: 1000,
           description: 'Only files that match this glob, such as *.ts or src/**/*.js.',
         },
-        ignore_case: { type: 'boolean', description: 'Ignore upper and lower case. Default false.' },
+        ignore_case: { type: 'boolean', description: 'Ignore case. Default false.' },
         literal: { type: 'boolean', description: 'Treat the pattern as plain text. Default false.' },
         context: {
           type: 'integer',

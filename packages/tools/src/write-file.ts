@@ -24,7 +24,7 @@ export function writeFile(workspace: Workspace): Tool {
     name: 'write_file',
     description:
       'Writes a whole text file in the workspace and creates the directories it needs. Replaces an existing file; ' +
-      'to change parts of one, use edit_file.',
+      'to change parts of a file, use edit_file.',
     parameters: {
       type: 'object',
       properties: {

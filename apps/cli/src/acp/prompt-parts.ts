@@ -35,7 +35,7 @@ export function promptParts(blocks: readonly ContentBlock[], folder: string): Us
         break;
       }
       default:
-        throw new UsageError('Audio cannot be sent to the model.', 'Send it as text.');
+        throw new UsageError('Audio cannot be sent to the model.', 'Send a transcript as text.');
     }
   }
   return words === '' ? more : [{ type: 'text', text: words }, ...more];

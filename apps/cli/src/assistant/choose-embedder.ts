@@ -30,7 +30,7 @@ export async function chooseEmbedder(
   env: Environment,
 ): Promise<ChosenEmbedder> {
   if (given === undefined || given === 'lexical') {
-    const words = 'by keyword, not by meaning: finds notes that share words with your message';
+    const words = 'by keyword, not by meaning; it finds notes that share words with your message';
     return { embedder: lexicalEmbedder(), words };
   }
   const place = placeOf(given, env);

@@ -91,8 +91,8 @@ function announce({ model, isScripted, words, folder }: AssistantStartup, io: Io
     who,
     ...(isScripted ? [`With a real model: ${ownName(io.env)} assistant --local -m fast`] : []),
     `Stored in ${visible(shortPath(folder, io.env))}.`,
-    `Memory ${visible(words)}.`,
-    'Tell it something about yourself, then ask. /help lists the commands; press Ctrl-C twice to exit.',
+    `Memory is searched ${visible(words)}.`,
+    'Tell the assistant something about yourself, then ask about it. /help lists the commands; press Ctrl-C twice to exit.',
   ];
   io.stderr.write(`${lines.join('\n')}\n${io.stderr.tty ? '\n' : ''}`);
 }

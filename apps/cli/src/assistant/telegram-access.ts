@@ -57,7 +57,7 @@ export function explained(error: unknown): unknown {
   if (kind === 'auth')
     return new UsageError(
       'Telegram rejected this token.',
-      'Get it from @BotFather: /mybots, then API Token.',
+      'Copy the current token from @BotFather: /mybots, then API Token.',
     );
   if (code === 'webhook_set')
     return new UsageError(

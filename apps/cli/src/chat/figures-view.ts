@@ -37,9 +37,10 @@ export function costLines(ledger: Ledger, host: ChatHost, style: Style): string[
 export function contextLines(ledger: Ledger, host: ChatHost, style: Style): string[] {
   const used = ledger.contextTokens;
   const most = host.model.contextTokens;
-  const size = most === undefined ? '' : ` of ${formatCount(most)} (${Math.round((100 * used) / most)}%)`;
+  const size =
+    most === undefined ? ' tokens' : ` of ${formatCount(most)} tokens (${Math.round((100 * used) / most)}%)`;
   return [
-    row('window', `${formatCount(used)}${size} tokens, as last counted by the model`, style),
+    row('window', `${formatCount(used)}${size}, as last counted by the model`, style),
     ...(most === undefined ? [] : [row('', meter(used / most, style), style)]),
     row(
       'events',

@@ -31,10 +31,10 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'permissions',
     operand: '[mode]',
-    text: 'show or change which calls are allowed, denied or need approval',
+    text: 'show or change which calls are allowed or denied, or need approval',
     run: permissions,
   },
-  { name: 'cost', text: 'show cost and tokens of this session', run: cost },
+  { name: 'cost', text: 'show the cost and tokens of this session', run: cost },
   { name: 'context', text: 'show usage of the context window', run: context },
   { name: 'diff', text: 'show the changes made in this session', run: diff },
   { name: 'undo', text: 'undo the last prompt and its edits', needsRest: true, run: undo },

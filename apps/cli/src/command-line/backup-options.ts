@@ -16,7 +16,7 @@ export const backupRows = [
     text: 'restore a backup into COBBLER_HOME, which must be empty',
     about: [
       'Checks every file against the manifest first and never overwrites anything. Stop the original server and bot',
-      'before you start them on the restored copy; otherwise, both would do the same work.',
+      'before you start them on the restored copy; otherwise, the original and the copy would do the same work.',
     ],
     groups: [],
   },

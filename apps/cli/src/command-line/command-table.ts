@@ -32,13 +32,13 @@ const assistantGroups: readonly OptionGroup[] = [
       { flags: '--local', text: 'chat in this terminal; without -m, with a scripted model' },
       {
         flags: '-m, --model <name>',
-        text: 'default: ANTHROPIC_MODEL, or claude-haiku-4-5',
+        text: 'model (default: ANTHROPIC_MODEL, or claude-haiku-4-5)',
         completes: ['fast', 'balanced', 'best', 'claude:', 'openai:'],
       },
       { flags: '--base-url <url>', text: 'use another server' },
       {
         flags: '--api <name>',
-        text: 'responses or chat',
+        text: 'OpenAI API to use: responses or chat',
         completes: ['responses', 'chat'],
       },
       { flags: '--retry-for <time>', text: 'retry an overloaded service for this long (default 5m)' },
@@ -47,11 +47,11 @@ const assistantGroups: readonly OptionGroup[] = [
       { flags: '--persona <file>', text: 'description of the assistant and its style', completes: 'file' },
       {
         flags: '--time-zone <name>',
-        text: 'default: the time zone of this machine',
+        text: 'time zone of users who have not set one (default: that of this machine)',
       },
-      { flags: '--embedder <name>', text: 'openai[:MODEL] or URL#MODEL' },
+      { flags: '--embedder <name>', text: 'search memory by meaning: openai[:MODEL] or URL#MODEL' },
       { flags: '--embedder-floor <n>', text: 'minimum cosine similarity of related texts' },
-      { flags: '--keep-days <n>', text: 'keep logs and sent messages this long (default 30)' },
+      { flags: '--keep-days <n>', text: 'keep logs and sent messages for this many days (default 30)' },
     ],
   },
   {
@@ -158,7 +158,7 @@ export const commands: readonly CommandRow[] = [
         title: 'Options',
         options: [
           { flags: '--here', text: 'list only sessions in this directory' },
-          { flags: '-n, --limit <n>', text: 'maximum number to list (default 20)' },
+          { flags: '-n, --limit <n>', text: 'maximum number of sessions to list (default 20)' },
           { flags: '--json', text: 'list as JSON, one session per line' },
           { flags: '-o, --output <file>', text: 'with export: write to this file', completes: 'file' },
           { flags: '--at <seq>', text: 'with fork: copy up to and including this event' },
@@ -175,10 +175,10 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'demo',
     operands: '',
-    text: 'watch it fix a small project, without a key',
+    text: 'watch a scripted model fix a small project, without a key',
     about: [
       'A scripted model fixes a failing test in a small project. Everything else is real: the tools, the',
-      'files, the HTTP requests. It works in a new directory, which is kept, and never asks for approval.',
+      'files, the HTTP requests. The demo works in a new directory, which it keeps, and never asks for approval.',
     ],
     groups: [
       {
@@ -220,8 +220,8 @@ export const commands: readonly CommandRow[] = [
     words: 'file',
     text: 'check the setup, or a transcript, and suggest fixes',
     about: [
-      'With FILE (or - for standard input) it checks a transcript instead: the events of `cobbler run --json`,',
-      'or a request body, or its messages, for Claude, OpenAI Responses or Chat Completions. It lists',
+      'With FILE (or - for standard input), checks a transcript instead: events from `cobbler run --json`, or',
+      'a request body or its messages, for Claude, OpenAI Responses or Chat Completions. The report lists',
       'everything that a service would reject; the exit code is 0 when there are no problems.',
     ],
     groups: [
@@ -238,7 +238,11 @@ export const commands: readonly CommandRow[] = [
         title: 'With FILE',
         options: [
           { flags: '--fix', text: 'write a repaired transcript (default: to standard output)' },
-          { flags: '-o, --output <file>', text: 'write it to this file', completes: 'file' },
+          {
+            flags: '-o, --output <file>',
+            text: 'write the repaired transcript to this file',
+            completes: 'file',
+          },
           { flags: '--in-place', text: 'overwrite FILE' },
         ],
       },

@@ -43,7 +43,8 @@ export async function doctorTranscript(
     if (target === 'stdout') io.stdout.write(repaired);
     else if (repaired !== text || target !== resolve(io.cwd(), path)) writeWhole(target, repaired);
   }
-  const where = left.length > 0 || target === 'stdout' ? [] : [`It is in ${oneLine(target)}`];
+  const where =
+    left.length > 0 || target === 'stdout' ? [] : [`The repaired transcript is in ${oneLine(target)}`];
   if (options['json'] === true) report.write(jsonOf(check, path));
   else report.write(`${[...lines, ...where].join('\n')}\n`);
   return left.length === 0 ? 0 : 1;
@@ -146,7 +147,7 @@ function lossLines({ problems, losses }: TranscriptCheck): string[] {
 
 function outcome(check: TranscriptCheck, left: readonly TranscriptIssue[], style: Style): string[] {
   if (left.length > 0)
-    return ['', style.red(`It cannot be repaired: ${oneLine(`${left[0]?.place} ${left[0]?.what}`)}.`)];
+    return ['', style.red(`Repair failed: ${oneLine(`${left[0]?.place} ${left[0]?.what}`)}.`)];
   if (check.problems.length === 0) return [`${check.kind}, ${check.size}: nothing to repair`];
   return ['', style.bold(`${plural(check.problems.length, 'problem')} repaired.`)];
 }

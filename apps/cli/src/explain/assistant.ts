@@ -8,7 +8,7 @@ export const assistant: Area = {
       code: 'no_bot_token',
       kinds: ['invalid'],
       what: 'The Telegram bot token is missing or malformed.',
-      todo: 'Get one from @BotFather. It looks like 12345:AbC-d.',
+      todo: 'Get a token from @BotFather; it looks like 12345:AbC-d.',
       see: 'docs/assistant.md',
     },
     {
@@ -36,7 +36,7 @@ export const assistant: Area = {
       code: 'webhook_url',
       kinds: ['invalid'],
       what: 'The webhook address does not start with https://.',
-      todo: 'Put a proxy with a certificate in front of the assistant and pass its address.',
+      todo: 'Put a proxy with a TLS certificate in front of the assistant, and pass the https:// address of the proxy.',
       see: 'docs/assistant.md',
     },
     {
@@ -54,21 +54,21 @@ export const assistant: Area = {
     {
       code: 'webhook',
       kinds: ['network'],
-      what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver to it.',
+      what: 'The webhook of the assistant on Cloudflare is not set, or Telegram recently failed to deliver an update to it.',
       todo: 'Set the webhook as docs/cloudflare.md describes; the message contains the error from Telegram.',
       see: 'docs/cloudflare.md',
     },
     {
       code: 'chat_gone',
       kinds: ['invalid'],
-      what: 'The bot can no longer send to this chat: it was blocked, or the chat was deleted or moved.',
-      todo: 'The assistant stops sending to this chat. If it was moved, the message contains the new chat id.',
+      what: 'The bot can no longer send to this chat: the user blocked the bot, or the chat was deleted or moved.',
+      todo: 'Do nothing: the assistant stops sending to this chat. If the chat was moved, the message contains the new chat id.',
     },
     {
       code: 'not_done',
       kinds: ['network', 'timeout'],
       what: 'Telegram is unreachable or did not perform the request. The assistant retries the request, which is safe to repeat.',
-      todo: 'Wait. If the error persists, check the network of the machine.',
+      todo: 'Wait. If the error persists, check the network connection of the machine.',
     },
     {
       code: 'maybe_sent',
@@ -100,7 +100,7 @@ export const assistant: Area = {
       code: 'button',
       kinds: ['invalid'],
       what: 'A button has no label, or its data is empty or longer than 64 bytes.',
-      todo: 'Give it a label, and store long data elsewhere under a short key.',
+      todo: 'Give the button a label. Store long data elsewhere, and use a short key as the data of the button.',
     },
     {
       code: 'recall',
@@ -119,7 +119,7 @@ export const assistant: Area = {
     {
       code: 'embedder',
       kinds: ['invalid'],
-      what: 'The embedding model is unknown: its dimensions and similarity threshold are not set.',
+      what: 'Cobbler does not know this embedding model, so you must set the number of its dimensions and the similarity threshold.',
       todo: 'Set both, or use one of the models that the message lists.',
       see: 'docs/cloudflare.md',
     },

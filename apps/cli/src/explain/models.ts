@@ -32,7 +32,7 @@ export const requests: Area = {
     {
       code: 'unknown_model',
       what: 'No provider has a model with this name, so no request was sent.',
-      todo: 'Correct the name: `cobbler models` lists the known ones. For a newer model, use the full name: `-m claude:MODEL`. With `--base-url`, any name is accepted.',
+      todo: 'Correct the name: `cobbler models` lists the known ones. For a model newer than this list, use the full name: `-m claude:MODEL`. With `--base-url`, any name is accepted.',
     },
     {
       code: 'no_model',
@@ -45,20 +45,20 @@ export const requests: Area = {
       code: 'bad_model',
       kinds: ['invalid'],
       what: 'The value of `model` is not an AI SDK 7 language model.',
-      todo: 'Pass a model from a provider package of that version, such as `anthropic("…")`. Upgrade packages of older versions.',
+      todo: 'Pass a model from a provider package of that version, such as `anthropic("…")`. Upgrade a provider package that is made for an older version.',
       see: 'docs/ai-sdk.md',
     },
     {
       code: 'bad_url',
       kinds: ['invalid'],
       what: 'The base URL of the service does not start with http:// or https://.',
-      todo: 'Correct `--base-url`, `baseURL`, or the variable that it comes from, such as OPENAI_BASE_URL.',
+      todo: 'Correct the URL where you set it: in `--base-url`, in `baseURL` or in a variable such as OPENAI_BASE_URL.',
     },
     {
       code: 'bad_option',
       kinds: ['invalid'],
       what: 'An option is invalid, such as a negative timeout, a temperature of 3 or a limit that is not a number.',
-      todo: 'The message names the option, its valid values and the actual one. Correct it, or remove it to use the default.',
+      todo: 'The message names the option, its valid values and the given value. Correct it, or remove it to use the default.',
       see: 'docs/limits.md',
     },
     {
@@ -83,13 +83,13 @@ export const requests: Area = {
       code: 'header',
       kinds: ['invalid'],
       what: 'A header contains a character that HTTP cannot send, usually a line break in a key or an option.',
-      todo: 'Check the key and the options that become headers, and copy them again.',
+      todo: 'Check the key and the options that are sent as headers, and copy their values again.',
     },
     {
       code: 'unsendable',
       kinds: ['invalid'],
-      what: 'The request cannot be sent: the system rejected its address or a header.',
-      todo: "Check the base URL and the headers. The message contains the system's error.",
+      what: 'The request cannot be sent: the HTTP client rejected the address or a header.',
+      todo: 'Check the base URL and the headers. The message contains the error of the HTTP client.',
     },
     {
       code: 'history',
@@ -122,14 +122,14 @@ export const services: Area = {
     {
       code: 'connection_failed',
       kinds: ['network'],
-      what: 'Could not connect to the service, or the connection broke before the response started.',
-      todo: 'Check the network, the base URL and, if you use one, the proxy (HTTPS_PROXY), then try again. Several attempts have already failed. `cobbler doctor --live` tests the connection.',
+      what: 'Could not connect to the service, or the connection broke before the response started. Several attempts failed.',
+      todo: 'Check the network, the base URL and, if you use one, the proxy (HTTPS_PROXY), then try again. `cobbler doctor --live` tests the connection.',
     },
     {
       code: 'certificate',
       kinds: ['network'],
       what: 'The certificate of the service is not trusted. In many companies a proxy intercepts TLS with its own certificate.',
-      todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If the address is your own, renew its certificate.',
+      todo: 'Set NODE_EXTRA_CA_CERTS to the certificate of that proxy. If the server is your own, renew its certificate.',
     },
     {
       code: 'redirect',
@@ -140,7 +140,7 @@ export const services: Area = {
     {
       code: 'content_type',
       kinds: ['agent'],
-      what: 'The response is not from a model service: usually it is a login page, a proxy, or another program at this address.',
+      what: 'The response is not from a model service. Usually a login page, a proxy or another program responds at this address.',
       todo: 'Check the base URL; `/v1` is often missing at the end. The message shows the start of the response.',
     },
     {
@@ -153,7 +153,7 @@ export const services: Area = {
       code: 'request_refused',
       kinds: ['invalid'],
       what: 'The service rejected the request. Retrying it unchanged would not help.',
-      todo: "Read the service's reason in the message. The cause is usually an option, a file that is too large, or an unsupported tool schema.",
+      todo: "Read the service's reason in the message. The cause is usually an invalid option, a file that is too large, or an unsupported tool schema.",
     },
     {
       code: 'not_served',
@@ -165,7 +165,7 @@ export const services: Area = {
       code: 'rate_limited',
       kinds: ['rate_limit'],
       what: 'The service is overloaded or limits your requests: too many are sent at the same time, or the quota is used up. Retries for several minutes failed.',
-      todo: 'Wait as long as the message says, or retry longer: `--retry-for 10m`, `retryFor`. If it happens often, raise the quota or run fewer requests in parallel.',
+      todo: 'Wait as long as the message says, or retry for longer: `--retry-for 10m`, or `retryFor` in the configuration or a program. If the error occurs often, raise the quota or run fewer requests in parallel.',
     },
     {
       code: 'service_failed',
@@ -200,14 +200,14 @@ export const services: Area = {
     {
       code: 'progress',
       kinds: ['timeout'],
-      what: 'Only keep-alive data arrived for 5 minutes, and no part of a response.',
+      what: 'For 5 minutes, only keep-alive data arrived, but no part of a response.',
       todo: 'Try again, or raise `progressMs` for models that reason for a long time without output.',
     },
     {
       code: 'total',
       kinds: ['timeout'],
       what: 'A model call, including its retries, took longer than the time limit (default 10 minutes).',
-      todo: 'Request less at a time, or raise the limit: `requestTimeout` in the configuration or `totalMs` in a program.',
+      todo: 'Request less at a time, or raise the limit: `requestTimeout` in the configuration, or `totalMs` in a program.',
     },
     {
       code: 'request_timeout',
@@ -225,7 +225,7 @@ export const services: Area = {
       code: 'garbled',
       kinds: ['network'],
       what: 'The response cannot be parsed: it contains invalid JSON, or messages in an impossible order.',
-      todo: 'Try again. If the error persists, the server at the base URL probably uses another protocol: choose it with `--api chat` or `--api responses`.',
+      todo: 'Try again. If the error persists, the server at the base URL probably uses another protocol: choose the right one with `--api chat` or `--api responses`.',
     },
     {
       code: 'frame_too_large',
@@ -242,7 +242,7 @@ export const services: Area = {
     {
       code: 'bad_answer',
       kinds: ['agent'],
-      what: 'An agent returned an invalid response: a bug in the provider package, not in the model.',
+      what: 'An agent returned an invalid response. This is a bug in the provider package, not in the model.',
       todo: 'Run the contract suite against that provider; it reports the violated rule.',
       see: 'docs/writing-a-provider.md',
     },

@@ -1,6 +1,6 @@
 import type { Area } from './explanation.ts';
 
-/** Errors of durable work: workflows, steps, and the engines below. */
+/** Errors of durable work: workflows, steps, and the engines that run them. */
 export const runners: Area = {
   title: 'Runners',
   entries: [
@@ -42,7 +42,7 @@ export const runners: Area = {
     {
       code: 'replay',
       kinds: ['invalid'],
-      what: 'After a crash a workflow runs again from its start, and this time it executed different steps from the recorded ones.',
+      what: 'The workflow ran again from its start after a crash, and executed steps that differ from the recorded ones.',
       todo: 'Put time, randomness and external input into steps. Give a changed workflow a new version.',
       see: 'docs/runners.md',
     },
@@ -63,14 +63,14 @@ export const runners: Area = {
     {
       code: 'duration',
       kinds: ['invalid'],
-      what: 'The duration of a sleep or wait is not a non-negative number.',
+      what: 'The duration of a sleep or wait is negative, or not a finite number.',
       todo: 'Pass milliseconds.',
     },
     {
       code: 'attempt',
       kinds: ['aborted'],
       what: 'This attempt at a run has ended, and another attempt continues the run.',
-      todo: 'Do nothing: the recorded steps are kept, and no step that must not be repeated runs twice.',
+      todo: 'Do nothing: the recorded steps are kept, and a step that must not be repeated never runs twice.',
       see: 'docs/runners.md',
     },
     {

@@ -14,7 +14,7 @@ export const runs: Area = {
       code: 'bad_prompt',
       kinds: ['invalid'],
       what: 'The prompt or steering message is not a string, an array of parts or an array of messages.',
-      todo: 'Change the value at the path in the message. Pass instructions as the option `system`, and a tool result as a message with role `tool_result`.',
+      todo: 'Correct the value at the path that the message names. Pass instructions as the option `system`, and a tool result as a message with role `tool_result`.',
       see: 'docs/first-agent.md',
     },
     {
@@ -80,14 +80,14 @@ export const runs: Area = {
     {
       code: 'tokens',
       kinds: ['limit'],
-      what: 'The token limit leaves no room for the next request. The worst case is computed before each call, so the limit is never exceeded.',
+      what: 'The token limit leaves no room for the next request. The worst case is computed before each request, so the limit is never exceeded.',
       todo: 'Continue with a larger `--max-tokens` or `limits.tokens`. A smaller `maxTokens` per response also makes room.',
       see: 'docs/limits.md',
     },
     {
       code: 'usd',
       kinds: ['limit'],
-      what: 'The cost limit leaves no room for the next request. The worst case is computed before each call, so the limit is never exceeded.',
+      what: 'The cost limit leaves no room for the next request. The worst case is computed before each request, so the limit is never exceeded.',
       todo: 'Continue with a larger `--max-usd` or `limits.usd`, or with a cheaper model.',
       see: 'docs/limits.md',
     },
@@ -95,14 +95,14 @@ export const runs: Area = {
       code: 'no_progress',
       kinds: ['limit'],
       what: 'The model made the same calls with the same results several times in a row.',
-      todo: 'Say what to do differently, then continue the session. To allow more, raise `--max-repeats` or `limits.repeats`; for a tool that polls, set `mayRepeat` on the tool or its MCP server.',
+      todo: 'Continue the session with a prompt that says what to do differently. To allow more repetitions, raise `--max-repeats` or `limits.repeats`; for a tool that polls, set `mayRepeat` on the tool or its MCP server.',
       see: 'docs/limits.md',
     },
     {
       code: 'max_tokens',
       kinds: ['agent'],
       what: 'The last response was cut off at its maximum length, so the run has no complete result.',
-      todo: 'Raise `maxTokens`, or continue: the model continues where it stopped.',
+      todo: 'Raise `maxTokens`, or continue the session: the model continues where it stopped.',
     },
     {
       code: 'refusal',
@@ -114,14 +114,14 @@ export const runs: Area = {
       code: 'waiting',
       kinds: ['agent'],
       what: 'A call needs approval, and no user is attached to the run.',
-      todo: 'Decide with `cobbler approve` or through the server, then resume. Or allow such calls with a rule.',
+      todo: 'Decide with `cobbler approve` or the API of the server, then resume the session. To allow such calls in advance, add a rule.',
       see: 'docs/gate.md',
     },
     {
       code: 'output',
       kinds: ['agent'],
       what: 'The response does not match the required output schema. The message says where.',
-      todo: 'Continue and tell the model what is wrong, or simplify the schema.',
+      todo: 'Continue the session and tell the model what is wrong, or simplify the schema.',
     },
     {
       code: 'no_summary',
@@ -133,7 +133,7 @@ export const runs: Area = {
     {
       code: 'stuck',
       kinds: ['agent'],
-      what: 'The loop performed an action that recorded nothing, and stopped to avoid an endless loop. This is a bug in Cobbler or in one of its extensions.',
+      what: 'The run performed an action that recorded nothing, and was stopped to avoid an endless loop. This is a bug in Cobbler or in one of its extensions.',
       todo: 'Please report it, with a recording of the run: `--record FILE`.',
       see: 'docs/record-and-replay.md',
     },
@@ -152,7 +152,7 @@ export const runs: Area = {
     {
       code: 'no_gate',
       kinds: ['invalid'],
-      what: 'A gate is required, but none is set or the program never asks for approval.',
+      what: 'A gate is required but not set, or a gate is set but the program never asks for approval.',
       todo: 'Set a gate that decides on each call, and create the backend with the permission "gate".',
       see: 'docs/delegation.md',
     },
@@ -181,7 +181,7 @@ export const runs: Area = {
       code: 'bad_tool',
       kinds: ['invalid'],
       what: 'A tool has no `execute` function, or its `effect` is unknown.',
-      todo: 'Set `execute`, and set `effect` to `read`, `idempotent` or `once`, or remove it.',
+      todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it.',
       see: 'docs/tools.md',
     },
     {
@@ -201,8 +201,8 @@ export const runs: Area = {
     {
       code: 'script_threw',
       kinds: ['agent'],
-      what: 'A step of a scripted agent is a function, and it threw.',
-      todo: 'Fix that function; the message contains the error.',
+      what: 'A function in the script of a scripted agent threw an error.',
+      todo: 'Fix the function; the message contains its error.',
       see: 'docs/testing.md',
     },
   ],

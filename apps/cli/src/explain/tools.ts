@@ -148,7 +148,7 @@ export const delegation: Area = {
       code: 'media',
       kinds: ['invalid'],
       what: 'A backend accepts text only, but the prompt contains an image or a document.',
-      todo: 'Leave it out, or put the file in the directory and name it in the prompt.',
+      todo: 'Leave the content out, or put the file in the working directory and name it in the prompt.',
       see: 'docs/delegation.md',
     },
     {
@@ -181,20 +181,20 @@ export const delegation: Area = {
     {
       code: 'stale_session',
       kinds: ['invalid'],
-      what: 'The program no longer has the conversation to continue. A new one was started, without the earlier messages.',
-      todo: "Repeat the important context. This happens after the program's files are deleted, or on a different machine.",
+      what: 'The program no longer has the conversation that it should continue. It started a new one, without the earlier messages.',
+      todo: "Repeat the important context. The error occurs if the program's files were deleted, or on a different machine.",
       see: 'docs/delegation.md',
     },
     {
       code: 'no_fork',
       kinds: ['invalid'],
-      what: 'A conversation with a backend cannot be forked: both copies would continue the same conversation in the program.',
+      what: 'A conversation with a backend cannot be forked: the original and the fork would continue the same conversation in the program.',
       todo: 'Start a new conversation.',
     },
     {
       code: 'no_job',
       kinds: ['agent'],
-      what: 'The program sent output while it had no task. This is a bug in Cobbler.',
+      what: 'The program sent output although it had no task. This is a bug in Cobbler.',
       todo: 'Please report it, with the events of the session.',
     },
     {
@@ -220,7 +220,7 @@ export const delegation: Area = {
     {
       code: 'sdk_failed',
       kinds: ['agent'],
-      what: 'The Agent SDK of Claude Code threw. The message contains its error.',
+      what: 'The Agent SDK of Claude Code threw an error. The message contains it.',
       todo: 'Try again. If the error persists, try `claude` in a terminal in the same directory.',
     },
   ],

@@ -8,16 +8,19 @@ export const servedTools: Tool[] = [
     name: 'cobbler_run',
     title: 'Give a task to Cobbler',
     description:
-      'Runs a task with the Cobbler agent, in its directory and with its own tools (files, search, commands), until it is done. ' +
+      'Runs a task to its end with the Cobbler agent, which works in its own directory with its own tools (files, search, commands). ' +
       'Returns the response, the session_id to continue with, and the status. Status "waiting" means that the calls ' +
       'listed in approvals need approval: show them to the user and decide with cobbler_approve. With background true it ' +
-      'returns immediately; read the progress with cobbler_status.',
+      'returns immediately; to read the progress, use cobbler_status.',
     inputSchema: {
       type: 'object',
       properties: {
-        prompt: { type: 'string', description: 'The task, with everything needed to do it.' },
-        session_id: { ...sessionId, description: 'Continues this session. Omit it to start a new one.' },
-        background: { type: 'boolean', description: 'Do not wait for the end. Default false.' },
+        prompt: { type: 'string', description: 'The task, with all the information needed to do it.' },
+        session_id: { ...sessionId, description: 'The session to continue. Omit it to start a new one.' },
+        background: {
+          type: 'boolean',
+          description: 'Return without waiting for the end of the run. Default false.',
+        },
       },
       required: ['prompt'],
       additionalProperties: false,
@@ -29,11 +32,11 @@ export const servedTools: Tool[] = [
     title: 'Status of a Cobbler session',
     description:
       'Returns the status of a session: running, waiting for approval (with the calls), or ended (with the response). Without ' +
-      'session_id it lists sessions. With wait_seconds it waits up to that long for the end.',
+      'session_id, lists the sessions. With wait_seconds, waits at most that long for the run to end.',
     inputSchema: {
       type: 'object',
       properties: {
-        session_id: { ...sessionId, description: 'Omit it to list sessions.' },
+        session_id: { ...sessionId, description: 'The session. Omit it to list all sessions.' },
         wait_seconds: { type: 'number', minimum: 0, maximum: 600 },
       },
       additionalProperties: false,
@@ -44,13 +47,13 @@ export const servedTools: Tool[] = [
     name: 'cobbler_approve',
     title: 'Allow or deny a Cobbler tool call',
     description:
-      'Decides a call that waits for approval, as the user has decided, and waits for the result. Never decide ' +
+      "Submits the user's decision about a call that waits for approval, and waits for the result. Never decide " +
       'for the user.',
     inputSchema: {
       type: 'object',
       properties: {
         session_id: sessionId,
-        approval_id: { type: 'string', description: 'From approvals.' },
+        approval_id: { type: 'string', description: 'The id of the call in approvals.' },
         decision: { type: 'string', enum: ['allow', 'deny'] },
         message: { type: 'string', description: 'With deny: a message for the agent.' },
       },
@@ -73,7 +76,7 @@ export const servedTools: Tool[] = [
   {
     name: 'cobbler_cancel',
     title: 'Stop Cobbler',
-    description: 'Stops the run of a session. The session stays and can be continued.',
+    description: 'Stops the run of a session. The session remains and can be continued.',
     inputSchema: {
       type: 'object',
       properties: { session_id: sessionId },

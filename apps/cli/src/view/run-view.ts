@@ -280,8 +280,8 @@ export class RunView implements RunDisplay {
   #compacted({ upTo, spent }: Extract<RunEvent, { type: 'compacted' }>): void {
     const { quiet, report } = this.#parts;
     if (quiet || upTo === 0) return;
-    const how = spent === undefined ? 'omitted' : 'summarised';
-    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save room`)]);
+    const how = spent === undefined ? 'omitted' : 'summarized';
+    this.#lines([report.style.dim(`${plural(upTo, 'older message')} ${how} to save space`)]);
   }
 
   #notice(): void {

@@ -158,7 +158,7 @@ describe('cobbler doctor FILE --fix', () => {
   test('writes into the file itself only when told so', async () => {
     const { code, read, out } = await examine(claude, { fix: true, inPlace: true });
     expect([code, JSON.parse(read('talk')).messages.length]).toEqual([0, 3]);
-    expect(out).toMatch(/It is in .*talk\n$/);
+    expect(out).toMatch(/The repaired transcript is in .*talk\n$/);
   });
 
   test('what is fine stays as it was, to the byte', async () => {
@@ -183,7 +183,7 @@ describe('cobbler doctor FILE --fix', () => {
     writeFileSync(join(folder, 'talk'), JSON.stringify([{ role: 'critic', content: 'x' }]));
     const io = fakeIo({ cwd: folder });
     expect(await doctorTranscript('talk', { fix: true, output: 'whole' }, io)).toBe(1);
-    expect(io.stdout.text()).toContain('It cannot be repaired');
+    expect(io.stdout.text()).toContain('Repair failed');
     expect(() => readFileSync(join(folder, 'whole'))).toThrow();
   });
 });

@@ -153,7 +153,7 @@ describe('a long conversation', () => {
       cwd: folder,
       env,
     });
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/\d+ older messages summarised to save room/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/\d+ older messages summarized to save space/)]);
     expect(requests.some(({ tools }) => tools.length === 0)).toBe(true);
     expect(JSON.stringify(requests.at(-1)?.turns)).toContain('NOTES: nothing found yet.');
   });

@@ -95,7 +95,8 @@ const uiMessage = z.object({ id: z.string().optional(), role: z.string(), parts:
  */
 export function chatRequest({ trigger, messages }: ChatBody): FrontRequest {
   if (trigger === 'regenerate-message') {
-    const detail = 'The log cannot be undone: fork the session before the message and send it again there.';
+    const detail =
+      'Recorded events cannot be removed: fork the session before the message and send the message again in the fork.';
     throw new Problem(400, 'no_regenerate', detail);
   }
   const last = checked(uiMessage, messages.at(-1), 'invalid_body');

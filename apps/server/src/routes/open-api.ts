@@ -10,7 +10,7 @@ type OpenApiNode = Record<string, unknown>;
 /** Responses that every operation can return. */
 const always: Readonly<Record<number, string>> = {
   400: 'The request is invalid.',
-  403: 'Host, Origin or scope is not allowed.',
+  403: 'The Host or Origin is not allowed, or the token lacks the scope.',
   500: 'Internal error.',
 };
 

@@ -9,8 +9,8 @@ export interface RecordedRequest {
 
 /**
  * Converts a request of the run to its cassette line. A conversation grows a little with each request, so only the
- * new part is written: `since` names an earlier line, `same` lists the fields that are equal to its fields, and
- * `first` contains, for each list, the number of leading items that both have in common.
+ * new part is written: `since` names an earlier line, `same` lists the fields that are equal in
+ * that line, and `first` contains, for each list, the number of leading items that both lines have in common.
  */
 export function outLine({ name, content }: RecordedRequest, earlier?: RecordedRequest): JsonObject {
   if (earlier === undefined) return { out: name, what: content };

@@ -18,8 +18,8 @@ import { tapedTool } from './recorded-tool.ts';
 import { tapedTransport } from './recorded-transport.ts';
 
 /**
- * The connection between a run and the outside world: a recorder writes all inputs to a cassette, a player delivers
- * the same inputs again. Both have the same interface, so one line decides whether a test records or replays.
+ * The connection between a run and the outside world: a recorder writes all inputs to a cassette, and a player
+ * delivers the same inputs again. Both have the same interface, so one line decides whether a test records or replays.
  *
  * Everything that a run waits for must go through the recording. Give the agent and the executor its runtime and
  * transport, and wrap tools, gates and asynchronous stores with the methods below. A tool that sends model requests

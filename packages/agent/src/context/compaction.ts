@@ -62,7 +62,7 @@ export function keepLast(count: number): Compaction {
 function leftOut(messages: readonly Message[]): string {
   const said = messages.filter((message) => message.role === 'user').map(wordsOf);
   const words = said.filter((text) => text !== '');
-  const told = 'Earlier messages were left out to save room.';
+  const told = 'Earlier messages were omitted to save space.';
   return words.length === 0 ? told : [`${told} The user had said:`, ...words].join('\n\n');
 }
 

@@ -81,17 +81,17 @@ function readBlob(blobs: Blobs): Tool {
   return defineTool<ReadBlobArgs>({
     name: 'read_blob',
     description:
-      'Reads a part of a tool output that was too long to be shown whole. The id stands where the output was cut.',
+      'Reads a part of a tool output that was too long to be shown in full. The id is shown where the output was cut.',
     parameters: {
       type: 'object',
       properties: {
-        id: { type: 'string', description: 'The id, as it stands in the output.' },
-        offset: { type: 'integer', minimum: 0, description: 'Where to begin, in bytes. Default 0.' },
+        id: { type: 'string', description: 'The id, as shown in the output.' },
+        offset: { type: 'integer', minimum: 0, description: 'Offset of the first byte to read. Default 0.' },
         bytes: {
           type: 'integer',
           minimum: 1,
           maximum: maxRead,
-          description: `How much to read, in bytes. Default ${defaultRead}.`,
+          description: `Number of bytes to read. Default ${defaultRead}.`,
         },
       },
       required: ['id'],
@@ -101,9 +101,10 @@ function readBlob(blobs: Blobs): Tool {
     subject: ({ id }) => id,
     async execute({ id, offset = 0, bytes = defaultRead }) {
       const part = await blobs.get(id, { start: offset, end: offset + Math.min(bytes, maxRead) });
-      if (part === undefined) return failed(`There is no blob ${JSON.stringify(id)}: it may be gone by now.`);
+      if (part === undefined)
+        return failed(`There is no blob ${JSON.stringify(id)}: it may have been deleted.`);
       if (part.bytes.length === 0)
-        return failed(`The blob has ${part.size} bytes; ${offset} is behind its end.`);
+        return failed(`The blob has ${part.size} bytes; offset ${offset} is beyond its end.`);
       return passage(part.bytes, offset, part.size);
     },
   });

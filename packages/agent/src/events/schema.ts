@@ -125,14 +125,18 @@ const bodies = [
       type: z.literal('approval_requested'),
       approvalId: z.string(),
       arguments: record,
-      hash: z.string().describe('Hash of the tool and its arguments, which ensures that only the approved call is executed.'),
+      hash: z
+        .string()
+        .describe(
+          'Hash of the tool and its arguments, which ensures that only the approved call is executed.',
+        ),
       expiresAt: z
         .number()
         .optional()
         .describe('Wall clock time in milliseconds since 1970. Absent: does not expire.'),
       subject: words,
       mustAsk: words.describe(
-        'The reason why the tool requires a user to decide; a rule that covers more than this call cannot decide it.',
+        'The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow it.',
       ),
     }),
   ),
@@ -161,7 +165,7 @@ const bodies = [
   ),
   named(
     'StopRequestedEvent',
-    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. Stored, so that a crash after it does not revive the run.',
+    'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that the run does not revive after a crash.',
     z.looseObject({
       type: z.literal('stop_requested'),
       reason: z.enum(['cancelled', 'timeout', 'limit']),

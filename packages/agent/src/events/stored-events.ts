@@ -132,7 +132,7 @@ export interface ApprovalRequestedEvent {
   readonly expiresAt?: number;
   readonly subject?: string;
   /**
-   * The reason why the tool requires a user to decide; a rule that covers more than this call cannot decide
+   * The reason why the tool requires a user to decide; a rule that covers more than this call cannot allow
    * it.
    */
   readonly mustAsk?: string;
@@ -159,7 +159,7 @@ export interface CompactedEvent {
 
 /**
  * The run was cancelled, its time limit was reached, or another limit was reached and one closing response is
- * still needed. Stored, so that a crash after it does not revive the run.
+ * still needed. The event is stored so that the run does not revive after a crash.
  */
 export interface StopRequestedEvent {
   readonly type: 'stop_requested';

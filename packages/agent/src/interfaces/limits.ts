@@ -106,7 +106,7 @@ export type Countable = 'turns' | 'toolCalls';
  * The remaining tokens, money, responses and tool calls of a run and everything that it starts. The worst case of a
  * request is reserved before it is sent and settled afterwards, so that parallel work cannot spend the same amount twice.
  *
- * B1 spent + reserved never exceeds a limit by more than one settled request used beyond its own reservation;
+ * B1 the sum of spent and reserved exceeds a limit by at most what one settled request used beyond its reservation;
  * B2 a request is charged once, with its actual usage, failed attempts included;
  * B3 a request of unknown price never counts as free.
  */

@@ -53,7 +53,7 @@ export function checkFull(schema: JsonObject, value: unknown): string | undefine
   }
 }
 
-const endless = 'the schema of the tool takes too many steps';
+const endless = 'checking them against the schema of the tool takes too many steps';
 
 /**
  * Returns why a schema from another program cannot be used, as text to append to its name, or undefined if it can be

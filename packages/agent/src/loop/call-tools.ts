@@ -72,7 +72,7 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
 function stillDecided(plan: Plan): Plan {
   const now = plan.type === 'run' ? mustAskOf(plan.tool, plan.valid) : undefined;
   if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;
-  return refusal(plan.call, `The call was not run, because this is new since it was decided: ${now}`, {
+  return refusal(plan.call, `The call was not run, because a new decision is required: ${now}`, {
     denied: true,
   });
 }
@@ -135,7 +135,7 @@ async function approved(run: RunContext, job: Job): Promise<Plan> {
   }
   const reasons = {
     deny: 'A person denied this call.',
-    expired: 'Nobody decided in time.',
+    expired: 'No decision was made in time.',
     superseded: 'A new message came first.',
   };
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });

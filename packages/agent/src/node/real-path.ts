@@ -376,7 +376,7 @@ function outside(path: string): AgentError {
 function sealed(path: string): AgentError {
   return problem(
     'sealed',
-    `${quotePath(path)} is sealed: it contains keys or Cobbler's own files. Continue without it.`,
+    `${quotePath(path)} cannot be accessed: it contains keys or Cobbler's own files. Continue without it.`,
   );
 }
 

@@ -6,12 +6,12 @@ type TextEvent = Extract<LiveEvent, { type: 'text_delta' | 'reasoning_delta' | '
 const missed = {
   kind: 'network',
   code: 'missed',
-  message: 'The response started again while the connection was lost.',
+  message: 'The model started the response again while the connection was lost.',
 } as const;
 
 /**
- * Returns the events that a reader needs who was shown an earlier part of a response: the rest of the same response, or
- * all of a response that was retried in between.
+ * Returns the events for a reader that was shown an earlier part of a response: the rest of that response, or all of
+ * the new response if the request was retried in between.
  */
 export function catchUp(shown: readonly LiveEvent[], now: readonly LiveEvent[]): LiveEvent[] {
   const [before, after] = [blocksOf(shown), blocksOf(now)];

@@ -69,7 +69,7 @@ export interface Steps {
   waitFor(name: string, options?: { readonly timeoutMs?: number }): Promise<Json | undefined>;
 }
 
-/** A function made of steps. An error that it throws is the error of the run. */
+/** A workflow: a function made of steps. An error that it throws is the error of the run. */
 export type Routine<Input extends Json = Json, Output extends Json = Json> = (
   input: Input,
   steps: Steps,

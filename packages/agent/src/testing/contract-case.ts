@@ -1,4 +1,4 @@
-/** One check of a contract. It is independent of any test runner, so that all can run it. */
+/** One check of a contract. It depends on no test runner, so that any of them can run it. */
 export interface ContractCase {
   /** The topic of the case, one word; results are counted by it. */
   readonly group: string;

@@ -48,8 +48,8 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
 }
 
 /**
- * Returns the parts of a response in a valid form for a history; the same array if nothing changes. Parts with a seal
- * are not changed, because a seal is valid only for the exact bytes.
+ * Returns the parts of a response in a valid form for a history; the same array if nothing changes. Parts with provider
+ * metadata (`seal`) are not changed, because the metadata is valid only for the exact bytes.
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
   return mended(parts, (part) => {

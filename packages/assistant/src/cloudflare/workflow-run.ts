@@ -35,8 +35,8 @@ export interface WorkflowRunOptions {
 const graceMs = 5000;
 
 /**
- * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. Failures of
- * the routine do not reject: the outcome is in the database.
+ * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. If the
+ * workflow fails, this function does not reject: the outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, step, routine, sql, workflow, runtime = systemRuntime } = options;

@@ -99,7 +99,7 @@ export class WorkflowSteps implements Steps {
     return this.#epoch;
   }
 
-  /** Ends the steps after the routine has ended. Steps that it did not wait for are lost. */
+  /** Ends the steps after the workflow has ended. Steps that it did not wait for are lost. */
   end(): void {
     this.#stop(runEnded(this.runId));
   }

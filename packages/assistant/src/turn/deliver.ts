@@ -44,7 +44,7 @@ const preparing: StepSettings = { retry: { retries: 5, firstMs: 500 }, timeoutMs
 
 /**
  * Sends a reply part by part, each as a separate step and through the outbox. A part that may have arrived is sent
- * again with a note, as a reply to the user's message. The user is told about parts that could not be delivered, now
+ * again with a note, as a reply to the user's message. The user is notified of parts that could not be delivered, now
  * or before the next reply in this chat.
  */
 export async function deliver(

@@ -17,7 +17,7 @@ export interface AssistantOptions {
   readonly outbox: Outbox;
   /** The logs of turns: model requests, responses and tool calls. */
   readonly turns: EventStore;
-  /** The runner of the runs that `receive` starts. A function, because the runner needs the routine first. */
+  /** The runner of the runs that `receive` starts. A function, because the runner needs the workflow first. */
   readonly runner: () => Pick<Runner, 'start' | 'signal' | 'cancel'>;
   /** Default: nothing is remembered except the messages that the model sees. */
   readonly memory?: MemoryIndex;

@@ -3,7 +3,7 @@ import { expectEqual } from '@cobbler/agent/testing';
 import type { AskedFor } from './verdicts.ts';
 import { allowing, changing, readOnce, refusing } from './verdicts.ts';
 
-/** A place where user code decides about a call. */
+/** An implementation that lets user code decide about a call, adapted for the contract. */
 export interface GateDoor {
   /** Name for reports. */
   readonly name: string;
@@ -15,15 +15,15 @@ export interface GateDoor {
   readonly takesChanges: boolean;
   /**
    * Presents the call for one decision. `decide` is the callback of the user: it receives the arguments, and
-   * the door interprets what it returns, throws or rejects with.
+   * the implementation interprets what it returns, throws or rejects with.
    * @returns the arguments that the call ran with, or undefined if it did not run.
    */
   pass(decide: (shown: Record<string, unknown>) => unknown): Promise<AskedFor | undefined>;
 }
 
 /**
- * Returns the cases that every door must pass: a call runs only after a clear permission, with the permitted
- * arguments. Each case gives the door one verdict in the format of Cobbler or of the Claude Agent SDK, or an
+ * Returns the cases that every such implementation must pass: a call runs only after a clear permission, with the
+ * permitted arguments. Each case returns one verdict, in the format of Cobbler or of the Claude Agent SDK, or an
  * invalid one.
  */
 export function gateContract(door: GateDoor): ContractCase[] {

@@ -29,7 +29,7 @@ const definitions: readonly HarnessCase[] = [
 /**
  * Returns the cases that every harness must pass, whether a local loop, a remote server or another program
  * does the work. Each case opens a conversation with `harnessFixture`. A case that needs a missing feature is
- * off, with the reason.
+ * skipped, and states the reason.
  */
 export function harnessContract(subject: HarnessSubject): ContractCase[] {
   return definitions.map((definition) => bound(definition, subject));

@@ -8,7 +8,7 @@ import type { MockedSubject } from './mocked-subject.ts';
 import { overFetch } from './over-fetch.ts';
 import { overNode } from './over-node.ts';
 
-/** One of the two ways to run a contract. */
+/** One of the {@link contractWays}: the network over which a contract runs. */
 export interface ContractWay {
   readonly name: 'fetch' | 'node';
   /** Name for reports, with the kind of mock. */
@@ -17,7 +17,7 @@ export interface ContractWay {
   over(subject: MockedSubject): ContractSubject;
 }
 
-/** The two ways to run a contract, with the same cases and handlers. */
+/** The two ways to run a contract, with the same cases and handlers: over fetch, and over Node's transport. */
 export const contractWays: readonly ContractWay[] = [
   { name: 'fetch', title: 'over fetch (msw setupServer)', over: overFetch },
   { name: 'node', title: "over Node's transport (loopback)", over: overNode },
@@ -33,8 +33,8 @@ export function wayCases(
 }
 
 /**
- * Returns the cases of a quick run: over fetch all cases that depend on the wire, over Node's transport one
- * case of each of their groups.
+ * Returns the cases of a quick run: over fetch, all cases that depend on the wire; over Node's transport, one case of
+ * each group of these cases.
  */
 export function quickWayCases(cases: readonly ContractCase[], way: ContractWay): readonly ContractCase[] {
   const decided = wireCases(cases);

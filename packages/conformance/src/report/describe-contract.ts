@@ -10,8 +10,8 @@ export interface TestRunner {
 }
 
 /**
- * Defines the tests of a contract, with one `describe` for each group of cases. A case that is off becomes a
- * skipped test with its reason.
+ * Defines the tests of a contract, with one `describe` for each group of cases. A case that does not apply becomes
+ * a skipped test with its reason.
  *
  * ```ts
  * import { describe, it } from 'vitest';

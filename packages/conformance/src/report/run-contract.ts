@@ -17,7 +17,7 @@ export interface ContractTotals {
 
 /**
  * Runs the cases of a contract one after another, without a test runner, and prints a line for each group:
- * `group passed/total off(reason)`. Cases that are off count in neither number.
+ * `group passed/total off(reason)`. Cases that do not apply (`off`) count in neither number.
  *
  * @param print receives one line. By default nothing is printed.
  */

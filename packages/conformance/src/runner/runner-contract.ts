@@ -22,9 +22,9 @@ const definitions: readonly RunnerCase[] = [
 ];
 
 /**
- * Returns the cases that every runner must pass, for any test runner. The routine is `contractRoutine`, which
- * the environment gives to its runner. The input selects what it does, and it writes lines with the counter
- * of the environment. So it can run in any process and on any engine.
+ * Returns the cases that every runner must pass, for any test runner. The workflow is `contractRoutine`, which
+ * the environment gives to its runner. The input selects what the workflow does, and the workflow writes lines
+ * with the counter of the environment. So it can run in any process and on any engine.
  */
 export function runnerContract(stand: RunnerEnvironment): ContractCase[] {
   return definitions.map((definition, index) => bound(definition, index, stand));

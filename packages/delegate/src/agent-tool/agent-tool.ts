@@ -213,7 +213,7 @@ function descriptionOf(
   permission: DelegatePermission,
   timeoutMs: number,
 ): string {
-  const names = backends.map(({ name }) => name).join(' and ');
+  const names = backends.map(({ name }) => name).join(' or ');
   const may = {
     'read-only': 'The agents can read but not change anything.',
     gate: 'Every call of the agents is checked.',
@@ -221,9 +221,9 @@ function descriptionOf(
     bypass: 'The agents have all permissions of the user.',
   }[permission];
   return (
-    `Gives a whole task to another coding agent (${names}) with its own tools, and returns its result. ${may} ` +
-    'create starts a session with a task; send sends it another message; status returns its status; list lists all; ' +
-    'destroy stops and deletes one. With async the call returns at once: get the result with status. ' +
+    `Gives a whole task to another coding agent (${names}) with its own tools, and returns the result. ${may} ` +
+    'create starts a session with a task; send sends it another message; status returns its status; list lists all sessions; ' +
+    'destroy stops and deletes a session. With async, the call returns at once: get the result with status. ' +
     `A task may take ${timeoutMs / 1000} s.`
   );
 }
@@ -234,7 +234,11 @@ function parametersOf(backends: readonly Backend[]) {
     type: 'object',
     properties: {
       action: { type: 'string', enum: ['create', 'send', 'status', 'list', 'destroy'] },
-      backend: { type: 'string', enum: backends.map(({ name }) => name), description: 'For create.' },
+      backend: {
+        type: 'string',
+        enum: backends.map(({ name }) => name),
+        description: 'For create: the agent to use.',
+      },
       prompt: text('For create and send: the task, with everything that the other agent needs to know.'),
       working_dir: text('For create: a directory of the workspace. Default: the workspace.'),
       system_prompt: text('For create: instructions for the whole session.'),
@@ -244,7 +248,7 @@ function parametersOf(backends: readonly Backend[]) {
         description: 'For create: maximum number of responses of its model.',
       },
       async: { type: 'boolean', description: 'For create and send: return at once. Default false.' },
-      session_id: text('For send, status and destroy: such as as-1.'),
+      session_id: text('For send, status and destroy: the id of the session, such as as-1.'),
     },
     required: ['action'],
     additionalProperties: false,

@@ -8,11 +8,11 @@ import { subtractUsage, tokensOf } from '../events/backend-event.ts';
 export interface ReportedUsage {
   readonly usage: Usage;
   readonly wasted: Usage;
-  /** Cost of both in US dollars; absent if the program does not report it. */
+  /** Cost of `usage` and `wasted` in US dollars; absent if the program does not report it. */
   readonly usd?: number;
 }
 
-/** Cost can only be charged with tokens. Without a token count, it is charged with one token. */
+/** Cost can only be charged together with tokens. If there is no token count, it is charged with one token. */
 export const uncounted: Usage = { inputTokens: 1, outputTokens: 0, estimated: true };
 
 /** Tracks the usage of one task and the part already reported, so that each token and each dollar counts once. */

@@ -9,9 +9,10 @@ import { agentResponse, busyText, cancelledText, toolActivity } from './session-
 export type OpenHarness = (session: AgentSession, gate: Gate) => Harness;
 
 /**
- * Converts a harness to a session agent. A harness is one conversation, whatever session it is executed in; a
- * function creates a conversation for each session. For an existing harness, `canUseTool` decides the calls for which
- * its gate asks the user; for one created by the function with the given gate, it decides every call.
+ * Converts a harness to a session agent. A harness is one conversation, which all sessions share; a function creates a
+ * conversation for each session. With an existing harness, `canUseTool` decides only about the calls for which the gate
+ * of the harness asks the user; with a harness that the function creates with the given gate, it decides about every
+ * call.
  */
 export function toSessionAgent(harness: Harness | OpenHarness): SessionAgent {
   return new HarnessAgent(typeof harness === 'function' ? harness : () => harness);

@@ -87,7 +87,7 @@ function plainText(body: string): string | undefined {
 function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
   const said = told === undefined ? '.' : `: ${told}`;
   if (kind === 'too_long')
-    return `The conversation exceeds the context window of this model${said} Start a new one, or send less.`;
+    return `The conversation exceeds the context window of this model${said} Start a new conversation, or send less.`;
   if (status === 401) return `The model's service rejected the key${said} Check the key.`;
   if (status === 403) return `This key lacks permission${said}`;
   if (status === 404)

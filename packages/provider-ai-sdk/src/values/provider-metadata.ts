@@ -6,7 +6,8 @@ import { fieldsOf, isFields } from './fields.ts';
 export type Options = Readonly<Record<string, Json>>;
 
 /**
- * Creates a seal from the kind of its part, the provider's data, and the data of the texts after a reasoning part.
+ * Creates provider metadata from the kind of its part, the provider's data, and the data of the texts after a
+ * reasoning part.
  */
 export function sealOf(
   of: 'text' | 'reasoning' | 'call',
@@ -16,7 +17,7 @@ export function sealOf(
   return { of, options, ...(texts.length > 0 && { texts: [...texts] }) };
 }
 
-/** Returns the provider's data in a seal; undefined for a seal of another kind. */
+/** Returns the provider's data in the metadata of a part; undefined for metadata of another kind of part. */
 export function optionsIn(
   data: unknown,
   of: 'text' | 'reasoning' | 'call',

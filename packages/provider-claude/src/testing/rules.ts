@@ -6,8 +6,8 @@ import { refusal, serviceError } from './errors.ts';
 import { isSigned } from './signature.ts';
 
 /**
- * Checks a request for errors that the real service rejects, with its messages. Each rule names where its message was
- * seen: `gh` is a page on GitHub that quotes the response, `quoted` the tests of several public programs, `doc` a
+ * Checks a request for everything that the real service rejects, with its messages. Each rule names where its message
+ * was seen: `gh` is a page on GitHub that quotes the response, `quoted` the tests of several public programs, `doc` a
  * page under platform.claude.com/docs that documents the rejection, `sdk` the types of @anthropic-ai/sdk 1.11.0.
  * Messages marked `form` were not seen for this field and follow the general form of the others ("path: Field
  * required", "path: Extra inputs are not permitted", gh amrit110/oli#7).

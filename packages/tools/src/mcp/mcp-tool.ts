@@ -105,7 +105,7 @@ function media(type: unknown, data: unknown, word: string, room: Room): ToolResu
   if (!pictures.has(mediaType) && mediaType !== 'application/pdf')
     return text(`[${what}: not supported by models]`);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return text(`[${what}: it is not base64]`);
-  if (base64.length > room.left) return text(`[${what}: too large together with the others]`);
+  if (base64.length > room.left) return text(`[${what}: too large together with the other parts]`);
   room.left -= base64.length;
   return { type: 'file', mediaType, data: base64 };
 }

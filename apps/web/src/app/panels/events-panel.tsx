@@ -25,7 +25,7 @@ export function EventsPanel({ model, show, fork }: EventsProps): VNode {
       <div class="panel-head">
         <input
           type="search"
-          placeholder="Filter: a type, text, #42"
+          placeholder="Filter by type, text or #number"
           aria-label="Filter events"
           value={words}
           onInput={(event) => setWords(event.currentTarget.value)}

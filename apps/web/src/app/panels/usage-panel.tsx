@@ -64,7 +64,7 @@ function Sums({ totals, turns }: { readonly totals: SessionTotals; readonly turn
       />
       <Sum name="turns" value={String(turns)} />
       <Sum name="input" value={tokens(usage.inputTokens)} />
-      <Sum name="of it cached" value={share(usage.cacheReadTokens ?? 0, usage.inputTokens)} />
+      <Sum name="cached input" value={share(usage.cacheReadTokens ?? 0, usage.inputTokens)} />
       <Sum name="output" value={tokens(usage.outputTokens)} />
       <Sum name="model time" value={duration(durationMs)} />
       {lost > 0 && <Sum name="failed requests" value={tokens(lost)} />}

@@ -114,7 +114,7 @@ function StateChip({ model }: { readonly model: SessionModel }): VNode | null {
   return (
     <>
       {caughtUp !== undefined && caughtUp > 0 && (
-        <span class="state good">caught up {caughtUp === 1 ? '1 event' : `${caughtUp} events`}</span>
+        <span class="state good">caught up on {caughtUp === 1 ? '1 event' : `${caughtUp} events`}</span>
       )}
       <StatusWords status={stateOf(model)} since={view.runStartedAt} />
     </>

@@ -244,7 +244,7 @@ function EmptyState({ choose }: { readonly choose: (text: string) => void }): VN
     <div class="empty">
       <h2>What should be done?</h2>
       <p class="muted">
-        It works in the directory where the server was started, and asks before it changes anything.
+        The agent works in the directory of the server. By default, it asks before it changes anything.
       </p>
       <ul>
         {examples.map(([name, text]) => (
@@ -257,8 +257,8 @@ function EmptyState({ choose }: { readonly choose: (text: string) => void }): VN
         ))}
       </ul>
       <p class="muted small">
-        To read a session's events in a shell (ID is the end of its address, TOKEN is in the address you
-        opened):
+        To read a session's events in a shell (ID is the last part of the session's address, TOKEN is in the
+        address you opened):
       </p>
       <pre class="curl">{curl}</pre>
     </div>

@@ -119,7 +119,7 @@ export const stateMarks: Readonly<
   interrupted: { mark: '◌', name: 'interrupted' },
   waiting: { mark: '!', name: 'waiting for approval' },
   complete: { mark: '✓', name: 'complete' },
-  max_tokens: { mark: '■', name: 'response too long' },
+  max_tokens: { mark: '■', name: 'response cut off' },
   refusal: { mark: '■', name: 'refused' },
   limit: { mark: '■', name: 'stopped at a limit' },
   cancelled: { mark: '■', name: 'cancelled' },

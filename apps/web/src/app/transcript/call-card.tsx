@@ -124,7 +124,7 @@ function CallDetails({ call }: { readonly call: CallItem }): VNode {
       <Parts parts={pictures} />
       {report?.blobs?.map(({ id, bytes }) => (
         <p key={id} class="muted">
-          The full output ({size(bytes)}) is stored: cobbler show {id}
+          The full output ({size(bytes)}) is stored as blob {id}
         </p>
       ))}
     </div>

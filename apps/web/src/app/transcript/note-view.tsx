@@ -33,7 +33,7 @@ export function NoteView({ item: { what }, isLast, resume }: NoteProps): VNode |
     case 'stop':
       return what.event.reason === 'limit' ? (
         <p class="muted small">
-          The run reached a limit ({limitWords(what.event.limit)}): one final response.
+          The run reached a limit ({limitWords(what.event.limit)}). The model gives one final response.
         </p>
       ) : null;
     case 'resumed':
@@ -92,7 +92,7 @@ const limitNames: Readonly<Record<LimitName, string>> = {
   turns: 'number of turns',
   toolCalls: 'number of tool calls',
   tokens: 'tokens',
-  usd: 'money',
+  usd: 'cost',
   no_progress: 'repeated calls',
 };
 
@@ -133,9 +133,10 @@ const advice: Readonly<Record<ErrorKind, string>> = {
   agent: '',
   tool: '',
   aborted: '',
-  auth: 'The key was rejected. Set another one on the server and restart it, or run: cobbler doctor',
+  auth: 'The key was rejected. Set another key and restart the server, or run: cobbler doctor',
   rate_limit: 'The provider is limiting the request rate. Wait, then continue from here.',
-  network: 'The server cannot reach the provider. Check its network, then continue from here.',
+  network:
+    'The server cannot reach the provider. Check the network connection of the server, then continue from here.',
   timeout: 'The response timed out. Continue from here to try again.',
   limit: 'Restart the server with a higher limit, or send a message to continue.',
   invalid:

@@ -82,9 +82,9 @@ export class ConversationBytes {
   }
 
   /**
-   * Does the same for a history that was loaded again, so that no message is the same object: the bytes are compared.
-   * Returns false for a different conversation. A copy must be longer and contain the last turn of this one, and if it
-   * differs it must at least start alike.
+   * Like {@link departureOf}, for a history that was loaded again: its messages are different objects, so the bytes are
+   * compared. Returns false for a different conversation. A copy must be longer than this conversation and contain its
+   * last turn; a copy that differs must at least start with the same turn.
    */
   departureOfCopy(copy: ConversationBytes): Departure | undefined | false {
     const count = this.#turns.length;

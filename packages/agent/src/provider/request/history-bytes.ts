@@ -27,9 +27,9 @@ export interface HistoryTurns extends TurnBytes {
  * Caches the bytes of conversations, so that each message is serialized once, however often it is sent. Messages are
  * immutable, so the same object means the same bytes.
  *
- * H1. Bytes of a track are only appended. A history that differs from a track continues in a copy, so two runs forked
- * from one history never write to each other's bytes, not even while they are being sent.
- * H2. A track's messages are exactly those of its turns.
+ * H1. Bytes are only appended to a cached conversation. A history that differs from it continues in a copy, so two runs
+ * forked from one history never write to each other's bytes, not even while they are being sent.
+ * H2. The messages of a cached conversation are exactly those of its turns.
  */
 export class HistoryBytes {
   readonly #wire: Wire;

@@ -25,7 +25,7 @@ export interface UnansweredCall {
 
 /** The provider and the features that a history is normalized for. */
 export interface ViewFor {
-  /** Name of the provider. Seals of other providers are omitted. */
+  /** Name of the provider. Metadata of other providers is omitted. */
   readonly provider: string;
   /** Accepted media types of files. */
   readonly files: readonly string[];

@@ -58,9 +58,9 @@ export interface ResultPart {
 }
 
 /**
- * The messages of one side. Turns are valid for any wire: sides alternate starting with the user, every call has a
- * result in the next turn, ids are unique and contain only plain characters, no text is empty, and only this provider's
- * own seals remain (reasoning without a seal is omitted).
+ * Consecutive messages of one side: the model, or the user with the tool results. Turns are valid for any wire: sides
+ * alternate starting with the user, every call has a result in the next turn, ids are unique and contain only plain
+ * characters, no text is empty, and only this provider's own metadata remains (reasoning without it is omitted).
  */
 export type Turn =
   | { readonly side: 'user'; readonly parts: readonly (ResultPart | UserPart)[] }
@@ -172,10 +172,10 @@ export interface PrefixCache {
 
 /**
  * A provider as data and pure functions. `createAgent` does the rest: transport, framing, retries, timeouts,
- * cancellation, assembling, caching of serialized turns, scrubbing, size limits.
+ * cancellation, assembling, caching of serialized turns, removal of secrets, size limits.
  */
 export interface Wire {
-  /** Name of the provider, also stored in seals. */
+  /** Name of the provider, also stored in its metadata (`ProviderMetadata`). */
   readonly provider: string;
   readonly framing: Framing;
   /** The endpoint, or a function that resolves it. */

@@ -54,7 +54,7 @@ export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provide
   open(at: number, block: ScriptBlock): readonly unknown[];
   /** Returns the payloads of a chunk of a block: of its text, or of the JSON of a call's arguments. */
   delta(at: number, text: string, block: ScriptBlock): readonly unknown[];
-  /** Returns the payloads with the seal of a reasoning block. Default: none, for a service without seals. */
+  /** Returns the payloads with the provider metadata of a reasoning block. Default: none, if the service has none. */
   seal?(at: number, seal: string): readonly unknown[];
   /** Returns the payloads that end a block. They may be omitted, or sent twice. Default: none. */
   close?(at: number, block: ScriptBlock): readonly unknown[];
@@ -85,7 +85,7 @@ const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
   not_found: 404,
 };
 
-/** Returns the service's code for a meaning, from the table that its wire uses. */
+/** Returns the service's word for a meaning, such as a stop reason, from the table that its wire uses. */
 export function errorText<Word>(table: ReadonlyMap<Word, unknown>, meaning: unknown): Word | undefined {
   for (const [word, means] of table) if (means === meaning) return word;
   return undefined;

@@ -41,8 +41,8 @@ export interface WireServerOptions {
 }
 
 /**
- * Plays a script as the service that `testing` describes. A request that the real service would refuse gets its error
- * and uses no reply; after the end of the script, requests get status 400 with an explanation.
+ * Plays a script as the service that `testing` describes. A request that the real service would refuse gets the error
+ * of that service and uses no reply; after the end of the script, requests get status 400 with an explanation.
  */
 export function wireServer(
   testing: ProviderTesting,

@@ -125,7 +125,7 @@ export class Cellar {
     const told = `reading ${id} from offset ${offset} returned: ${text.slice(0, 80)}`;
     if (text.startsWith('There is no blob'))
       expect(whole === undefined || this.#lost.has(id), 'P10 reading', told);
-    if (text.includes('is behind its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', told);
+    if (text.includes('is beyond its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', told);
     const match = /^\(bytes (\d+) to (\d+) of (\d+); (more follows|the end)\)\n/.exec(text);
     if (match === null) return;
     const [head, from, to, size, rest] = [

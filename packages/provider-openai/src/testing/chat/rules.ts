@@ -6,7 +6,7 @@ import { objects } from '../body.ts';
 import { refusal } from '../wire-error.ts';
 
 /**
- * Checks a request for errors that Chat Completions rejects, with OpenAI's messages. Each rule names where its
+ * Checks a request for what Chat Completions rejects, with OpenAI's messages. Each rule names where its
  * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {

@@ -7,7 +7,7 @@ import { refusal } from '../wire-error.ts';
 import { decrypt } from './cipher.ts';
 
 /**
- * Checks a request for errors that the Responses API rejects, with its own messages. Each rule names where its
+ * Checks a request for what the Responses API rejects, with its own messages. Each rule names where its
  * message was recorded. The mock has no other rules and accepts everything else.
  */
 export function refuse(body: unknown): WireError | undefined {
