@@ -127,7 +127,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     const [asked] = ofType(stage.storedOf(run), 'approval_requested');
     const result = await stage.until(run);
     expectEqual(
-      [probe.names, resultTexts(result.messages)[1]?.includes('decided in time')],
+      [probe.names, resultTexts(result.messages)[1]?.includes('made in time')],
       [['read'], true],
       'the tools that ran and whether the result states the reason',
     );
@@ -171,7 +171,7 @@ export const waitingCases: readonly ExecutorCase[] = [
     const result = await stage.until(stage.resume(options, 'one', { answers }));
     expectEqual([result.status, probe.names], ['complete', []], 'the status and the tools that ran');
     const [text = '', ...others] = resultTexts(result.messages);
-    expectEqual([text.includes('decided in time'), others], [true, []], 'the results for the model');
+    expectEqual([text.includes('made in time'), others], [true, []], 'the results for the model');
   }),
   the('a new prompt supersedes a pending approval [P12]', async (stage) => {
     const { approvalId } = await waiting(stage);
