@@ -121,6 +121,22 @@ export const pageRules: readonly Plan[] = [
     prints: /ready/,
   },
   {
+    page: 'docs/errors.md',
+    command: 'cobbler assistant delete-webhook',
+    before: 'TELEGRAM_BOT_TOKEN=$DOCS_BOT',
+    fill: [['delete-webhook', 'delete-webhook --api-root $DOCS_TELEGRAM']],
+  },
+  {
+    page: 'docs/errors.md',
+    command: 'cobbler assistant --webhook',
+    way: 'server',
+    fill: [
+      ['cobbler', 'TELEGRAM_BOT_TOKEN=$DOCS_BOT cobbler'],
+      ['--webhook', '--webhook --port 0 --api-root $DOCS_TELEGRAM'],
+    ],
+    prints: /ready/,
+  },
+  {
     page: 'docs/assistant.md',
     command: /^cobbler assistant --embedder/,
     way: 'server',
