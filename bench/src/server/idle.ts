@@ -8,10 +8,9 @@ import { pause, Stage } from './stage.ts';
 export interface IdleSize {
   readonly clients: number;
   readonly rounds: number;
+  /** Number of readers connected beforehand, so that code is compiled and the heap has grown before the measurement. */
+  readonly before: number;
 }
-
-/** Number of readers connected beforehand, so that code is compiled and the heap has grown before the measurement. */
-const before = 1000;
 
 interface PerClient {
   readonly rss: number;
@@ -23,13 +22,13 @@ export async function measureIdle(programs: Programs, home: string, size: IdleSi
   const raw: PerClient[] = [];
   const cobbler: PerClient[] = [];
   for (let round = 0; round < size.rounds; round += 1) {
-    raw.push(await perClient('raw', programs, home, size.clients));
-    cobbler.push(await perClient('cobbler', programs, home, size.clients));
+    raw.push(await perClient('raw', programs, home, size));
+    cobbler.push(await perClient('cobbler', programs, home, size));
   }
   const kib = (figures: readonly PerClient[], what: keyof PerClient) =>
     median(figures.map((figure) => figure[what] / 1024));
   return {
-    title: `memory per idle reader: ${size.clients} readers in addition to ${before} others, median of ${size.rounds} processes each`,
+    title: `memory per idle reader: ${size.clients} readers in addition to ${size.before} others, median of ${size.rounds} processes each`,
     rows: (['heap', 'rss'] as const).flatMap((what) => [
       { name: `${what}, node:http alone`, value: kib(raw, what), unit: 'KiB' },
       { name: what, value: kib(cobbler, what), unit: 'KiB' },
@@ -47,7 +46,7 @@ async function perClient(
   name: SubjectName,
   programs: Programs,
   home: string,
-  clients: number,
+  { clients, before }: IdleSize,
 ): Promise<PerClient> {
   const stage = await Stage.open(name, programs, home);
   try {

@@ -27,7 +27,7 @@ async function main(): Promise<number> {
     const programs = await buildPrograms(home);
     const measures: Readonly<Record<string, () => Promise<Part>>> = {
       'fan-out': () => measureFanOut(programs, home, { clients: 1_000, rounds: 15, frames: 30 }),
-      idle: () => measureIdle(programs, home, { clients: 2_000, rounds: 5 }),
+      idle: () => measureIdle(programs, home, { clients: 2_000, rounds: 5, before: 1_000 }),
       prompts: () => measurePrompts(programs, home, { clients: 2_000, prompts: 30 }),
       long: () => measureLong(programs, home, { events: 10_000, readers: 20 }),
       siege: () => measureSiege(programs, home, { times: 10, drops: 500, stalled: 3, ms: 25_000 }),
