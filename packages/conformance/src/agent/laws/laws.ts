@@ -42,7 +42,7 @@ async function forSeeds(
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += 1) {
     try {
-      await watched(attempt(seed), caseMs * (slack ?? 1));
+      await watched(attempt(seed), { ms: caseMs * (slack ?? 1) });
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ContractFailure(
