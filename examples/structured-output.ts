@@ -19,8 +19,8 @@ for (const output of ['native', 'tool'] as const) {
     output === 'native' ? JSON.stringify(order) : { calls: [{ name: 'repair', arguments: order }] };
   const agent = scriptedAgent([says], { capabilities: { output } });
   const result = await new Executor({ agent }).run(letter, { output: { name: 'repair', schema: repair } });
-  if (result.output === undefined) throw result.error;
-  const { shoe, faults, hours } = result.output;
+  // Throws unless the status is `complete`; only then does a result have its output.
+  const { shoe, faults, hours } = result.unwrap().output;
   console.log(`${output}: ${shoe}, ${faults.join(' and ')}, ${hours} hours`);
 }
 

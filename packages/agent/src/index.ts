@@ -49,7 +49,7 @@ export type { ApprovalDecision } from './loop/approvals.ts';
 export { Executor } from './loop/executor.ts';
 export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './loop/options.ts';
 export type { Prompt } from './loop/prompt.ts';
-export { type Advance, Run, type RunResult } from './loop/run.ts';
+export { type Advance, type CompleteResult, Run, type RunResult } from './loop/run.ts';
 export { forkSession } from './store/fork-session.ts';
 export { memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';

@@ -103,16 +103,14 @@ export class AcpSession {
       case 'timeout':
         return 'max_turn_requests';
       case 'failed': {
-        const error =
-          result.error ?? new AgentError({ kind: 'agent', code: 'no_reason', message: 'The run failed.' });
-        const { what, advice } = failureOf(error, { ...this.#parts.host.failure, verbose: false });
+        const { what, advice } = failureOf(result.error, { ...this.#parts.host.failure, verbose: false });
         throw new RequestError(-32603, [what, ...advice].join('\n'));
       }
       case 'complete':
       case 'waiting':
         return 'end_turn';
       default:
-        return assertNever(result.status);
+        return assertNever(result);
     }
   }
 

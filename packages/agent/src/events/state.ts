@@ -121,3 +121,8 @@ export function undecided(state: State): OpenCall[] {
       call.result === undefined && call.approval !== undefined && call.approval.decision === undefined,
   );
 }
+
+/** Returns the approvals that a user must decide. */
+export function openRequests(state: State): ApprovalRequestedEvent[] {
+  return undecided(state).flatMap(({ approval }) => approval?.request ?? []);
+}

@@ -116,7 +116,9 @@ class Driver<Output> {
     await this.#session(
       (reason) => (isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))),
       async () => {
-        if (this.#state.finished === undefined) await this.#performOne();
+        const { finished } = this.#state;
+        if (finished === undefined) await this.#performOne();
+        else await this.#readOutput({ type: 'finish', status: finished.status });
         if (this.#log.closed) return;
         this.#log.close();
         this.feed.end();

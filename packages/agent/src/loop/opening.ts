@@ -1,6 +1,6 @@
-import type { ApprovalRequestedEvent, EventBody } from '../events/event.ts';
+import type { EventBody } from '../events/event.ts';
 import type { State } from '../events/state.ts';
-import { unanswered, undecided } from '../events/state.ts';
+import { openRequests, unanswered } from '../events/state.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
@@ -71,17 +71,13 @@ function userEvent(content: readonly UserPart[]): EventBody {
 
 /** Closes pending approvals, because a new prompt supersedes them. */
 function superseded(state: State): EventBody[] {
-  return requestsOf(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
+  return openRequests(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }
 
 /** Closes approvals that have expired. */
 function expired(state: State, now: number): EventBody[] {
-  const over = requestsOf(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
+  const over = openRequests(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   return over.map(({ approvalId }) => decidedBy('expired', approvalId));
-}
-
-function requestsOf(state: State): ApprovalRequestedEvent[] {
-  return undecided(state).flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
 }
 
 /** Returns whether a tool started whose process is gone. While this process holds the session, no other does. */

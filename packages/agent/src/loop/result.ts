@@ -1,7 +1,7 @@
 import type { FinishedEvent } from '../events/event.ts';
 import { foldUnstored, lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
-import { copyState } from '../events/state.ts';
+import { copyState, openRequests } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import { defined } from '../values/defined.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
@@ -24,16 +24,13 @@ export interface OutcomeDetails<Output> {
 export function outcomeOf<Output>(state: State, details: OutcomeDetails<Output>): RunResult<Output> {
   const { sessionId, runId, response, output } = details;
   const { status, limit, error, metrics } = endOf(state);
-  const thrown = errorOf(status, error);
   return runResult({
     sessionId,
     runId,
     status,
-    ...defined({ limit }),
     text: lastText(state, details),
-    ...defined({ response }),
-    ...(status === 'complete' && output !== undefined && { output }),
-    ...defined({ error: thrown }),
+    ...defined({ limit, response, output, error: errorOf(status, error) }),
+    approvals: openRequests(state),
     messages: closedMessages(state),
     metrics,
   });

@@ -1,7 +1,8 @@
-import type { LiveEvent, RunEvent, RunStatus } from '../events/event.ts';
+import type { ApprovalRequestedEvent, LiveEvent, RunEvent, RunStatus } from '../events/event.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ExecutionMetrics } from '../interfaces/metrics.ts';
+import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
@@ -10,27 +11,78 @@ import { readDecision } from './approvals.ts';
 import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
 
-/** The outcome of a run. Every run ends with one; it never throws. */
-export interface RunResult<Output = unknown> {
+/** The fields of every result. */
+interface ResultFields {
   readonly sessionId: string;
   readonly runId: string;
-  readonly status: RunStatus;
-  /** The limit that was reached, if the status is `limit`. */
-  readonly limit?: LimitName;
   /** The text of the last complete response; empty if there is none. */
   readonly text: string;
   /** The last response, if this process received it. */
   readonly response?: ModelResponse;
-  /** The output in the requested shape, validated. */
-  readonly output?: Output;
-  /** The reason why the run did not complete: present for limit, timeout, cancelled and failed. */
-  readonly error?: AgentError;
   /** The conversation, closed and valid: pass it to the next run unchanged. */
   readonly messages: readonly Message[];
   readonly metrics: ExecutionMetrics;
-  /** Returns this result if the run completed; otherwise throws its {@link AgentError}. */
-  unwrap(): RunResult<Output>;
 }
+
+/** The fields that only some results have. They can be read from every result; in the others they are undefined. */
+interface NoDetails {
+  readonly output?: never;
+  readonly error?: never;
+  readonly limit?: never;
+  readonly approvals?: never;
+}
+
+/** The result of a run that completed. */
+export interface CompleteResult<Output = unknown> extends ResultFields, Omit<NoDetails, 'output'> {
+  readonly status: 'complete';
+  /** The output in the requested shape, validated. Undefined if the run has no `output` option. */
+  readonly output: Output;
+  /** Returns this result. */
+  unwrap(): CompleteResult<Output>;
+}
+
+interface Unfinished extends ResultFields {
+  /** Throws the {@link AgentError} that ended the run. */
+  unwrap(): never;
+}
+
+/** The result of a run that failed, was cancelled or reached its time limit. */
+interface FailedResult extends Unfinished, Omit<NoDetails, 'error'> {
+  readonly status: 'failed' | 'cancelled' | 'timeout';
+  readonly error: AgentError;
+}
+
+/** The result of a run that reached a limit. */
+interface LimitResult extends Unfinished, Omit<NoDetails, 'error' | 'limit'> {
+  readonly status: 'limit';
+  readonly error: AgentError;
+  /** The limit that was reached. Absent if a response was too large, which no option limits. */
+  readonly limit?: LimitName;
+}
+
+/** The result of a run that waits for a user's decision: pass it to `Executor.resume`. */
+interface WaitingResult extends Unfinished, Omit<NoDetails, 'approvals'> {
+  readonly status: 'waiting';
+  /** The calls to decide about. */
+  readonly approvals: readonly ApprovalRequestedEvent[];
+}
+
+/** The result of a run whose model declined or reached the maximum length of a response. */
+interface CutResult extends Unfinished, NoDetails {
+  readonly status: 'max_tokens' | 'refusal';
+}
+
+/**
+ * The outcome of a run. Every run ends with one; it never throws. The status tells which fields it has: `complete`
+ * has `output`, `waiting` has `approvals`, `limit` has `limit`, and `failed`, `cancelled`, `timeout` and `limit` have
+ * `error`.
+ */
+export type RunResult<Output = unknown> =
+  | CompleteResult<Output>
+  | FailedResult
+  | LimitResult
+  | WaitingResult
+  | CutResult;
 
 /** The result of one action of a run: the end of the run, or the position in its session from which it continues. */
 export type Advance<Output = unknown> =
@@ -135,21 +187,44 @@ export function errorOf(status: RunStatus, error: ErrorData | undefined): AgentE
   return undefined;
 }
 
-/** Adds `unwrap` to a result. */
-export function runResult<Output>(fields: Omit<RunResult<Output>, 'unwrap'>): RunResult<Output> {
-  const result: RunResult<Output> = {
-    ...fields,
-    unwrap() {
-      if (fields.status === 'complete') return result;
-      throw (
-        fields.error ??
-        new AgentError({
-          kind: 'agent',
-          code: fields.status,
-          message: `The run did not complete: its status is ${fields.status}.`,
-        })
-      );
-    },
+/** The facts about the end of a run, from which its result is made. */
+export interface Outcome<Output> extends ResultFields {
+  readonly status: RunStatus;
+  readonly limit?: LimitName;
+  /** Used only if the run is complete. */
+  readonly output?: Output;
+  /** Absent: the error follows from the status. */
+  readonly error?: AgentError;
+  readonly approvals?: readonly ApprovalRequestedEvent[];
+}
+
+/** Returns the result of a run: the fields that belong to its status, and `unwrap`. */
+export function runResult<Output>(outcome: Outcome<Output>): RunResult<Output> {
+  const { status, limit, output, error: given, approvals = [], ...fields } = outcome;
+  if (status === 'complete') {
+    const unwrap = () => result;
+    // Without the option `output` a run has none, and its type promises nothing.
+    const result = { ...fields, status, ...defined({ output }), unwrap } as CompleteResult<Output>;
+    return result;
+  }
+  const error = given ?? errorOf(status, undefined) ?? incomplete(status);
+  const unwrap = (): never => {
+    throw error;
   };
-  return result;
+  switch (status) {
+    case 'limit':
+      return { ...fields, status, ...defined({ limit }), error, unwrap };
+    case 'waiting':
+      return { ...fields, status, approvals, unwrap };
+    case 'max_tokens':
+    case 'refusal':
+      return { ...fields, status, unwrap };
+    default:
+      return { ...fields, status, error, unwrap };
+  }
+}
+
+function incomplete(status: RunStatus): AgentError {
+  const message = `The run did not complete: its status is ${status}.`;
+  return new AgentError({ kind: 'agent', code: status, message });
 }

@@ -1,7 +1,7 @@
 import type { FinishedEvent, RunEnd, RunEvent } from '../events/event.ts';
 import { foldUnstored, lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
-import { copyState } from '../events/state.ts';
+import { copyState, openRequests } from '../events/state.ts';
 import type { RunIds } from '../harness/pending-run.ts';
 import { PendingRun } from '../harness/pending-run.ts';
 import type { Run, RunControl, RunResult } from '../loop/run.ts';
@@ -86,6 +86,7 @@ function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult
     runId: ids.id,
     status,
     text: answer === undefined ? '' : textOf(answer),
+    approvals: openRequests(state),
     messages: closed(state),
     metrics,
     ...defined({ limit, error }),

@@ -88,7 +88,7 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
 type Answers = NonNullable<AdvanceOptions['answers']>;
 
 async function advance(
-  { executor, store, sessionId, prompt, onEvent }: SteppedTask,
+  { executor, sessionId, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'answers' | 'signal'>,
 ): Promise<RunProgress> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
@@ -96,12 +96,7 @@ async function advance(
   const beginning = begins === undefined ? {} : { prompt: begins };
   const advanced = await executor.advance({ ...options, ...listener, ...beginning, sessionId });
   if (!advanced.over || advanced.result.status !== 'waiting') return { over: advanced.over, waiting: [] };
-  const { calls } = await openSession(store, sessionId);
-  const open = calls.filter((call) => call.result === undefined && call.approval?.decision === undefined);
-  return {
-    over: true,
-    waiting: open.flatMap(({ approval }) => (approval === undefined ? [] : [plain(approval.request)])),
-  };
+  return { over: true, waiting: advanced.result.approvals.map(plain) };
 }
 
 async function decisions(

@@ -86,6 +86,16 @@ describe('a run executed one action at a time', () => {
     expect(await store.read('chat-1')).toEqual(before);
   });
 
+  it('returns the output of an ended run again, because a complete result has its output', async () => {
+    const agent = scriptedModel([textResponse('{"pairs":2}')]);
+    const executor = new Executor({ agent, runtime: fakeRuntime(), store: memoryStore() });
+    const output = { schema: { type: 'object' } };
+    for (let step = 1; step <= 2; step += 1) {
+      const advanced = await executor.advance({ ...ids, output });
+      expect(advanced).toMatchObject({ over: true, result: { status: 'complete', output: { pairs: 2 } } });
+    }
+  });
+
   it('continues an existing conversation of the session', async () => {
     const store = memoryStore();
     const agent = scriptedModel([textResponse('One.'), textResponse('Two.')]);

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
+import type { LimitName } from '../../src/interfaces/limits.ts';
 import { noMetrics } from '../../src/interfaces/metrics.ts';
 import { Feed } from '../../src/loop/feed.ts';
 import type { RunControl, RunResult } from '../../src/loop/run.ts';
@@ -50,6 +52,47 @@ describe('unwrap', () => {
       const thrown = catching(() => runResult({ ...fields, status }).unwrap());
       expect(AgentError.is(thrown) && thrown.code).toBe(status);
     }
+  });
+});
+
+describe('the fields of a result', () => {
+  const error = new AgentError({ kind: 'limit', code: 'turns', message: 'enough' });
+  const all = { ...fields, error, limit: 'turns', output: { pairs: 2 }, approvals: [] } as const;
+
+  it.each([
+    ['complete', ['output']],
+    ['failed', ['error']],
+    ['cancelled', ['error']],
+    ['timeout', ['error']],
+    ['limit', ['error', 'limit']],
+    ['waiting', ['approvals']],
+    ['max_tokens', []],
+    ['refusal', []],
+  ] as const)('belong to its status: %s has %j', (status, own) => {
+    const result = runResult({ ...all, status });
+    const shared = ['messages', 'metrics', 'runId', 'sessionId', 'status', 'text', 'unwrap'];
+    expect(Object.keys(result).sort()).toEqual([...shared, ...own].sort());
+  });
+
+  it('of a failure always contain an error, even if the log has none [P1]', () => {
+    for (const status of ['failed', 'limit', 'cancelled', 'timeout'] as const)
+      expect(runResult({ ...fields, status }).error?.message, status).toMatch(/^(The run|The time limit)/);
+  });
+
+  it('are known to the compiler by the status', () => {
+    const result: RunResult<{ pairs: number }> = runResult({
+      ...fields,
+      status: 'complete',
+      output: { pairs: 2 },
+    });
+    if (result.status === 'complete') expectTypeOf(result.output).toEqualTypeOf<{ pairs: number }>();
+    if (result.status === 'failed') expectTypeOf(result.error).toEqualTypeOf<AgentError>();
+    if (result.status === 'limit') expectTypeOf(result.limit).toEqualTypeOf<LimitName | undefined>();
+    if (result.status === 'waiting')
+      expectTypeOf(result.approvals).toEqualTypeOf<readonly ApprovalRequestedEvent[]>();
+    expectTypeOf(result.output).toEqualTypeOf<{ pairs: number } | undefined>();
+    expectTypeOf(result.error).toEqualTypeOf<AgentError | undefined>();
+    expect(result.unwrap().output.pairs).toBe(2);
   });
 });
 

@@ -176,8 +176,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/run.ts',
-    find: "if (fields.status === 'complete') return result;",
-    replace: "if (fields.status !== 'failed') return result;",
+    find: 'throw error;',
+    replace: "if (status === 'failed') throw error;",
     why: 'a run that did not complete is unwrapped as if it had',
     breaks: ['P1'],
     by: 'test/loop/run.test.ts',

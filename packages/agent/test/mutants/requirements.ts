@@ -48,8 +48,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/result.ts',
-    find: '    ...defined({ response }),\n',
-    replace: '',
+    find: 'limit, response, output,',
+    replace: 'limit, output,',
     why: 'a result is without the last response',
     breaks: ['S0.13'],
     by,

@@ -46,6 +46,16 @@ export const waitingCases: readonly ExecutorCase[] = [
       expectEqual(result.messages.length, 4, 'the number of messages');
     },
   ),
+  the(
+    'the result of a waiting run contains the approvals to decide, also after a resume [P21]',
+    async (stage) => {
+      const { result, approvalId } = await waiting(stage);
+      const ids = ({ approvals = [] }: RunResult) => approvals.map((request) => request.approvalId);
+      expectEqual(ids(result), [approvalId], 'the approvals of the result');
+      const again = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probeTools()) }, 'one');
+      expectEqual(ids(await stage.until(again)), [approvalId], 'the approvals of the resumed run');
+    },
+  ),
   the('resumed without a decision, it waits again [P21]', async (stage) => {
     const { names } = await waiting(stage);
     const probe = probeTools();

@@ -61,7 +61,13 @@ const asking = group('approvals', ['tools', 'gate']);
 
 async function asked(run: Run): Promise<ApprovalRequestedEvent> {
   const request = await seen(run, 'approval_requested');
-  expectEqual((await endOf(run)).status, 'waiting', 'the status');
+  const { status, approvals = [] } = await endOf(run);
+  expectEqual(status, 'waiting', 'the status');
+  expectEqual(
+    approvals.map(({ approvalId }) => approvalId),
+    [request.approvalId],
+    'the approvals of the result',
+  );
   return request;
 }
 
