@@ -12,12 +12,20 @@ describe('a verdict [P21]', () => {
   it('explains what an invalid verdict must be', () => {
     expect(readVerdict({ type: 'yes' })).toEqual({
       type: 'deny',
-      message: expect.stringMatching(/returned type "yes"\. It must return \{ type: 'allow' \}/),
+      message: expect.stringMatching(
+        /returned type "yes"\. Return "allow", "ask", "deny" or \{ type: 'deny', message \}\./,
+      ),
+    });
+    expect(readVerdict('yes')).toMatchObject({
+      type: 'deny',
+      message: expect.stringMatching(/returned "yes"\./),
     });
   });
 
   it('accepts an ask, and keeps the interrupt of a deny', () => {
     expect(readVerdict({ type: 'ask' })).toEqual({ type: 'ask' });
+    expect(readVerdict('ask')).toEqual({ type: 'ask' });
+    expect(readVerdict('deny')).toEqual({ type: 'deny', message: 'The call was denied.' });
     expect(readVerdict({ behavior: 'deny', message: 'Stop.', interrupt: true })).toEqual({
       type: 'deny',
       message: 'Stop.',

@@ -1,4 +1,4 @@
-import type { Gate, GateCall } from '@cobbler/agent';
+import type { GateCall, Verdict } from '@cobbler/agent';
 import { readOnly, rules } from '@cobbler/agent';
 
 /** Actions that a run may take without asking. */
@@ -20,12 +20,12 @@ const editTools: ReadonlySet<string> = new Set([
 
 /** A gate whose rules can be extended during the run. It records the calls for which no user could be asked. */
 export class Permission {
-  readonly gate: Gate;
+  readonly gate: (call: GateCall, context?: unknown) => Promise<Verdict>;
   #mode: PermissionMode;
   readonly #attended: boolean;
   readonly #allow: string[];
   readonly #deny: readonly string[];
-  #allowed: Gate;
+  #allowed: (call: GateCall) => Verdict;
   readonly #unasked: GateCall[] = [];
 
   /**
@@ -44,10 +44,10 @@ export class Permission {
     this.#allow = [...allow];
     this.#deny = deny;
     this.#allowed = rules({ allow: this.#allow, deny });
-    this.gate = async (call, context) => {
-      const verdict = await this.#allowed(call, context);
+    this.gate = async (call) => {
+      const verdict = this.#allowed(call);
       if (this.#mode === 'read-only' && verdict.type === 'deny') return verdict;
-      if (this.#mode === 'read-only' && call.mustAsk === undefined) return await readOnly(call, context);
+      if (this.#mode === 'read-only' && call.mustAsk === undefined) return readOnly(call);
       if (this.#mode === 'read-only')
         return { type: 'deny', message: `This run is read-only. ${call.mustAsk}` };
       if (verdict.type !== 'deny' && this.#letsThrough(call)) return { type: 'allow' };

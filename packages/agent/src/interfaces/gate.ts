@@ -31,15 +31,21 @@ export type Verdict =
   | { readonly type: 'ask' };
 
 /**
- * Decides about one tool call, before anything of its batch starts. A gate that throws or returns anything other than
- * a verdict denies the call.
+ * Decides about one tool call, before anything of its batch starts. The string `allow`, `deny` or `ask` stands for a
+ * verdict with no other fields. A gate that throws or returns anything else denies the call.
  */
-export type Gate = (call: GateCall, context: GateContext) => Verdict | Promise<Verdict>;
+export type Gate = (
+  call: GateCall,
+  context: GateContext,
+) => Verdict | Verdict['type'] | Promise<Verdict | Verdict['type']>;
+
+/** A gate that decides at once and returns an object, so that your own gate can use its verdict. */
+type PlainGate = (call: GateCall, context?: GateContext) => Verdict;
 
 const allow: Verdict = { type: 'allow' };
 
 /** Allows every call. The default of the library, where the caller provides the tools. */
-export const allowAll: Gate = () => allow;
+export const allowAll: PlainGate = () => allow;
 
 /** Returns whether a call only reads. A read that requires a user's decision, such as reading a key, does not count. */
 function onlyReads({ effect, mustAsk }: GateCall): boolean {
@@ -47,13 +53,13 @@ function onlyReads({ effect, mustAsk }: GateCall): boolean {
 }
 
 /** Allows only tools that change nothing. */
-export const readOnly: Gate = (call) =>
+export const readOnly: PlainGate = (call) =>
   onlyReads(call)
     ? allow
     : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };
 
 /** Like {@link readOnly}, with a message that makes the model plan instead of act. */
-export const planMode: Gate = (call) =>
+export const planMode: PlainGate = (call) =>
   onlyReads(call)
     ? allow
     : {
@@ -74,7 +80,7 @@ export interface GateRules {
  * substitute or redirect shell commands, so `npm test*` does not allow `npm test; curl …`. A call with `mustAsk` is
  * allowed only by a rule that names tool and subject without `*`; `otherwise: 'allow'` asks the user about it.
  */
-export function rules(given: GateRules): Gate {
+export function rules(given: GateRules): PlainGate {
   const denied = (given.deny ?? []).map((rule) => parseRule(rule, true));
   const allowed = (given.allow ?? []).map((rule) => parseRule(rule, false));
   const exact = allowed.filter((_, index) => isExact(given.allow?.[index] ?? ''));

@@ -5,7 +5,7 @@ import type { Verdict } from './gate.ts';
 
 /**
  * Reads a verdict from external code. Fails closed: anything that is not clearly an `allow` or an `ask` denies.
- * Accepts a {@link Verdict} and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
+ * Accepts a {@link Verdict}, its `type` alone as a string, and the verdicts of the Claude Agent SDK: `{ behavior: 'allow', updatedInput? }` and
  * `{ behavior: 'deny', message, interrupt? }`. Each field is read once, and only if it is the object's own. Arguments
  * are copied as plain data; anything that JSON would lose or change denies.
  *
@@ -33,7 +33,9 @@ export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): P
 }
 
 function verdictIn(value: unknown): Verdict {
-  if (!isObject(value)) return unclear(`${value === null ? 'null' : `a value of type ${typeof value}`}`);
+  if (value === 'allow' || value === 'ask') return { type: value };
+  if (value === 'deny') return denied(undefined, undefined);
+  if (!isObject(value)) return unclear(value === null ? 'null' : quoted(value));
   const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
   const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
   const isOurs = type !== undefined;
@@ -59,7 +61,7 @@ function deny(message: string): Verdict {
 
 function unclear(found: string): Verdict {
   return deny(
-    `The call was denied: the permission gate returned ${found}. It must return { type: 'allow' }, { type: 'deny', message } or { type: 'ask' }.`,
+    `The call was denied: the permission gate returned ${found}. Return "allow", "ask", "deny" or { type: 'deny', message }.`,
   );
 }
 
@@ -74,7 +76,7 @@ function refused(what: string, thrown: unknown): Verdict {
 }
 
 function quoted(word: unknown): string {
-  return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `of type ${typeof word}`;
+  return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `a value of type ${typeof word}`;
 }
 
 /** Maximum depth and maximum number of values of arguments. No real call reaches them. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateCall } from '../../src/interfaces/gate.ts';
 import { allowAll, planMode, readOnly, rules } from '../../src/interfaces/gate.ts';
+import { readVerdict } from '../../src/interfaces/verdict.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 const context = { signal: new AbortController().signal, session: 's' };
 
 function judge(gate: Gate, toolName: string, subject = '', effect: GateCall['effect'] = 'once'): string {
-  const verdict = gate({ id: 'a', toolName, arguments: {}, effect, subject }, context);
-  return verdict instanceof Promise ? 'later' : verdict.type;
+  return readVerdict(gate({ id: 'a', toolName, arguments: {}, effect, subject }, context)).type;
 }
 
 describe('gates [P21]', () => {

@@ -27,6 +27,8 @@ function round(): Record<string, unknown> {
 
 /** Verdicts that permit the call unchanged. */
 export const allowing: Verdicts<[]> = [
+  ['the word allow', () => 'allow'],
+  ['a promise of the word allow', async () => 'allow'],
   ['{type: allow}', () => ({ type: 'allow' })],
   ['{behavior: allow}', () => ({ behavior: 'allow' })],
   ['a promise of an allow', async () => ({ type: 'allow' })],
@@ -100,11 +102,29 @@ export const refusing: Verdicts<[]> = [
   ['a deny with interrupt', () => ({ behavior: 'deny', message: 'Stop.', interrupt: true })],
   ['{behavior: ask}', () => ({ behavior: 'ask' })],
   ['{type: ask} without a decision', () => ({ type: 'ask' })],
-  ...[undefined, null, true, false, 0, 1, '', 'allow', 'deny', 'yes', 1n, Symbol('allow')].map(
-    (value) => [`the value ${String(value) || '""'} of type ${typeof value}`, () => value] as const,
-  ),
+  ...[
+    undefined,
+    null,
+    true,
+    false,
+    0,
+    1,
+    '',
+    'deny',
+    'Allow',
+    ' allow',
+    'allow ',
+    'allowed',
+    'yes',
+    1n,
+    Symbol('allow'),
+  ].map((value) => [`the value ${String(value) || '""'} of type ${typeof value}`, () => value] as const),
   ['an empty object', () => ({})],
   ['an array with an allow', () => [{ type: 'allow' }]],
+  ['an array with the word allow', () => ['allow']],
+  ['a String object with the word allow', () => Object('allow')],
+  ['the word ask without a decision', () => 'ask'],
+  ['a promise of the word deny', async () => 'deny'],
   ['a function', () => () => ({ type: 'allow' })],
   ['an allow inside an allow', () => ({ type: { type: 'allow' } })],
   ['a similar word', () => ({ type: 'allowed' })],
@@ -168,5 +188,5 @@ export const refusing: Verdicts<[]> = [
   ['a promise rejected with an allow', () => Promise.reject({ type: 'allow' })],
   // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
   ['a thenable that throws', () => ({ type: 'allow', then: hostile })],
-  ['a promise that resolves to a string', () => Promise.resolve(Promise.resolve('allow'))],
+  ['a promise of an unknown word', () => Promise.resolve(Promise.resolve('permit'))],
 ];

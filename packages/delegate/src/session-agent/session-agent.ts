@@ -17,9 +17,10 @@ export interface ToolActivity {
   readonly description: string;
 }
 
-/** A decision about a call, in Cobbler's form or that of the Claude Agent SDK. */
+/** A decision about a call, in Cobbler's form or that of the Claude Agent SDK. A string is a decision without fields. */
 export type ToolVerdict =
   | CallDecision
+  | CallDecision['type']
   | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
   | { readonly behavior: 'deny'; readonly message: string; readonly interrupt?: boolean };
 
