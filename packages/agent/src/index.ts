@@ -10,6 +10,7 @@ export { type OffloadOptions, offload } from './context/offload.ts';
 export { type SummarizeOptions, summarize } from './context/summary.ts';
 export type { Event, LiveEvent, RunEvent, RunStatus } from './events/event.ts';
 export { isStored } from './events/event.ts';
+export type { ToolRunEvent } from './events/tool-event.ts';
 export {
   createHarness,
   type Harness,
@@ -47,7 +48,12 @@ export type {
 export { defineTool, toolOutput } from './interfaces/tool.ts';
 export type { ApprovalDecision } from './loop/approvals.ts';
 export { Executor } from './loop/executor.ts';
-export type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunOptions } from './loop/options.ts';
+export type {
+  AdvanceOptions,
+  ExecutorOptions,
+  ResumeOptions,
+  RunOptions,
+} from './loop/options.ts';
 export type { Prompt } from './loop/prompt.ts';
 export { type Advance, type CompleteResult, Run, type RunResult } from './loop/run.ts';
 export { forkSession } from './store/fork-session.ts';

@@ -25,10 +25,22 @@ export interface GateContext {
  * to the model; `interrupt` also asks Claude Code to stop the turn and has no effect elsewhere. `ask` leaves the
  * decision to a user, and nothing starts before it is made.
  */
-export type Verdict =
-  | { readonly type: 'allow'; readonly arguments?: Record<string, unknown> }
-  | { readonly type: 'deny'; readonly message: string; readonly interrupt?: boolean }
-  | { readonly type: 'ask' };
+export type Verdict = Allow | Deny | Ask;
+
+interface Allow {
+  readonly type: 'allow';
+  readonly arguments?: Record<string, unknown>;
+}
+
+interface Deny {
+  readonly type: 'deny';
+  readonly message: string;
+  readonly interrupt?: boolean;
+}
+
+interface Ask {
+  readonly type: 'ask';
+}
 
 /**
  * Decides about one tool call, before anything of its batch starts. The string `allow`, `deny` or `ask` stands for a

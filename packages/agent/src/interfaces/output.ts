@@ -1,12 +1,13 @@
 import { checkSchema } from '../json-schema/check-schema.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Agent, OutputShape } from './agent.ts';
+import { readSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
-import { canonicalSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
-import { defineTool } from './tool.ts';
+import { checkTool } from './tool.ts';
 
 /**
  * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
@@ -15,6 +16,8 @@ export interface OutputOption<Output> {
   /** Name of the shape. Default `answer`. */
   readonly name?: string;
   readonly schema: StandardSchema<Output> | JsonObject;
+  /** Converts the schema to JSON Schema, for a library whose schemas do not convert themselves. */
+  toJsonSchema?(schema: unknown): unknown;
 }
 
 /** The way to request output in a shape and to read it. */
@@ -33,15 +36,20 @@ export interface OutputPlan<Output> {
  */
 export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): OutputPlan<Output> {
   const name = option.name ?? 'answer';
-  const probe = defineTool({
+  const owner = `Output ${JSON.stringify(name)}`;
+  const { toJsonSchema } = option;
+  const { json, validate } = readSchema(option.schema, { owner, path: 'schema', toJsonSchema });
+  const probe: Tool = {
     name,
     description: 'Gives the final answer. Call it once, when the work is done; its arguments are the answer.',
-    parameters: option.schema as StandardSchema<Record<string, unknown>>,
+    parameters: json,
     effect: 'read',
     execute: (args) => JSON.stringify(args),
-  });
-  const shape = { name, schema: canonicalSchema(probe.parameters) };
-  const parse = (text: string) => parseOutput(text, probe, option.schema);
+    ...defined({ validate }),
+  };
+  checkTool(probe);
+  const shape = { name, schema: json };
+  const parse = async (text: string) => (await parseOutput(text, probe)) as Output;
   if (agent.capabilities.output === 'native') return { shape, parse };
   if (agent.capabilities.output === 'tool') return { tool: probe, parse };
   throw new AgentError({
@@ -51,21 +59,17 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): 
   });
 }
 
-async function parseOutput<Output>(
-  text: string,
-  tool: Tool,
-  schema: StandardSchema<Output> | JsonObject,
-): Promise<Output> {
+async function parseOutput(text: string, { parameters, validate }: Tool): Promise<unknown> {
   const value = readJson(text);
   if (!isObject(value)) throw wrongShape('it is not a JSON object');
-  if (tool.validate === undefined) {
-    const problem = await checkSchema(schema as JsonObject, value);
+  if (validate === undefined) {
+    const problem = await checkSchema(parameters, value);
     if (problem !== undefined) throw wrongShape(problem);
-    return value as Output;
+    return value;
   }
-  const valid = await tool.validate(value);
+  const valid = await validate(value);
   if (!valid.ok) throw wrongShape(valid.problem);
-  return valid.value as Output;
+  return valid.value;
 }
 
 function readJson(text: string): unknown {

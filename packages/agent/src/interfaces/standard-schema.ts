@@ -5,12 +5,12 @@ import { isObject } from '../values/json.ts';
  * The part of the Standard Schema interface (standardschema.dev) and its JSON Schema extension that is used here. zod
  * 4.2 and later and other libraries implement it, so the core depends on none of them.
  */
-export interface StandardSchema<Output> {
+export interface StandardSchema<Output, Input = unknown> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       readonly input: (options: { target: 'draft-2020-12' }) => Record<string, unknown>;
     };

@@ -1,12 +1,16 @@
 import { checkSchema } from '../json-schema/check-schema.ts';
 import { schemaFault } from '../json-schema/schema-issue.ts';
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import type { Budget } from './limits.ts';
+import type { FieldSchemas, FieldTypes, Validation } from './schema.ts';
+import { readSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
-import { canonicalSchema } from './standard-schema.ts';
+
+export type { Validation } from './schema.ts';
 
 /**
  * The side effects of a tool, which determine what happens after a crash: `read` changes nothing, `idempotent` can
@@ -41,11 +45,12 @@ export interface ToolPreview {
 
 /**
  * A function that the model may call. A plain object with `name`, `description`, `parameters` and `execute` is
- * already a tool; `defineTool` adds typed arguments.
+ * already a tool; `defineTool` adds typed arguments. `Name` and `Input`, the arguments before they are converted, are
+ * the types that the events of a run have.
  */
-export interface Tool {
+export interface Tool<Name extends string = string, Input = Record<string, unknown>> {
   /** 1 to 64 letters, digits, `_` and `-`, which every provider accepts. */
-  readonly name: string;
+  readonly name: Name;
   readonly description: string;
   /** JSON Schema of the arguments; its type must be `object`. */
   readonly parameters: JsonObject;
@@ -76,12 +81,22 @@ export interface Tool {
   preview?(args: Record<string, unknown>): Promise<ToolPreview>;
   /** Validates arguments and may convert them. Absent: they are validated against `parameters`. */
   validate?(args: Record<string, unknown>): Validation | Promise<Validation>;
+  /** The types of its calls in events. Exists only for the compiler: no tool has this field. */
+  readonly '~calls'?: CallTypes<Name, Input>;
 }
 
-/** Either usable arguments or the reason why they are not, written for the model. */
-export type Validation =
-  | { readonly ok: true; readonly value: Record<string, unknown> }
-  | { readonly ok: false; readonly problem: string };
+interface CallTypes<Name, Input> {
+  /** The arguments of a valid call. A mapped type, because an interface cannot be used as a record. */
+  readonly valid: {
+    readonly toolName: Name;
+    readonly arguments: { readonly [Field in keyof Input]: Input[Field] };
+  };
+  /** The arguments as the model wrote them, before anything has validated them. */
+  readonly proposed: {
+    readonly toolName: Name;
+    readonly arguments: { readonly [Field in keyof Input]?: unknown };
+  };
+}
 
 const outputBrand = Symbol.for('cobbler.ToolOutput');
 
@@ -106,35 +121,59 @@ export function isToolOutput(value: unknown): value is ToolOutput {
   return isObject(value) && outputBrand in value;
 }
 
-/**
- * The definition of a tool. `parameters` is a zod schema, another Standard Schema that provides JSON Schema, or JSON
- * Schema.
- */
-export interface ToolDefinition<Args>
-  extends Omit<Tool, 'parameters' | 'execute' | 'subject' | 'mustAsk' | 'preview' | 'validate'> {
-  readonly parameters: StandardSchema<Args> | JsonObject;
-  execute(args: Args, context: ToolContext): unknown;
-  subject?(args: Args): string;
-  mustAsk?(args: Args): string | undefined;
-  preview?(args: Args): Promise<ToolPreview>;
+/** The types of the arguments: those of `Fields`, if `parameters` is a record of schemas, otherwise `Args`. */
+type ArgsOf<Args, Fields extends FieldSchemas> = string extends keyof Fields
+  ? Args
+  : FieldTypes<Fields, 'output'>;
+
+/** The same before a schema has converted them. */
+type InputOf<Args, Fields extends FieldSchemas, Input> = string extends keyof Fields
+  ? unknown extends Input
+    ? Args
+    : Input
+  : FieldTypes<Fields, 'input'>;
+
+/** The definition of a tool. */
+export interface ToolDefinition<
+  Args,
+  Fields extends FieldSchemas = never,
+  Name extends string = string,
+  Input = unknown,
+> extends Omit<
+    Tool<Name>,
+    'parameters' | 'execute' | 'subject' | 'mustAsk' | 'preview' | 'validate' | '~calls'
+  > {
+  /**
+   * A schema of the arguments: a zod schema, another Standard Schema, or JSON Schema. Or a record of schemas, one for
+   * each argument, such as `{ city: z.string() }`.
+   */
+  readonly parameters: StandardSchema<Args, Input> | Fields | JsonObject;
+  execute(args: ArgsOf<Args, Fields>, context: ToolContext): unknown;
+  subject?(args: ArgsOf<Args, Fields>): string;
+  mustAsk?(args: ArgsOf<Args, Fields>): string | undefined;
+  preview?(args: ArgsOf<Args, Fields>): Promise<ToolPreview>;
+  /** Converts a schema to JSON Schema, for a library whose schemas do not convert themselves. */
+  toJsonSchema?(schema: unknown): unknown;
 }
 
 /**
  * Creates a tool whose arguments are validated before `execute` and typed in it.
- * @throws AgentError `invalid` for a name that no provider accepts or a schema that does not describe an object.
+ * @throws AgentError `invalid` for a name that no provider accepts, a schema that does not describe an object, or one
+ * that cannot be converted to JSON Schema.
  */
-export function defineTool<Args = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool {
-  const { parameters, ...rest } = definition;
-  const standard = isStandardSchema<Args>(parameters) ? parameters : undefined;
-  const schema =
-    standard === undefined ? (parameters as JsonObject) : jsonSchemaOf(definition.name, standard);
-  const tool = {
-    ...rest,
-    parameters: canonicalSchema(schema),
-    ...(standard !== undefined && {
-      validate: (args: Record<string, unknown>) => validateStandard(standard, args),
-    }),
-  } as Tool;
+export function defineTool<
+  Args = Record<string, unknown>,
+  Fields extends FieldSchemas = never,
+  Name extends string = string,
+  Input = unknown,
+>(definition: ToolDefinition<Args, Fields, Name, Input>): Tool<Name, InputOf<Args, Fields, Input>> {
+  const { parameters, toJsonSchema, ...rest } = definition;
+  const owner = `Tool ${JSON.stringify(definition.name)}`;
+  const { json, validate } = readSchema(parameters, { owner, path: 'parameters', toJsonSchema });
+  const tool = { ...rest, parameters: json, ...defined({ validate }) } as Tool<
+    Name,
+    InputOf<Args, Fields, Input>
+  >;
   checkTool(tool);
   return tool;
 }
@@ -168,7 +207,7 @@ export function checkTool(tool: Tool): void {
     const message = `A tool is invalid: it is ${tool === null ? 'null' : `a value of type ${typeof tool}`}. Use a tool returned by defineTool.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
+  if (typeof tool.name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
     throw new AgentError({
       kind: 'invalid',
       code: 'tool_name',
@@ -221,83 +260,4 @@ function checkedValidation(answer: unknown): Validation {
     if (ok === false && typeof problem === 'string') return { ok, problem };
   }
   return { ok: false, problem: 'The validation of the arguments returned an invalid result.' };
-}
-
-function isStandardSchema<Args>(value: StandardSchema<Args> | JsonObject): value is StandardSchema<Args> {
-  return isStandard(value);
-}
-
-function isStandard(value: unknown): value is StandardSchema<unknown> {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
-}
-
-function jsonSchemaOf<Args>(name: string, schema: StandardSchema<Args>): JsonObject {
-  const convert = schema['~standard'].jsonSchema;
-  if (convert === undefined) {
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'tool_schema',
-      message: `The schema of tool ${name} cannot be converted to JSON Schema. Use zod 4.2 or later, or JSON Schema.`,
-    });
-  }
-  try {
-    return convert.input({ target: 'draft-2020-12' }) as JsonObject;
-  } catch (thrown) {
-    const field = ['parameters', ...unrepresentable(schema)].join('.');
-    const why = AgentError.from(thrown).message;
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'tool_schema',
-      message: `Tool ${JSON.stringify(name)} is invalid: ${field} cannot be written as JSON Schema (${why}). Use a type that JSON supports, such as a string for a date.`,
-    });
-  }
-}
-
-/**
- * Returns the path to the first field whose schema cannot be written as JSON Schema, as far as the library exposes
- * its fields.
- */
-function unrepresentable(schema: unknown): string[] {
-  for (const [field, child] of fieldsOf(schema)) {
-    try {
-      if (isStandard(child)) child['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
-    } catch {
-      return [...field, ...unrepresentable(child)];
-    }
-  }
-  return [];
-}
-
-/**
- * Returns the inner schemas that zod exposes: the fields of an object, the elements of an array, the options of a
- * union, the schema inside an optional one.
- */
-function fieldsOf(schema: unknown): (readonly [path: readonly string[], schema: unknown])[] {
-  const parts = readable(schema);
-  const inner = readable(readable(parts?.['def'])?.['innerType']);
-  return [
-    ...Object.entries(readable(parts?.['shape']) ?? {}).map(([name, field]) => [[name], field] as const),
-    ...(parts?.['element'] === undefined ? [] : [[['[]'], parts['element']] as const]),
-    ...(Array.isArray(parts?.['options']) ? parts['options'].map((option) => [[], option] as const) : []),
-    ...(inner === undefined ? [] : [[[], inner] as const]),
-  ];
-}
-
-function readable(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-}
-
-async function validateStandard<Args>(
-  schema: StandardSchema<Args>,
-  args: Record<string, unknown>,
-): Promise<Validation> {
-  const result = await schema['~standard'].validate(args);
-  if (result.issues === undefined) return { ok: true, value: result.value as Record<string, unknown> };
-  const lines = result.issues.slice(0, 5).map((issue) => {
-    const path = (issue.path ?? [])
-      .map((step) => String(typeof step === 'object' ? step.key : step))
-      .join('.');
-    return path === '' ? issue.message : `${path}: ${issue.message}`;
-  });
-  return { ok: false, problem: lines.join('; ') };
 }

@@ -1,6 +1,7 @@
 import type { ApprovalRequestedEvent, Event, FinishedEvent, UnstoredEnd } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { emptyState, undecided } from '../events/state.ts';
+import type { Tool } from '../interfaces/tool.ts';
 import { openSession } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
@@ -32,7 +33,7 @@ import { Stopwatch } from './stopwatch.ts';
 const patienceMs = 200;
 
 /** Starts a run, which continues until `decide` returns `finish`. */
-export function startRun<Output>(config: RunConfig<Output>): Run<Output> {
+export function startRun<Output, Tools extends Tool>(config: RunConfig<Output>): Run<Output, Tools> {
   const driver = new Driver(config);
   const control = {
     cancel: () => driver.stop('cancelled'),

@@ -11,7 +11,13 @@ import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
-import type { AdvanceOptions, ExecutorOptions, ResumeOptions, RunConfig, RunOptions } from './options.ts';
+import type {
+  AdvanceOptions,
+  ExecutorOptions,
+  ResumeOptions,
+  RunConfig,
+  RunOptions,
+} from './options.ts';
 import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
 
@@ -38,7 +44,7 @@ type RunFields =
  * The agent loop for one task: request a response, run the tools it calls, repeat, within limits. Between runs, an
  * executor keeps only its options and its store.
  */
-export class Executor {
+export class Executor<Tools extends Tool = Tool> {
   readonly #options: Omit<RunConfig, RunFields>;
   /** The limits that the caller set, for the budget of each run. */
   readonly #limits: Limits;
@@ -48,7 +54,7 @@ export class Executor {
    * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two tools with
    * the same name, or a limit that is not a number.
    */
-  constructor(options: ExecutorOptions) {
+  constructor(options: ExecutorOptions<Tools>) {
     checkOptions(options);
     const reading = options.context?.offload?.tool;
     const tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
@@ -79,7 +85,7 @@ export class Executor {
    * @throws AgentError `invalid`, only for programming errors: an empty prompt, an invalid prompt (code `bad_prompt`)
    * or an output that the agent does not support.
    */
-  run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output> {
+  run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output, Tools> {
     const session = options.sessionId === undefined ? 'new' : 'either';
     return startRun(this.#configOf({ session, open: openPrompt(prompt), callsPerStep }, options));
   }
@@ -88,7 +94,7 @@ export class Executor {
    * Continues a session after a crash or a wait for a user's decision. If the store does not contain the session, the
    * returned run fails with kind `invalid`, code `no_session`.
    */
-  resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output> {
+  resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output, Tools> {
     const open = openAgain(sessionId, options.answers, this.#now);
     return startRun(this.#configOf({ session: 'old', open, callsPerStep }, { ...options, sessionId }));
   }

@@ -11,10 +11,13 @@ import type { Runtime } from '../values/runtime.ts';
 import type { NamedDecision } from './approvals.ts';
 import type { Prompt } from './prompt.ts';
 
+/** A tool with a literal name, or `Tool`: so the compiler reports unknown fields of a tool written as an object. */
+type Known<Each extends Tool> = string extends Each['name'] ? Tool : Each;
+
 /** Options of an executor. Only the agent has no default. */
-export interface ExecutorOptions {
+export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly agent: Agent;
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Known<Tools>[];
   /** Instructions: stable parts first, parts that change last. */
   readonly system?: string | readonly string[];
   /** Settings of every model request. */

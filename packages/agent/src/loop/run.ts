@@ -1,7 +1,9 @@
 import type { ApprovalRequestedEvent, LiveEvent, RunEvent, RunStatus } from '../events/event.ts';
+import type { ToolRunEvent } from '../events/tool-event.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { LimitName } from '../interfaces/limits.ts';
 import type { ExecutionMetrics } from '../interfaces/metrics.ts';
+import type { Tool } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
@@ -101,7 +103,9 @@ export interface RunControl {
  * effect. `await run` returns its result. A function that returns a Run should not be async, because awaiting unwraps
  * it.
  */
-export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, AsyncIterable<RunEvent> {
+export class Run<Output = unknown, Tools extends Tool = Tool>
+  implements PromiseLike<RunResult<Output>>, AsyncIterable<ToolRunEvent<Tools>>
+{
   readonly id: string;
   readonly sessionId: string;
   /** The result. Never rejects. */
@@ -152,16 +156,16 @@ export class Run<Output = unknown> implements PromiseLike<RunResult<Output>>, As
   }
 
   /** Calls the listener for every later event, synchronously. Returns a function that removes it. */
-  subscribe(listener: (event: RunEvent) => void): () => void {
-    return this.#feed.listen(listener);
+  subscribe(listener: (event: ToolRunEvent<Tools>) => void): () => void {
+    return this.#feed.listen(listener as (event: RunEvent) => void);
   }
 
   /**
    * Reads the events: the stored ones since the start of the run, the response so far, then all events as they
    * happen.
    */
-  [Symbol.asyncIterator](): AsyncIterableIterator<RunEvent> {
-    return this.#feed.read();
+  [Symbol.asyncIterator](): AsyncIterableIterator<ToolRunEvent<Tools>> {
+    return this.#feed.read() as AsyncIterableIterator<ToolRunEvent<Tools>>;
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a run is awaited like a promise, by design.

@@ -78,7 +78,7 @@ describe('defineTool', () => {
     expect(make({ type: 'string' } as never)).toThrow(/must be a JSON Schema/);
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
-    ).toThrow(/cannot be converted/);
+    ).toThrow('Tool "a" is invalid: parameters is a schema of v that cannot convert itself to JSON Schema.');
   });
 
   it('accepts a flat tool [S4.3]', async () => {
@@ -151,6 +151,13 @@ describe('checkTool', () => {
   ])('rejects %j: the effect of a tool is not guessed [P9]', (wrong, words) => {
     expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
   });
+
+  it.each([undefined, null, 7, {}, ['x']])(
+    'rejects the name %j, although as a text it would be valid',
+    (name) => {
+      expect(() => checkTool({ ...tool, name } as never)).toThrow(/^Tool name .+ is invalid/);
+    },
+  );
 
   it('rejects a value that is not a tool', () => {
     expect(() => checkTool(undefined as never)).toThrow('it is a value of type undefined');
