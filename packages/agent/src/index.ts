@@ -50,6 +50,7 @@ export type { ApprovalDecision } from './loop/approvals.ts';
 export { Executor } from './loop/executor.ts';
 export type {
   AdvanceOptions,
+  AsToolOptions,
   ExecutorOptions,
   ResumeOptions,
   RunOptions,

@@ -124,6 +124,20 @@ export const runs: Area = {
       todo: 'Continue the session and tell the model what is wrong, or simplify the schema.',
     },
     {
+      code: 'text_discarded',
+      kinds: ['agent'],
+      what: 'Reading `run.text()` ended early: a response was cut off after a part of it was read, and the next attempt at it began differently. The run continues.',
+      todo: 'Await `run.text()` for the complete text, or read the events of the run: `retry` reports that a part of the text is void.',
+      see: 'docs/first-agent.md',
+    },
+    {
+      code: 'sub_agent_waits',
+      kinds: ['tool'],
+      what: "An agent that runs as a tool needs a user's decision about a call, and no user can be asked within a tool. The model sees this as the result of the tool.",
+      todo: 'Give the executor of that agent a gate that allows or denies its calls.',
+      see: 'docs/tools.md',
+    },
+    {
       code: 'no_summary',
       kinds: ['agent'],
       what: 'Compaction failed: the summary was empty or cut off.',

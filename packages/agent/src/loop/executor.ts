@@ -7,22 +7,34 @@ import { checkTool } from '../interfaces/tool.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
 import type {
   AdvanceOptions,
+  AsToolOptions,
   ExecutorOptions,
   ResumeOptions,
   RunConfig,
   RunOptions,
+  SubAgentArgs,
 } from './options.ts';
 import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
 
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
+
+const subAgentParameters: JsonObject = {
+  type: 'object',
+  properties: {
+    prompt: { type: 'string', description: 'The complete task. The agent knows nothing else.' },
+  },
+  required: ['prompt'],
+  additionalProperties: false,
+};
 
 /** A run performs a whole batch of calls before it decides again. */
 const callsPerStep = Number.POSITIVE_INFINITY;
@@ -113,8 +125,43 @@ export class Executor<Tools extends Tool = Tool> {
     return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1 }, options));
   }
 
+  /**
+   * Returns a tool that runs this executor as a sub-agent: its argument is the prompt, and its result is the output or
+   * text of the response. Each call is a new session, with the limits of this executor within the budget of the run
+   * that makes the call, and is cancelled with it. The tools that it uses are reported as progress.
+   *
+   * A run that does not complete is an error result. That includes one that needs a user's decision, because no user
+   * can be asked within a call.
+   * @throws AgentError `invalid` for a name that no provider accepts.
+   */
+  asTool<Name extends string>(options: AsToolOptions<Name>): Tool<Name, SubAgentArgs> {
+    const { tools, limits } = this.#options;
+    const { output, ...given } = { ...options };
+    const tool: Tool<Name, SubAgentArgs> = {
+      effect: tools.every(({ effect }) => effect === 'read') ? 'read' : 'once',
+      timeoutMs: limits.ms,
+      ...given,
+      parameters: subAgentParameters,
+      subject: ({ prompt }) => String(prompt),
+      execute: async ({ prompt }, context) => {
+        const { reportTo, responseOf } = await import('./sub-agent.ts');
+        const { signal, budget } = context;
+        const start = {
+          session: 'new',
+          open: openPrompt(String(prompt)),
+          callsPerStep,
+          attended: false,
+        } as const;
+        const options = { signal, budget, onEvent: reportTo(context), ...defined({ output }) };
+        return await responseOf(startRun(this.#configOf(start, options)));
+      },
+    };
+    checkTool(tool);
+    return tool;
+  }
+
   #configOf<Output>(
-    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep'>,
+    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep'> & { readonly attended?: boolean },
     { signal, onEvent, output: option, ...ids }: RunOptions<Output>,
   ): RunConfig<Output> {
     const { agent, runtime, tools } = this.#options;

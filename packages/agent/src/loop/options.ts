@@ -5,7 +5,7 @@ import type { Agent, RequestConfig } from '../interfaces/agent.ts';
 import type { Gate } from '../interfaces/gate.ts';
 import type { Budget, defaultLimits, Limits, Pricing } from '../interfaces/limits.ts';
 import type { OutputOption, OutputPlan } from '../interfaces/output.ts';
-import type { Tool } from '../interfaces/tool.ts';
+import type { Tool, ToolEffect } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { NamedDecision } from './approvals.ts';
@@ -81,6 +81,22 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   readonly prompt?: Prompt;
   /** Decisions about approvals that the run waits for. */
   readonly answers?: readonly NamedDecision[];
+}
+
+/** Options of a tool that runs an executor. */
+export interface AsToolOptions<Name extends string = string>
+  extends Pick<Tool<Name>, 'name' | 'description' | 'maxOutputBytes' | 'mayRepeat' | 'locks'> {
+  /** Side effects. Default: `read` if all tools of the executor are `read`, otherwise `once`. */
+  readonly effect?: ToolEffect;
+  /** Time limit in milliseconds. Default: `limits.ms` of the executor. */
+  readonly timeoutMs?: number;
+  /** The shape of the response. Default: a text. */
+  readonly output?: OutputOption<unknown>;
+}
+
+/** The arguments of a tool that runs an executor. */
+export interface SubAgentArgs {
+  readonly prompt: string;
 }
 
 /** The fields of {@link ExecutorOptions} that have a default. */

@@ -148,6 +148,28 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
   }
 
   /**
+   * The text of all responses of the run, with an empty line between two. Read it in chunks as it arrives
+   * (`for await`), or await all of it. Both throw the error of a run that does not complete, as `unwrap` does.
+   *
+   * Chunks never repeat: if a response is cut off and requested again, the part of the new attempt that was already
+   * read is skipped. If the new attempt starts differently, reading throws kind `agent`, code `text_discarded`;
+   * awaiting the text does not.
+   */
+  text(): AsyncIterable<string> & PromiseLike<string> {
+    // The reader is created last: it starts with the response so far, and its queue is not filled during the import.
+    const chunks = async function* (feed: Feed, result: Run<Output>['result']) {
+      const { textChunks } = await import('./run-text.ts');
+      yield* textChunks(feed.read(), result);
+    };
+    const whole = async () => (await import('./run-text.ts')).wholeText(this.#feed.read(), this.result);
+    return {
+      [Symbol.asyncIterator]: () => chunks(this.#feed, this.result),
+      // biome-ignore lint/suspicious/noThenProperty: the text is awaited like a promise, by design.
+      then: (onFulfilled, onRejected) => whole().then(onFulfilled, onRejected),
+    };
+  }
+
+  /**
    * The response that is being received, as live events: a reader that joins in the middle of it needs them before
    * all later events. Empty if no response is being received, or if it is too long.
    */

@@ -1,0 +1,129 @@
+import type { AssistantEvent, RunEvent } from '../events/event.ts';
+import { AgentError } from '../values/errors.ts';
+
+/** Returns the result of a run, which throws if it did not complete. */
+type Result = Promise<{ unwrap(): unknown }>;
+
+function textIn({ content }: AssistantEvent): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** The text between two responses. */
+const gap = '\n\n';
+
+/**
+ * Returns the complete text of a run.
+ * @throws AgentError if the run does not complete.
+ */
+export async function wholeText(events: AsyncIterable<RunEvent>, result: Result): Promise<string> {
+  const texts: string[] = [];
+  for await (const event of events) if (event.type === 'assistant') texts.push(textIn(event));
+  (await result).unwrap();
+  return texts.filter((text) => text !== '').join(gap);
+}
+
+/**
+ * Yields the text of a run as it arrives.
+ * @throws AgentError if the run does not complete; kind `agent`, code `text_discarded`, if an attempt at a response
+ * does not start with the text that was yielded from an earlier one.
+ */
+export async function* textChunks(
+  events: AsyncIterableIterator<RunEvent>,
+  result: Result,
+): AsyncGenerator<string, void> {
+  const text = new TextSoFar();
+  let isOver = false;
+  let wake = () => {};
+  // Reads ahead, because the queue of a reader drops deltas when it is full.
+  const readAll = async () => {
+    for await (const event of events) {
+      text.hear(event);
+      wake();
+    }
+    isOver = true;
+    wake();
+  };
+  void readAll();
+  try {
+    for (;;) {
+      const chunk = text.take();
+      if (chunk !== '') yield chunk;
+      else if (isOver) break;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  } finally {
+    await events.return?.();
+  }
+  (await result).unwrap();
+}
+
+/** The text of a run that was yielded, and the text that can be yielded next. */
+class TextSoFar {
+  /** Complete text that was not yielded yet. */
+  #complete = '';
+  /** Text of the current attempt at a response that was not yielded yet. A retry voids it. */
+  #pending = '';
+  /** Text of the current response that was yielded, from whichever attempt. */
+  #yielded = '';
+  /** Number of characters of it that the current attempt has repeated; undefined if it needs to repeat none. */
+  #repeated: number | undefined;
+  #hasText = false;
+  #isDiscarded = false;
+
+  hear(event: RunEvent): void {
+    if (event.type === 'text_delta') this.#more(event.text);
+    else if (event.type === 'retry' || event.type === 'ask_failed') this.#restart();
+    else if (event.type === 'assistant') this.#end(textIn(event));
+  }
+
+  /** Returns the text since the last call. */
+  take(): string {
+    if (this.#isDiscarded) throw discarded();
+    const next = this.#complete + this.#separated(this.#pending);
+    this.#yielded += this.#pending;
+    this.#complete = '';
+    this.#pending = '';
+    return next;
+  }
+
+  #more(text: string): void {
+    if (this.#repeated === undefined) {
+      this.#pending += text;
+      return;
+    }
+    const again = text.slice(0, this.#yielded.length - this.#repeated);
+    this.#isDiscarded ||= !this.#yielded.startsWith(again, this.#repeated);
+    const repeated = this.#repeated + again.length;
+    this.#repeated = repeated < this.#yielded.length ? repeated : undefined;
+    this.#pending += text.slice(again.length);
+  }
+
+  #restart(): void {
+    this.#pending = '';
+    this.#repeated = 0;
+  }
+
+  /** The response is complete, and begins with what was yielded unless an attempt was discarded. */
+  #end(text: string): void {
+    this.#isDiscarded ||= !text.startsWith(this.#yielded.toWellFormed());
+    this.#complete += this.#separated(text.slice(this.#yielded.length));
+    this.#hasText ||= text !== '';
+    this.#pending = '';
+    this.#yielded = '';
+    this.#repeated = undefined;
+  }
+
+  /** Returns text of the current response, after a gap if it is the start and an earlier response has text. */
+  #separated(text: string): string {
+    return text !== '' && this.#yielded === '' && this.#hasText ? gap + text : text;
+  }
+}
+
+function discarded(): AgentError {
+  const message =
+    'The text of the run cannot be streamed further: its connection was lost after a part of a response was shown, and the next attempt began differently. Await run.text() for the complete text, or read the events of the run.';
+  return new AgentError({ kind: 'agent', code: 'text_discarded', message });
+}
