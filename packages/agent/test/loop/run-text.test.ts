@@ -136,6 +136,24 @@ describe('a response that is requested again', () => {
   });
 });
 
+describe('a reader that is slower than the model', () => {
+  it('does not get the text of a failed attempt that it has not read yet [P8]', async () => {
+    const first = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<void>();
+    const parts = ['Shoes ', first.promise, 'are ', again, 'Shoes ', 'were ', second.promise, 'done.'];
+    const chunks: string[] = [];
+    for await (const chunk of runOf(streamed(...parts)).text()) {
+      chunks.push(chunk);
+      if (chunks.length === 2) second.resolve();
+      if (chunks.length > 1) continue;
+      first.resolve();
+      // Everything up to the second promise is received now.
+      for (let turn = 0; turn < 50; turn += 1) await undefined;
+    }
+    expect(chunks).toEqual(['Shoes ', 'were ', 'done.']);
+  });
+});
+
 describe('a run that does not complete', () => {
   it('throws its error after the text that arrived [P1]', async () => {
     const failure = new AgentError({ kind: 'network', message: 'The line is dead.' });
