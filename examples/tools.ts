@@ -14,7 +14,7 @@ const look = defineTool({
   name: 'look_up',
   description: 'Says how many pairs are in stock.',
   effect: 'read',
-  parameters: z.object({ shoe: z.enum(['boots', 'sandals']) }),
+  parameters: { shoe: z.enum(['boots', 'sandals']) },
   execute: ({ shoe }) => `${stock.get(shoe)} pairs`,
 });
 
@@ -22,7 +22,7 @@ const look = defineTool({
 const order = defineTool({
   name: 'order',
   description: 'Orders pairs from the supplier.',
-  parameters: z.object({ shoe: z.string(), pairs: z.number().int().positive() }),
+  parameters: { shoe: z.string(), pairs: z.number().int().positive() },
   execute({ shoe, pairs }) {
     stock.set(shoe, (stock.get(shoe) ?? 0) + pairs);
     return { ordered: pairs, inStock: stock.get(shoe) };
