@@ -33,7 +33,7 @@ function bound(out: ResponseSink): ResponseSink {
     input: (...told) => out.input(...told),
     delta: (...told) => out.delta(...told),
     close: (...told) => out.close(...told),
-    skip: (...told) => out.skip(...told),
+    ignore: (...told) => out.ignore(...told),
     usage: (...told) => out.usage(...told),
     model: (...told) => out.model(...told),
     stop: (...told) => out.stop(...told),
@@ -96,7 +96,7 @@ describe('the agent contract', () => {
   });
 
   it('reports what a failed case found and where to look', async () => {
-    const mute = agentContract(subject({ event: (_payload, out) => out.end() }));
+    const mute = agentContract(subject({ event: (_payload, out) => out.end('complete') }));
     const { failures } = await runContract(only(mute, 'answers').slice(0, 1));
     expect(failures[0]?.message).toMatch(/: expected "The answer is forty-two\.".*Check `event` of the wire/);
   });
@@ -113,10 +113,13 @@ describe('the agent contract', () => {
     const plain = scriptWire({ baseURL: 'http://127.0.0.1', apiKey: 'k' });
     const mute = (out: ResponseSink): ResponseSink => ({
       ...bound(out),
-      model: () => {},
+      model: () => out.ignore('model'),
       usage: ({ cacheWriteTokens: _, ...usage }) => out.usage(usage),
     });
-    const change = { event: (payload: unknown, out: ResponseSink) => plain.event(payload, mute(out)) };
+    const change = {
+      event: (payload: unknown, out: ResponseSink) => plain.event(payload, mute(out)),
+      ignored: { model: 'This wire does not report it.' },
+    };
     const groups = ['answers', 'usage', 'capabilities', 'blocks'];
     const failing = async (lacks: ProviderTesting['lacks']) => {
       const cases = agentContract(subject(change, { ...scriptTesting, lacks }));
@@ -130,7 +133,7 @@ describe('the agent contract', () => {
     expect(await failing({ 'model-name': reason, 'cache-write-usage': reason })).toEqual([]);
   });
 
-  it('fails a wire with more than five unsupported features', async () => {
+  it('fails a wire with more than six unsupported features', async () => {
     const names: UnsupportedFeature[] = [
       'seal',
       'model-name',
@@ -138,13 +141,14 @@ describe('the agent contract', () => {
       'sampling',
       'pause',
       'interleaving',
+      'whole-content',
     ];
     const lacks = Object.fromEntries(names.map((name) => [name, 'It was never implemented.']));
     const cases = agentContract(subject({}, { ...scriptTesting, lacks }));
     expect((await runContract(only(cases, 'lacks'))).failures[0]?.message).toContain(
-      'at most 5 entries in `lacks`, found 6',
+      'at most 6 entries in `lacks`, found 7',
     );
-    const patient = agentContract(subject({}, { ...scriptTesting, lacks }), { maxLacks: 6 });
+    const patient = agentContract(subject({}, { ...scriptTesting, lacks }), { maxLacks: 7 });
     expect((await runContract(only(patient, 'lacks'))).failures).toEqual([]);
   });
 

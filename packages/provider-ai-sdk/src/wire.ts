@@ -9,6 +9,8 @@ import { sinkFraming } from './http/sink-framing.ts';
 import type { ResultFiles } from './request/prompt.ts';
 import { writeTurn } from './request/prompt.ts';
 import { readFault } from './response/fault.ts';
+import { ignored } from './response/response-reader.ts';
+import { isFields } from './values/fields.ts';
 import type { SinkCall } from './values/sink-call.ts';
 import { utter } from './values/sink-call.ts';
 
@@ -34,7 +36,10 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
     envelope: (request) => writeEnvelope(request, settings),
     turn: (turn) => writeTurn(turn, resultFiles),
     ...defined({ refuses }),
-    event: (payload, out) => utter(payload as SinkCall, out),
+    event: (payload, out) => {
+      if (isFields(payload) && 'say' in payload) utter(payload as SinkCall, out);
+    },
+    ignored,
     fault: readFault,
     requestIdHeader,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'x-ratelimit-*', 'retry-after'],

@@ -59,14 +59,15 @@ describe('blocks', () => {
     ]);
   });
 
-  test('a call that the service runs itself is none of ours', () => {
+  test('a call that the service runs itself is named, because it would be lost [P27]', () => {
+    const lost = { say: 'ignore', kind: 'a call that the service runs' };
     expect(
       read(
         { type: 'tool-input-start', id: 'a', toolName: 'search', providerExecuted: true },
         { type: 'tool-input-delta', id: 'a', delta: '{}' },
         { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true },
       ),
-    ).toEqual([]);
+    ).toEqual([lost, lost]);
   });
 
   test('the signature of a thought told in turns with a text is kept [P12]', () => {
@@ -75,10 +76,14 @@ describe('blocks', () => {
       index: 0,
       delta: { type: 'signature_delta', signature: 'sig' },
     };
+    const raw = (rawValue: object): LanguageModelV4StreamPart => ({ type: 'raw', rawValue });
     const words = read(
+      raw({ type: 'message_start' }),
+      raw({ type: 'content_block_start', index: 0, content_block: { type: 'thinking' } }),
       { type: 'reasoning-start', id: '0' },
+      raw({ type: 'content_block_start', index: 1, content_block: { type: 'text' } }),
       { type: 'text-start', id: '1' },
-      { type: 'raw', rawValue: signed },
+      raw(signed),
     );
     expect(words.at(-1)).toEqual({
       say: 'seal',
@@ -146,8 +151,9 @@ describe('failures', () => {
     error: { name: 'AI_TypeValidationError', message: 'Type validation failed.', value },
   });
 
-  test('an event of a kind from the future is passed over', () => {
-    expect(read(misfit({ type: 'message_weather', forecast: 'fair' }))).toEqual([]);
+  test('an event of an unknown type is passed on, to be checked for data [P27]', () => {
+    const event = { type: 'message_weather', forecast: 'fair' };
+    expect(read(misfit(event))).toEqual([{ say: 'unknown', event }]);
   });
 
   test('an event of a known kind that does not fit is a garbled answer [P1]', () => {

@@ -3,7 +3,7 @@ import type { ResponseSink } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { kindOfError } from './fault.ts';
 import type { Fields } from './fields.ts';
-import { fieldsOf, textOf } from './fields.ts';
+import { fieldsOf, listOf, textOf } from './fields.ts';
 
 /** Cobbler's stop reason for each of the service's. `stop_sequence` is a normal end, because the request defines where to stop. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
@@ -19,9 +19,17 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
 /** Reads an event or block of one type. */
 type StreamEventHandler = (at: number, from: Fields, out: ResponseSink) => void;
 
+/** Data of the service that may be dropped, with the reasons. */
+export const ignored: Readonly<Record<string, string>> = {
+  citations_delta: 'the sources of a text, which is complete without them; no request asks for them',
+};
+
+/** The responses whose start has arrived. */
+const started: WeakSet<ResponseSink> = new WeakSet();
+
 /**
- * Reads one event of a response. Unknown events and blocks have no effect: pings, future kinds, and blocks of tools
- * that the service runs itself, because Cobbler never declares any.
+ * Reads one event of a response. Events of unknown types make no calls. A block of an unknown type that arrives as a
+ * whole is stored and sent back; one that streams makes the response invalid.
  */
 export function readEvent(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
@@ -30,7 +38,14 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   const event = payload as Fields;
   const { type, index } = event;
   const at = typeof index === 'number' ? index : 0;
-  if (type !== 'content_block_delta') return events.get(type)?.(at, event, out);
+  if (type !== 'content_block_delta') {
+    const handle = events.get(type);
+    if (handle === undefined) return;
+    if (type === 'message_start') started.add(out);
+    else if (!started.has(out) && type !== 'error')
+      return out.fail({ kind: 'broken', message: 'The response is invalid: its start is missing.' });
+    return handle(at, event, out);
+  }
   // Nearly all events are deltas. They are read here, in the order of their frequency: a separate function would be
   // compiled twice, with everything it calls, which takes longer than reading a thousand deltas.
   if (typeof event['delta'] !== 'object' || event['delta'] === null) return;
@@ -40,6 +55,7 @@ export function readEvent(payload: unknown, out: ResponseSink): void {
   else if (kind === 'input_json_delta') out.input(at, textOf(delta['partial_json']));
   else if (kind === 'thinking_delta') out.reasoning(at, textOf(delta['thinking']));
   else if (kind === 'signature_delta') readSignature(at, delta, out);
+  else if (kind !== undefined) out.ignore(String(kind));
 }
 
 const events: ReadonlyMap<unknown, StreamEventHandler> = new Map<unknown, StreamEventHandler>([
@@ -55,16 +71,19 @@ const events: ReadonlyMap<unknown, StreamEventHandler> = new Map<unknown, Stream
 const blocks: ReadonlyMap<unknown, StreamEventHandler> = new Map<unknown, StreamEventHandler>([
   ['text', (at, block, out) => readText(at, block, out)],
   ['thinking', (at, block, out) => readThinking(at, block, out)],
-  // Redacted thinking is sent back unchanged.
-  ['redacted_thinking', (at, block, out) => out.seal(at, block as { [key: string]: Json })],
   ['tool_use', (at, block, out) => readCall(at, block, out)],
 ]);
 
 function readBlock(at: number, block: Fields, out: ResponseSink): void {
-  blocks.get(block['type'])?.(at, block, out);
+  const read = blocks.get(block['type']);
+  if (read !== undefined) return read(at, block, out);
+  // Redacted thinking, and blocks of later versions, are sent back unchanged.
+  out.begin(at, 'opaque');
+  out.seal(at, block as { [key: string]: Json });
 }
 
 function readStart(message: Fields, out: ResponseSink): void {
+  if (listOf(message['content']).length > 0) out.ignore('content of message_start');
   if (typeof message['model'] === 'string') out.model(message['model']);
   readUsage(fieldsOf(message['usage']), out);
 }
@@ -85,9 +104,8 @@ function readThinking(at: number, block: Fields, out: ResponseSink): void {
  * sends no deltas.
  */
 function readCall(at: number, block: Fields, out: ResponseSink): void {
-  const id = textOf(block['id']);
-  out.begin(at, 'call', id);
-  out.call(at, id, textOf(block['name']));
+  out.begin(at, 'call');
+  out.call(at, textOf(block['id']), textOf(block['name']));
   const input = fieldsOf(block['input']);
   if (Object.keys(input).length > 0) out.input(at, JSON.stringify(input));
 }

@@ -48,16 +48,16 @@ test('a block that is announced again before it holds anything is one block [P1]
   expect(await read(again(0, 1))).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('another block under the number of one that is whole is another one [P1]', async () => {
+test('another block under the number of one that is whole is garbled [P1, P27]', async () => {
   const edit: Edit = (all) =>
     all.map((payload) => (indexOf(payload) === 1 ? { ...(payload as object), index: 0 } : payload));
   const texts = scriptResponse(['Hello ', 'there.']);
-  expect(await read(edit, texts)).toMatchObject({ content: 'Hello there.' });
+  expect(await read(edit, texts)).toEqual({ kind: 'network', code: 'garbled' });
   const calls = scriptResponse([
     callBlock('toolu_1', 'put', { n: 1 }),
     callBlock('toolu_2', 'put', { n: 1 }),
   ]);
-  expect(await read(edit, calls)).toMatchObject({ calls: 2 });
+  expect(await read(edit, calls)).toEqual({ kind: 'network', code: 'garbled' });
 });
 
 test('a call in an answer that says end_turn is run [P4, P9]', async () => {
@@ -74,4 +74,10 @@ test('an end that is told twice is one end [P4]', async () => {
   const edit: Edit = (all) =>
     all.flatMap((payload) => (typeOf(payload) === 'message_delta' ? [payload, payload] : [payload]));
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
+});
+
+test('a block without its end is garbled, because chunks before the end may be lost too [P27]', async () => {
+  const edit: Edit = (all) =>
+    all.filter((payload) => typeOf(payload) !== 'content_block_stop' || indexOf(payload) !== 0);
+  expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });
 });

@@ -1,6 +1,6 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../src/stream-event.ts';
+import { ignored, readEvent } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
 
 /** What these events call, in order. */
@@ -23,9 +23,10 @@ function calls(...payloads: readonly unknown[]): unknown[][] {
     'stop',
     'end',
     'fail',
+    'ignore',
   ];
   const out = Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as ResponseSink;
-  for (const payload of payloads) readEvent(payload, out);
+  for (const payload of [{ type: 'message_start', message: {} }, ...payloads]) readEvent(payload, out);
   return made;
 }
 
@@ -52,18 +53,21 @@ describe('blocks', () => {
 
   test('thinking that nobody may read is kept whole', () => {
     const block = { type: 'redacted_thinking', data: 'EmwKAhgB' };
-    expect(calls(start(block, 2))).toEqual([['seal', 2, block]]);
+    expect(calls(start(block, 2))).toEqual([
+      ['begin', 2, 'opaque'],
+      ['seal', 2, block],
+    ]);
   });
 
   test('arguments may come at once, or not at all', () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'put', caller: { type: 'direct' } };
     expect(calls(start({ ...use, input: { value: 1 } }))).toEqual([
-      ['begin', 0, 'call', 'toolu_1'],
+      ['begin', 0, 'call'],
       ['call', 0, 'toolu_1', 'put'],
       ['input', 0, '{"value":1}'],
     ]);
     expect(calls(start({ ...use, input: {} }))).toEqual([
-      ['begin', 0, 'call', 'toolu_1'],
+      ['begin', 0, 'call'],
       ['call', 0, 'toolu_1', 'put'],
     ]);
   });
@@ -145,7 +149,47 @@ describe('failures inside the stream', () => {
   });
 });
 
-test('what is not known calls nothing but the close of a block', () => {
-  const odd = [null, 7, [], {}, { type: 'content_block_delta' }, { type: 'content_block_start', index: 'x' }];
-  expect(calls(...noise(), ...odd).filter(([name]) => name !== 'close')).toEqual([]);
+test('events of unknown types call nothing', () => {
+  const odd = [
+    null,
+    7,
+    [],
+    {},
+    { type: 'content_block_delta' },
+    { type: 'message_weather', forecast: 'fair' },
+  ];
+  expect(calls(...noise(), ...odd)).toEqual([]);
+});
+
+describe('nothing is lost in silence [P27]', () => {
+  test('a block of a later version is sent back as it came', () => {
+    const block = { type: 'hologram', depth: 3 };
+    expect(calls(start(block))).toEqual([
+      ['begin', 0, 'opaque'],
+      ['seal', 0, block],
+    ]);
+  });
+
+  test('a delta of a later version is named, and so are the sources of a text, which may be dropped', () => {
+    const citation = { type: 'citations_delta', citation: { cited_text: 'x' } };
+    expect(calls(delta({ type: 'hologram_delta', depth: 3 }), delta(citation))).toEqual([
+      ['ignore', 'hologram_delta'],
+      ['ignore', 'citations_delta'],
+    ]);
+    expect(Object.keys(ignored)).toEqual(['citations_delta']);
+  });
+
+  test('a start with content is not ignored', () => {
+    const content = [{ type: 'text', text: 'Hello.' }];
+    expect(calls({ type: 'message_start', message: { content } })).toEqual([
+      ['ignore', 'content of message_start'],
+    ]);
+  });
+
+  test('a response without its start is invalid', () => {
+    const made: unknown[] = [];
+    const out = { fail: (fault: unknown) => made.push(fault) } as unknown as ResponseSink;
+    readEvent(start({ type: 'text', text: '' }), out);
+    expect(made).toEqual([{ kind: 'broken', message: expect.stringContaining('start is missing') }]);
+  });
 });

@@ -23,3 +23,16 @@ export function objectsIn(fields: Fields, name: string): readonly Fields[] {
   const value = fields[name];
   return Array.isArray(value) ? value.filter(isFields) : [];
 }
+
+/** Returns whether two texts are equal, or the same JSON written in different ways. */
+export function isSameJson(left: string, right: string): boolean {
+  return left === right || compact(left) === compact(right);
+}
+
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatEvent } from '../src/chat/event.ts';
+import { chatEvent, chatIgnored } from '../src/chat/event.ts';
 import { callsIn, record, textIn } from './recorder.ts';
 
 type Delta = Record<string, unknown>;
@@ -83,7 +83,7 @@ describe('the end of an answer [P1]', () => {
     expect(record(chatEvent, [chunk({ content: 'Half' }, null, { usage })]).end).toBeUndefined();
   });
 
-  test('a finish reason sent twice is taken once, and what follows it is not added', () => {
+  test('a finish reason sent twice is taken once, and content after it makes the response invalid [P27]', () => {
     const recording = record(chatEvent, [
       chunk({ content: 'All' }),
       chunk({}, 'stop'),
@@ -91,7 +91,7 @@ describe('the end of an answer [P1]', () => {
       '[DONE]',
     ]);
     expect(textIn(recording, 'text')).toBe('All');
-    expect(recording.end).toBe('complete');
+    expect([recording.end, recording.late]).toEqual(['complete', true]);
   });
 });
 
@@ -252,8 +252,8 @@ describe('what a server says in another place [P1]', () => {
   });
 
   test('content of parts that cannot be read makes the answer garbled', () => {
-    expect(record(chatEvent, [chunk({ content: [{ type: 'hologram', depth: 3 }] })]).fault?.kind).toBe(
-      'broken',
+    expect(record(chatEvent, [chunk({ content: [{ type: 'hologram', depth: 3 }] })]).ignored).toContain(
+      'hologram',
     );
   });
 
@@ -296,5 +296,63 @@ describe('what a server says in another place [P1]', () => {
     );
     expect(callsIn(recording)).toEqual([{ id: '', name: 'one', input: '{"n":1}' }]);
     expect(recording.end).toBe('tool_use');
+  });
+});
+
+describe('nothing is lost in silence [P27]', () => {
+  const call = (rest: object) => callChunk({ index: 0, id: 'a', function: { name: 'one' }, ...rest });
+
+  test.each([
+    ['audio', chunk({ audio: { data: 'UklGRg==' } })],
+    ['images', chunk({ images: [{ type: 'image_url' }] })],
+    [
+      'a second choice',
+      {
+        choices: [
+          { index: 0, delta: {} },
+          { index: 1, delta: { content: 'x' } },
+        ],
+      },
+    ],
+    ['a second choice', { choices: [{ index: 1, delta: { content: 'x' } }] }],
+    ['text beside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
+    ['a call of type custom', call({ type: 'custom', custom: { name: 'one', input: 'x' } })],
+    ['tool_calls without a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
+  ])('%s is named and not on the list', (kind, payload) => {
+    expect(record(chatEvent, [payload]).ignored).toContain(kind);
+    expect(Object.hasOwn(chatIgnored, kind)).toBe(false);
+  });
+
+  test('a call that has lost its first chunk, and calls out of order, are named', () => {
+    expect(ended([callChunk({ index: 0, function: { arguments: '{}' } })]).ignored).toContain(
+      'a call without id and name',
+    );
+    const calls = [1, 0].map((index) => callChunk({ index, id: `c${index}`, function: { name: 'one' } }));
+    expect(ended(calls).ignored).toContain('calls out of order');
+  });
+
+  test('an object without choices and usage is left to the check of unknown data', () => {
+    const recording = record(chatEvent, [{ object: 'chat.completion.hologram', data: [1], model: 'm' }]);
+    expect(recording).toEqual({ blocks: [], ignored: [], usage: {} });
+  });
+
+  test.each([
+    ['reasoning', { role: 'assistant', content: 'Hi.', reasoning: 'Other.' }],
+    [
+      'arguments',
+      {
+        role: 'assistant',
+        content: 'Hi.',
+        tool_calls: [{ function: { name: 'one', arguments: '{"n":2}' } }],
+      },
+    ],
+    ['whitespace', { role: 'assistant', content: 'H i.' }],
+  ])('a complete message whose %s differs from the chunks is invalid', (_what, message) => {
+    const chunks = [
+      chunk({ reasoning: 'Hm.' }),
+      chunk({ content: 'Hi.' }),
+      callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{"n":1}' } }),
+    ];
+    expect(record(chatEvent, [...chunks, { choices: [{ index: 0, message }] }]).fault?.kind).toBe('broken');
   });
 });

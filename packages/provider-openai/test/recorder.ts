@@ -15,11 +15,15 @@ export interface RecordedBlock {
 /** What a wire said about one answer. */
 export interface Recording {
   readonly blocks: RecordedBlock[];
+  /** The kinds that the wire dropped. */
+  readonly ignored: string[];
   usage: Partial<Usage>;
   model?: string;
   noted?: StopReason;
   end?: StopReason | 'as noted';
   fault?: Fault;
+  /** True if content arrived after the end, which makes the response invalid. */
+  late?: true;
 }
 
 /** Plays payloads to a wire's `event` and records what it says. */
@@ -27,8 +31,12 @@ export function record(
   event: (payload: unknown, out: ResponseSink) => void,
   payloads: readonly unknown[],
 ): Recording {
-  const recording: Recording = { blocks: [], usage: {} };
+  const recording: Recording = { blocks: [], ignored: [], usage: {} };
   const block = (at: BlockKey, kind: RecordedBlock['kind']): RecordedBlock => {
+    if (recording.end !== undefined) {
+      recording.late = true;
+      return { at, kind, text: '' };
+    }
     const known = recording.blocks.find((one) => one.at === at);
     if (known !== undefined) return known;
     const added: RecordedBlock = { at, kind, text: '' };
@@ -59,7 +67,9 @@ export function record(
       const known = recording.blocks.find((one) => one.at === at);
       if (known !== undefined) known.closed = true;
     },
-    skip() {},
+    ignore(kind) {
+      recording.ignored.push(kind);
+    },
     usage(counts) {
       Object.assign(recording.usage, counts);
     },

@@ -46,7 +46,7 @@ const answers: Readonly<Record<string, ScriptAnswer>> = {
   'a call without arguments': scriptResponse([callBlock('call_1', 'one', '{}')], { usage }),
   'an answer cut at its limit': scriptResponse(['As far as'], { usage, stop: 'max_tokens' }),
   'a filtered answer': scriptResponse(['I will'], { usage, stop: 'refusal' }),
-  'no content': scriptResponse([], { usage }),
+  'no content': scriptResponse([], { usage: { ...usage, outputTokens: 3, reasoningTokens: 0 } }),
 };
 
 const messages = [userMessage('Go.')];

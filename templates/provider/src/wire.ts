@@ -31,7 +31,7 @@ export function yourOwnWire(baseURL: string, apiKey: string): Wire {
         return out.fail({ kind: 'broken', message: 'Your Own sent something that is not JSON.' });
       // `out` is a ResponseSink, one per response. The payload can be any value.
       throw new Error(
-        'src/wire.ts, event: report one payload of the response to `out`; ignore unknown ones.',
+        'src/wire.ts, event: report one payload of the response to `out`; call nothing for unknown ones.',
       );
     },
     fault() {

@@ -14,7 +14,7 @@ import { Assembly } from './response/assembler.ts';
 import { refusal } from './response/error-response.ts';
 import { connectionError, faultError } from './response/fault.ts';
 import { accepts } from './wire/framing.ts';
-import { MalformedPayload } from './wire/payload.ts';
+import { holdsData, MalformedPayload } from './wire/payload.ts';
 import type { RawResponse } from './wire/transport.ts';
 import type { Framer } from './wire/wire.ts';
 
@@ -154,7 +154,7 @@ class HttpExchange {
 
   async #readAnswer(response: RawResponse): Promise<void> {
     const { service, emit } = this.#attempt;
-    const assembly = new Assembly(service.wire.provider, emit);
+    const assembly = new Assembly(service.wire, emit);
     const reading = { framer: service.framing.open(), assembly };
     this.#reading = reading;
     this.#enter('stream');
@@ -217,7 +217,10 @@ class HttpExchange {
         const payload: unknown = list[index];
         if (payload instanceof MalformedPayload)
           return this.#garbled('a message in the stream is not valid JSON');
+        const { reactions } = assembly;
         wire.event(payload, assembly);
+        if (assembly.reactions === reactions && !assembly.hasEnded && holdsData(payload))
+          return this.#garbled(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
       }
     } catch (error) {
       return this.#garbled(AgentError.from(error).message);
@@ -317,6 +320,9 @@ class HttpExchange {
 
   #succeed(): void {
     if (this.#isOver || this.#reading === undefined) return;
+    const { flaw } = this.#reading.assembly;
+    if (flaw !== undefined)
+      return this.#fail(this.#networkError('garbled', `The response is invalid: ${flaw}.`));
     const response = this.#response;
     const rateLimits = response && pickHeaders(this.#attempt.service.wire.rateLimitHeaders, response);
     const { requestId } = this.#requestId();

@@ -19,25 +19,22 @@ export const scriptTesting: ProviderTesting = mockWire<Body>({
     requestId: 'request-1',
     rateLimits: { 'x-limit-requests': '40', 'x-limit-tokens': '90000' },
   },
-  lacks: {},
+  lacks: { 'whole-content': 'The scripted service sends each chunk once and repeats nothing.' },
   begin: ({ model, usage }) => [
     { do: 'model', name: model },
-    { do: 'usage', counts: { ...usage, outputTokens: 1 } },
+    { do: 'usage', counts: { inputTokens: usage.inputTokens } },
   ],
-  // An empty delta sets the position of the block even if another block gets text first.
   open: (at, block) => [
     block.type === 'call'
       ? { do: 'call', at, id: block.id, name: block.name }
-      : { do: block.type, at, delta: '' },
+      : { do: 'begin', at, kind: block.type },
   ],
   delta: (at, text, { type }) => [{ do: type === 'call' ? 'input' : type, at, delta: text }],
   seal: (at, seal) => [{ do: 'seal', at, data: seal }],
   close: (at) => [{ do: 'close', at }],
-  end: ({ usage, stop }) => [
-    { do: 'usage', counts: usage },
-    { do: 'end', stop },
-  ],
-  noise: () => [{ do: 'ping' }, { do: 'dance', at: 0, delta: 'from the future' }, { note: 'no word' }, []],
+  end: ({ usage, stop, model }) => [{ do: 'end', stop, model, counts: usage }],
+  noise: () => [{ do: 'ping' }, { do: 'dance', at: 0 }, { note: 7 }, []],
+  unknown: () => [{ do: 'dance', at: 0, delta: 'from the future' }, { note: 'no word' }, ['text']],
   error: (fault) => ({ body: fault }),
   fail: (fault) => [{ do: 'fail', kind: fault.kind, message: fault.message }],
   read: ({ turns, ...rest }) => ({

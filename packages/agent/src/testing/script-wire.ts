@@ -57,6 +57,7 @@ const reasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>(
 type Teller = (out: ResponseSink, at: BlockKey, payload: Record<string, unknown>) => void;
 
 const tellers: Readonly<Record<string, Teller>> = {
+  begin: (out, at, { kind }) => out.begin(at, kind === 'reasoning' ? kind : 'text'),
   text: (out, at, { delta }) => out.text(at, String(delta)),
   reasoning: (out, at, { delta }) => out.reasoning(at, String(delta)),
   seal: (out, at, { data }) => out.seal(at, data as Json),
@@ -65,7 +66,11 @@ const tellers: Readonly<Record<string, Teller>> = {
   close: (out, at) => out.close(at),
   usage: (out, _, { counts }) => out.usage(counts as Partial<Usage>),
   model: (out, _, { name }) => out.model(String(name)),
-  end: (out, _, { stop }) => out.end(reasons.get(stop) ?? 'unknown'),
+  end(out, _, { stop, model, counts }) {
+    if (typeof model === 'string') out.model(model);
+    if (isObject(counts)) out.usage(counts as Partial<Usage>);
+    out.end(reasons.get(stop) ?? 'unknown');
+  },
   fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: String(message) }),
 };
 

@@ -220,8 +220,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: 'src/provider/exchange.ts',
-    find: 'const assembly = new Assembly(service.wire.provider, emit);',
-    replace: 'const assembly = (service.kept ??= new Assembly(service.wire.provider, emit));',
+    find: 'const assembly = new Assembly(service.wire, emit);',
+    replace: 'const assembly = (service.kept ??= new Assembly(service.wire, emit));',
     why: 'another attempt goes on with what the failed one has said',
     breaks: ['P8'],
     by: 'contract: retries',

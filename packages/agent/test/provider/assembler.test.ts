@@ -3,16 +3,18 @@ import { Assembly } from '../../src/provider/response/assembler.ts';
 import type { ResponseSink } from '../../src/provider/wire/wire.ts';
 import { told } from '../support/assembled.ts';
 
+const plain = { provider: 'plain' };
+
 describe('blocks', () => {
   test('stand in the order of their first mention, however they interleave', () => {
     const { answer } = told((out) => {
       out.text('b', '');
-      out.call(7, 'c1', 'look');
+      out.call(0, 'c1', 'look');
       out.reasoning('r', 'think');
-      out.input(7, '{"a":');
+      out.input(0, '{"a":');
       out.text('b', 'Hel');
       out.reasoning('r', 'ing');
-      out.input(7, '1}');
+      out.input(0, '1}');
       out.text('b', 'lo');
       out.end('tool_use');
     });
@@ -63,37 +65,22 @@ describe('blocks', () => {
     ]);
   });
 
-  test('a block of an unknown kind is no progress [P2]', () => {
-    const assembly = new Assembly('plain');
-    assembly.skip(1);
-    assembly.delta(1, 'a dream');
-    assembly.seal(1, 'sealed');
-    assembly.close(1);
-    expect(assembly.steps).toBe(0);
+  test('a kind on the list of the wire is dropped and is no progress, any other makes the response invalid [P2, P27]', () => {
+    const assembly = new Assembly({ ...plain, ignored: { tune: 'background music' } });
+    assembly.ignore('tune');
+    expect([assembly.steps, assembly.reactions, assembly.fault]).toEqual([0, 1, undefined]);
+    assembly.ignore('song');
+    expect(assembly.fault).toMatchObject({ kind: 'broken', message: expect.stringContaining('"song"') });
+    const other = new Assembly(plain);
+    other.ignore('constructor');
+    expect(other.fault).toMatchObject({ kind: 'broken' });
   });
 
-  test('what is added to a block of an unknown kind is left out, until its key is of one that is known', () => {
-    const { answer } = told((out) => {
-      out.skip(1);
-      out.delta(1, 'a dream');
-      out.seal(1, 'sealed');
-      out.close(1);
-      out.text(0, 'Awake.');
-      out.reasoning(1, 'Hm');
-      out.delta(1, '.');
-      out.end('complete');
-    });
-    expect(answer.parts).toEqual([
-      { type: 'text', text: 'Awake.' },
-      { type: 'reasoning', text: 'Hm.' },
-    ]);
-  });
-
-  test('text after its block was closed begins another block', () => {
+  test('text after a named block was closed begins another block', () => {
     const { answer, events } = told((out) => {
-      out.text(0, 'a');
-      out.close(0);
-      out.text(0, 'b');
+      out.text('t', 'a');
+      out.close('t');
+      out.text('t', 'b');
       out.end('complete');
     });
     expect(answer.text).toBe('ab');
@@ -124,12 +111,12 @@ describe('blocks', () => {
       out.call(1, 'c1', 'look');
       out.reasoning(2, '');
       out.seal(2, 'only');
-      out.seal(3, 'alone');
-      out.close(3);
-      out.seal(3, 'again');
-      out.text(4, 'x');
-      out.seal(4, 'beside');
-      out.text(4, 'y');
+      out.seal('s', 'alone');
+      out.close('s');
+      out.seal('s', 'again');
+      out.text(3, 'x');
+      out.seal(3, 'beside');
+      out.text(3, 'y');
       out.end('tool_use');
     });
     expect(answer.parts).toEqual([
@@ -164,7 +151,7 @@ describe('blocks', () => {
   });
 
   test('a watcher that throws changes nothing', () => {
-    const assembly = new Assembly('plain', () => {
+    const assembly = new Assembly(plain, () => {
       throw new Error('watcher');
     });
     assembly.text(0, 'Hello');
@@ -172,7 +159,7 @@ describe('blocks', () => {
     expect(assembly.answer().text).toBe('Hello');
   });
 
-  test('after the end only usage is taken', () => {
+  test('after the end only usage is taken [P14]', () => {
     const { answer } = told((out) => {
       out.text(0, 'a');
       out.model('plain-1');
@@ -197,7 +184,7 @@ describe('blocks', () => {
 describe('the stop reason', () => {
   const stopOf = (say: (out: ResponseSink) => void) => told(say).answer.stopReason;
 
-  test('is the one given at the end, else the one noted, else unknown [P4]', () => {
+  test('is the one given at the end, else the one noted, else unknown if the service has another word [P4]', () => {
     expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
     expect(
       stopOf((out) => {
@@ -205,17 +192,7 @@ describe('the stop reason', () => {
         out.end();
       }),
     ).toBe('max_tokens');
-    expect(stopOf((out) => out.end())).toBe('unknown');
-  });
-
-  test('a stop for calls that are not there is complete with text and unknown without [P4]', () => {
-    expect(
-      stopOf((out) => {
-        out.text(0, 'Hello');
-        out.end('tool_use');
-      }),
-    ).toBe('complete');
-    expect(stopOf((out) => out.end('tool_use'))).toBe('unknown');
+    expect(stopOf((out) => out.end(undefined, 'later'))).toBe('unknown');
   });
 });
 
@@ -232,7 +209,7 @@ describe('usage', () => {
   });
 
   test('what arrived of a broken answer is reckoned where nothing better was reported', () => {
-    const assembly = new Assembly('plain');
+    const assembly = new Assembly(plain);
     assembly.usage({ inputTokens: 100, outputTokens: 1 });
     assembly.text(0, 'x'.repeat(400));
     expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 100, outputTokens: 100, estimated: true });
@@ -241,10 +218,169 @@ describe('usage', () => {
   });
 
   test('the input of a broken answer is reckoned where the service counts it only at the end', () => {
-    const assembly = new Assembly('plain');
+    const assembly = new Assembly(plain);
     expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 0, outputTokens: 0 });
     assembly.text(0, 'word');
     expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 1000, outputTokens: 1, estimated: true });
+  });
+});
+
+describe('a response is invalid [P4, P27]', () => {
+  test.each<[string, (out: ResponseSink) => void]>([
+    ['if a numbered block starts out of order', (out) => out.text(1, 'x')],
+    [
+      'if a number is skipped',
+      (out) => {
+        out.text(0, 'x');
+        out.text(2, 'y');
+      },
+    ],
+    [
+      'if text follows the end of its numbered block',
+      (out) => {
+        out.text(0, 'x');
+        out.close(0);
+        out.text(0, 'y');
+      },
+    ],
+    [
+      'if a numbered block continues as another kind',
+      (out) => {
+        out.text(0, 'x');
+        out.reasoning(0, 'y');
+      },
+    ],
+    ['if a numbered block ends without a start', (out) => out.close(0)],
+    [
+      'if a block is announced again after its content',
+      (out) => {
+        out.begin('a', 'text');
+        out.text('a', 'x');
+        out.begin('a', 'text');
+      },
+    ],
+    [
+      'if a block is announced again after its end',
+      (out) => {
+        out.begin(0, 'text');
+        out.close(0);
+        out.begin(0, 'text');
+      },
+    ],
+    [
+      'if an announced block does not end',
+      (out) => {
+        out.begin(0, 'text');
+        out.text(0, 'x');
+        out.end('complete');
+      },
+    ],
+    [
+      'if a seal follows the end of its opaque block',
+      (out) => {
+        out.begin(0, 'opaque');
+        out.seal(0, 'x');
+        out.close(0);
+        out.seal(0, 'y');
+      },
+    ],
+    [
+      'if an opaque block continues as text',
+      (out) => {
+        out.begin(0, 'opaque');
+        out.reasoning(0, 'y');
+      },
+    ],
+    ['if arguments have no call', (out) => out.input(0, '{}')],
+    [
+      'if arguments at a name never get a call',
+      (out) => {
+        out.input('c', '{}');
+        out.end('tool_use');
+      },
+    ],
+    [
+      'if two calls have one number',
+      (out) => {
+        out.call(0, 'c1', 'look');
+        out.call(0, 'c2', 'look');
+      },
+    ],
+    [
+      'if arguments follow the end of their call',
+      (out) => {
+        out.call('c', 'c1', 'look');
+        out.close('c');
+        out.input('c', '{}');
+      },
+    ],
+    ['if it ends without a stop reason', (out) => out.end()],
+    ['if it stops for calls that are not there', (out) => out.end('tool_use')],
+    [
+      'if it has text and stops for calls that are not there',
+      (out) => {
+        out.text(0, 'x');
+        out.end('tool_use');
+      },
+    ],
+  ])('%s', (_why, say) => {
+    const assembly = new Assembly(plain);
+    say(assembly);
+    expect(assembly.fault).toMatchObject({ kind: 'broken', message: expect.stringMatching(/invalid/) });
+    expect(assembly.hasEnded).toBe(false);
+  });
+
+  test.each<[string, string | undefined, (out: ResponseSink) => void]>([
+    [
+      'if text follows its end',
+      'after its end',
+      (out) => {
+        out.text(0, 'x');
+        out.end('complete');
+        out.text(0, 'y');
+      },
+    ],
+    [
+      'if a call follows its end',
+      'after its end',
+      (out) => {
+        out.text(0, 'x');
+        out.end('complete');
+        out.call(1, 'c1', 'look');
+      },
+    ],
+    [
+      'if nothing in its blocks can be read',
+      '1 blocks',
+      (out) => {
+        out.begin(0, 'text');
+        out.close(0);
+        out.end('complete');
+      },
+    ],
+    [
+      'if it has many tokens and no content, even if they are counted later',
+      '17 output tokens',
+      (out) => {
+        out.end('complete');
+        out.usage({ inputTokens: 1, outputTokens: 17 });
+      },
+    ],
+    [
+      'but not if a service ends its turn without a word',
+      undefined,
+      (out) => {
+        out.text(0, '');
+        out.usage({ outputTokens: 900, reasoningTokens: 884 });
+        out.end('complete');
+        out.text(0, '');
+      },
+    ],
+  ])('%s', (_why, flaw, say) => {
+    const assembly = new Assembly(plain);
+    say(assembly);
+    if (flaw === undefined) expect(assembly.flaw).toBeUndefined();
+    else expect(assembly.flaw).toContain(flaw);
   });
 });
 
@@ -256,5 +392,5 @@ test.each([
   ['the message of a failure', (out: ResponseSink) => out.fail({ message: 7 as never })],
   ['the name of a call', (out: ResponseSink) => out.call(0, 'c1', undefined as never)],
 ])('%s that is no text is not taken', (_what, say) => {
-  expect(() => say(new Assembly('plain'))).toThrow(TypeError);
+  expect(() => say(new Assembly(plain))).toThrow(TypeError);
 });

@@ -125,9 +125,26 @@ describe('nothing but the end is success [P1]', () => {
     expect(server.at(0).isDestroyed).toBe(true);
   });
 
-  test('payloads nobody knows are passed over', async () => {
-    const noise = 'data: {"future":1}\n\ndata: null\n\ndata: 7\n\ndata: [DONE]\n\n';
+  test('payloads of unknown kinds without data are ignored', async () => {
+    const noise = 'data: {"future":1,"type":"beat","event_id":"e1","list":[]}\n\ndata: null\n\ndata: 7\n\n';
     expect((await rig([streams(noise + textAnswer('Hello') + noise)]).ask()).content).toBe('Hello');
+  });
+
+  test.each(['{"future":"text"}', '{"type":"beat","data":{"deep":1}}', '{"list":["x"]}', 'words'])(
+    'the payload %s of an unknown kind makes the response invalid and is named [P27]',
+    async (payload) => {
+      const error = await rig([streams(`data: ${payload}\n\n${textAnswer('Hello')}`)], noRetry).fails();
+      const message = expect.stringContaining(payload.slice(1, 9));
+      expect(error).toMatchObject({ kind: 'network', code: 'garbled', message, retryable: true });
+    },
+  );
+
+  test.each([
+    ['content after its end', `${textAnswer('Hello')}${frame('text', 0, 'more')}`],
+    ['only empty blocks', `${frame('begin', 0, 'text')}${frame('close', 0)}${frame('end', 'complete')}`],
+  ])('a response with %s is network and retryable [P27]', async (_what, text) => {
+    const error = await rig([streams(text)], noRetry).fails();
+    expect(error).toMatchObject({ kind: 'network', code: 'garbled', retryable: true });
   });
 
   test('a framing of the wire’s own is used, and its failure is a garbled stream', async () => {

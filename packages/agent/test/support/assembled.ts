@@ -6,7 +6,7 @@ import type { ResponseSink } from '../../src/provider/wire/wire.ts';
 /** What comes of what a wire says. */
 export function told(say: (out: ResponseSink) => void): { answer: AssembledResponse; events: AgentEvent[] } {
   const events: AgentEvent[] = [];
-  const assembly = new Assembly('plain', (event) => events.push(event));
+  const assembly = new Assembly({ provider: 'plain' }, (event) => events.push(event));
   say(assembly);
   return { answer: assembly.answer(), events };
 }

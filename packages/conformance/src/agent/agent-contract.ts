@@ -20,6 +20,7 @@ import { fuzzCases } from './laws/fuzz.ts';
 import type { Seeds } from './laws/laws.ts';
 import { lawCases } from './laws/laws.ts';
 import { lifeCases } from './laws/lives.ts';
+import { lossCases } from './laws/losses.ts';
 import { echoCases } from './requests/echoes.ts';
 import { historyCases } from './requests/history.ts';
 import { mediaCases } from './requests/media.ts';
@@ -41,10 +42,12 @@ import type { CaseDefinition, ContractSubject } from './setup/subject.ts';
 
 /** Options of {@link agentContract}. */
 export interface AgentContractOptions {
-  /** Maximum number of unsupported features. More fail the contract. Default 5. */
+  /** Maximum number of unsupported features. More fail the contract. Default 6. */
   readonly maxLacks?: number;
   /** Seeds of the random responses and histories. Default: 100 of each. */
   readonly seeds?: Seeds;
+  /** Receives the counts of the damaged streams, as a line. Default: they are dropped. */
+  readonly print?: (line: string) => void;
 }
 
 /**
@@ -53,7 +56,7 @@ export interface AgentContractOptions {
  * feature as unsupported or the network cannot express the case. The cases need Node.
  */
 export function agentContract(subject: ContractSubject, options: AgentContractOptions = {}): ContractCase[] {
-  const { maxLacks = 5, seeds = {} } = options;
+  const { maxLacks = 6, seeds = {}, print } = options;
   const definitions = [
     ...answerCases,
     ...streamCases,
@@ -88,6 +91,7 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...settingCases,
     ...lawCases(seeds),
     ...fuzzCases(seeds),
+    ...lossCases(seeds, print),
     ...lifeCases(seeds),
   ];
   return [lackCase(subject, maxLacks), ...definitions.map((definition) => bound(definition, subject))];

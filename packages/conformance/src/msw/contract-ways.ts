@@ -70,7 +70,7 @@ export function describeWays(
   describe(`agentContract, ${subject.name}`, () => {
     for (const way of contractWays) {
       describe(way.title, () => {
-        for (const { group, name, off, run } of select(wayCases(subject, way, options), way))
+        for (const { group, name, off, run } of select(wayCases(subject, way, { ...options, print }), way))
           it(`${group}: ${name}`, async (context) => {
             if (off !== undefined) context.skip(off);
             else {

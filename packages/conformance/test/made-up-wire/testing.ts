@@ -22,22 +22,24 @@ export const lanternTesting: ProviderTesting = mockWire<Body>({
   framing: 'ndjson',
   lacks: {
     'native-output': 'The service has no output schemas.',
+    'whole-content': 'The host says each word once.',
     pause: 'The service never pauses a response.',
     'context-full-stop': 'A conversation that is too long is rejected before the response starts.',
   },
   begin: ({ model }) => [['hail', model]],
   open: (at, block) => [
-    block.type === 'call' ? ['errand', at, block.id, block.name] : [words[block.type], at, ''],
+    block.type === 'call' ? ['errand', at, block.id, block.name] : ['lit', at, words[block.type]],
   ],
   delta: (at, text, { type }) => [[words[type], at, text]],
   seal: (at, seal) => [['wax', at, seal]],
   close: (at) => [['shut', at]],
-  end({ stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
+  end({ model, stop, usage: { inputTokens, outputTokens, reasoningTokens, ...cache } }) {
     const { cacheReadTokens: warm = 0, cacheWriteTokens: stored = 0 } = cache;
     const eaten = ['eaten', inputTokens - warm - stored, warm, stored, outputTokens, reasoningTokens];
-    return [eaten, ['bye', errorText(byes, stop) ?? 'vanished']];
+    return [eaten, ['bye', errorText(byes, stop) ?? 'vanished', model]];
   },
-  noise: () => [['beat'], ['hums', 0, 'a tune']],
+  noise: () => [[], ['hums', 0, 'a tune']],
+  unknown: () => [['sings', 0, 'a song']],
   error: (fault) => ({
     body: oops(fault),
     headers: { 'x-lantern-wait': String((fault.retryAfterMs ?? 0) / 100) },

@@ -31,6 +31,7 @@ const lantern = (baseURL: string, pass: string): Wire => ({
     const [word, ...rest] = Array.isArray(payload) ? payload : [];
     if (Object.hasOwn(lines, word)) lines[word]?.(out, ...(rest as never[]));
   },
+  ignored: { hums: 'background music' },
   fault(_status, body, header) {
     const [word, what, message] = JSON.parse(body);
     if (word !== 'oops') throw new Error('These are not the words of a host.');
@@ -69,6 +70,8 @@ export const oopses: ReadonlyMap<string, FaultKind> = new Map([
 
 const lines: Record<string, (out: ResponseSink, ...line: never[]) => void> = {
   hail: (out, engine: string) => out.model(engine),
+  hums: (out) => out.ignore('hums'),
+  lit: (out, slot: number, kind: string) => out.begin(slot, kind === 'musing' ? 'reasoning' : 'text'),
   words: (out, slot: number, text: string) => out.text(slot, text),
   musing: (out, slot: number, text: string) => out.reasoning(slot, text),
   wax: (out, slot: number, seal: string) => out.seal(slot, seal),
@@ -79,6 +82,6 @@ const lines: Record<string, (out: ResponseSink, ...line: never[]) => void> = {
     const input = { inputTokens: fresh + warm + stored, cacheReadTokens: warm, cacheWriteTokens: stored };
     out.usage({ ...input, outputTokens, reasoningTokens: mused });
   },
-  bye: (out, how: string) => out.end(byes.get(how), how),
+  bye: (out, how: string, engine: string) => [out.model(engine), out.end(byes.get(how), how)],
   oops: (out, what: string, why: string) => out.fail({ kind: oopses.get(what) ?? 'invalid', message: why }),
 };

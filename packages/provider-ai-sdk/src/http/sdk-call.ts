@@ -147,7 +147,7 @@ class SdkResponse implements RawResponse {
         const { done, value } = await this.#parts.read();
         if (done || this.#isClosed) return;
         held.push(...reader.read(value));
-        if (this.#body === undefined || !held.every(({ say }) => say === 'model'))
+        if (this.#body === undefined || !held.every(({ say }) => say === 'model' || say === 'ignore'))
           onChunk(chunkOf(held.splice(0)));
         if (value.type === 'raw' && last.has(fieldsOf(value.rawValue)['type'])) this.#body?.end('clean');
       }

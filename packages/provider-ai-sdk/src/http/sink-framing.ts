@@ -21,7 +21,11 @@ export function chunkOf(words: readonly SinkCall[]): Uint8Array {
 /** Reads a response body as sink calls. Its content types are those of model responses that stream. */
 export const sinkFraming: Framing = {
   contentTypes: ['text/event-stream', 'application/vnd.amazon.eventstream'],
-  open: () => ({ push: (chunk) => carried.get(chunk) ?? [], end: () => [] }),
+  // An unknown event is passed on as it is, to be checked for data.
+  open: () => ({
+    push: (chunk) => carried.get(chunk)?.map((word) => (word.say === 'unknown' ? word.event : word)) ?? [],
+    end: () => [],
+  }),
 };
 
 /** Returns true if a body of this type may be a model's response. Servers that send no type are trusted. */

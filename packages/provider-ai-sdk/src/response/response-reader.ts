@@ -4,6 +4,7 @@ import type { SinkCall } from '../values/sink-call.ts';
 import type { AttachmentBlock, AttachmentKind } from './attachments.ts';
 import { Attachments } from './attachments.ts';
 import { streamFault } from './fault.ts';
+import { RawEvents } from './raw-events.ts';
 import { earlyUsage, settledReason, stopOf, stopWord, usageOf } from './stop.ts';
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
@@ -11,13 +12,34 @@ type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<
   { readonly type: Type }
 >;
 
-/** Types of events that belong to a response although they follow its last event. */
+/** Parts of the SDK that may be dropped, with the reasons. */
+export const ignored: Readonly<Record<string, string>> = {
+  ping: 'it keeps the connection alive',
+  'stream-start': 'it repeats warnings about the request',
+  'response-metadata': 'it contains ids and times',
+  'tool-input-end': 'the complete call follows',
+  source: 'a source of a text, which is complete without it',
+  'anthropic.message_start': 'its model and usage are read from the raw event',
+  'after the end': 'a failure or a notice that follows the last event, which completes the response',
+};
+
+/** Types of parts that the SDK makes from the last event of a response, or that may follow it. */
 const afterEnd: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set<LanguageModelV4StreamPart['type']>([
   'text-end',
   'reasoning-end',
+  'tool-input-end',
   'tool-call',
   'raw',
   'finish',
+]);
+
+const content: ReadonlySet<string> = new Set([
+  'text-start',
+  'text-delta',
+  'reasoning-start',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
 ]);
 
 /** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. */
@@ -36,15 +58,19 @@ export class ResponseReader {
   /** The text of each text block and the arguments of each call, joined. */
   readonly #texts: { readonly id: string; text: string }[] = [];
   readonly #inputs: { readonly id: string; text: string }[] = [];
+  /** The reasoning of each block, in the order of their start. */
+  readonly #thoughts: Map<string, string> = new Map();
+  readonly #raws = new RawEvents();
   #model: string | undefined;
   /** The service's stop reason, unconverted. */
   #word: string | undefined;
   /** True after the end of the response; later events are not part of it. */
   #isOver = false;
 
-  /** Converts a part. Unknown parts are skipped. */
+  /** Converts a part. Parts of unknown types, and content after the end, make the response invalid. */
   read(part: LanguageModelV4StreamPart): readonly SinkCall[] {
-    if (this.#isOver && !afterEnd.has(part.type)) return [];
+    if (this.#isOver && content.has(part.type)) return [garbled('content arrived after its end')];
+    if (this.#isOver && !afterEnd.has(part.type)) return [{ say: 'ignore', kind: 'after the end' }];
     switch (part.type) {
       case 'text-start':
       case 'reasoning-start':
@@ -56,22 +82,27 @@ export class ResponseReader {
       case 'reasoning-end':
         return this.#end(part);
       case 'tool-input-start':
-        if (part.providerExecuted === true) return [];
+        if (part.providerExecuted === true) return [{ say: 'ignore', kind: 'a call that the service runs' }];
         return this.#call(part.id, part.toolName);
       case 'tool-input-delta':
         return this.#input(part);
       case 'tool-call':
-        return part.providerExecuted === true ? [] : this.#wholeCall(part);
+        if (part.providerExecuted === true) return [{ say: 'ignore', kind: 'a call that the service runs' }];
+        return this.#wholeCall(part);
       case 'response-metadata':
-        return part.modelId === undefined ? [] : [{ say: 'model', name: part.modelId }];
+        return part.modelId === undefined
+          ? [{ say: 'ignore', kind: part.type }]
+          : [{ say: 'model', name: part.modelId }];
       case 'finish':
         return this.#finish(part);
       case 'error':
         return failure(part.error);
       case 'raw':
         return this.#raw(part.rawValue);
+      case 'custom':
+        return [{ say: 'ignore', kind: part.kind }];
       default:
-        return [];
+        return [{ say: 'ignore', kind: part.type }];
     }
   }
 
@@ -84,6 +115,7 @@ export class ResponseReader {
   #start(part: Part<'text-start' | 'reasoning-start'>): SinkCall[] {
     const kind = kindOf(part);
     const block = this.#open.get(nameOf(kind, part.id)) ?? this.#begin(kind, part.id);
+    if (kind === 'reasoning') this.#thoughts.set(part.id, '');
     return [{ say: kind, at: block.at, delta: '' }, ...this.#attach(block, part)];
   }
 
@@ -94,6 +126,7 @@ export class ResponseReader {
     block.size += part.delta.length;
     const said = kind === 'text' ? this.#texts.findLast(({ id }) => id === part.id) : undefined;
     if (said !== undefined) said.text += part.delta;
+    if (kind === 'reasoning') this.#thoughts.set(part.id, (this.#thoughts.get(part.id) ?? '') + part.delta);
     return [...words, ...this.#attach(block, part)];
   }
 
@@ -147,7 +180,9 @@ export class ResponseReader {
     this.#isOver = this.#word !== undefined;
     if (this.#isOver) return [];
     this.#word = stopWord(event);
-    const words: SinkCall[] = [];
+    const problem = this.#raws.check(event);
+    if (problem !== undefined) return [garbled(problem)];
+    const words: SinkCall[] = this.#raws.isUnknown(event) ? [{ say: 'unknown', event }] : [];
     const model = textIn(fieldsOf(event)['model']);
     if (model !== undefined && this.#model === undefined) words.push({ say: 'model', name: model });
     this.#model ??= model;
@@ -160,9 +195,12 @@ export class ResponseReader {
   #closing(event: unknown): readonly SinkCall[] {
     const whole = closingOutput(event);
     if (whole === undefined) return [];
-    const words: SinkCall[] = [];
+    const words: SinkCall[] = whole.model === undefined ? [] : [{ say: 'model', name: whole.model }];
     const text = this.#texts.map((one) => one.text).join('');
-    if (whole.text !== '' && !isSame(whole.text, text)) {
+    const reasoning = [...this.#thoughts.values()].join('');
+    if (whole.reasoning !== '' && reasoning !== '' && whole.reasoning !== reasoning)
+      return [garbled('the streamed and the complete reasoning differ')];
+    if (whole.text !== '' && whole.text !== text && whole.text !== text.trim()) {
       if (!whole.text.startsWith(text)) return [garbled('the streamed text and the complete text differ')];
       words.push({ say: 'text', at: 'closing text', delta: whole.text.slice(text.length) });
     }
@@ -172,9 +210,13 @@ export class ResponseReader {
       const [said] = at === -1 ? [] : told.splice(at, 1);
       if (said === undefined)
         words.push(...this.#wholeCall({ type: 'tool-call', toolCallId: id, toolName: name, input }));
-      else if (input !== '' && said.text.length <= maxArguments && !isSame(said.text, input))
+      else if (input !== '' && said.text.length <= maxArguments && !isSameJson(said.text, input))
         return [garbled('the streamed and the complete arguments of a call differ')];
     }
+    const order = this.#inputs.map(({ id }) => id);
+    const meant = whole.calls.map(({ id }) => id).filter((id) => order.includes(id));
+    if (meant.join() !== order.filter((id) => meant.includes(id)).join())
+      return [garbled('the streamed and the complete calls differ')];
     return words;
   }
 
@@ -232,7 +274,8 @@ function garbled(why: unknown): SinkCall {
 function failure(error: unknown): SinkCall[] {
   const { name, value, message, cause } = fieldsOf(error);
   const misfit = name === 'AI_TypeValidationError' ? value : fieldsOf(cause)['value'];
-  if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canSkip(misfit)) return [];
+  if ([name, fieldsOf(cause)['name']].includes('AI_TypeValidationError') && canSkip(misfit))
+    return [{ say: 'unknown', event: misfit }];
   if (
     name === 'AI_TypeValidationError' ||
     name === 'AI_JSONParseError' ||
@@ -251,7 +294,10 @@ interface ClosingCall {
 
 /** The content that the last event of the Responses API repeats, and of which the SDK reads only the usage. */
 interface ClosingOutput {
+  readonly model: string | undefined;
   readonly text: string;
+  /** The summaries of reasoning, or its content where there is no summary. */
+  readonly reasoning: string;
   readonly calls: readonly ClosingCall[];
 }
 
@@ -266,12 +312,22 @@ function closingOutput(event: unknown): ClosingOutput | undefined {
     const [id, name, input] = ['call_id', 'name', 'arguments'].map((key) => textIn(item[key]) ?? '');
     return item['type'] === 'function_call' && id && name ? [{ id, name, input: input ?? '' }] : [];
   });
-  return { text: texts.join(''), calls };
+  const thoughts = items.flatMap((item) => (item['type'] === 'reasoning' ? listIn(item['summary']) : []));
+  const reasoning = thoughts.map((part) => textIn(fieldsOf(part)['text']) ?? '').join('');
+  return { model: textIn(fieldsOf(response)['model']), text: texts.join(''), reasoning, calls };
 }
 
-/** Returns true if the texts are equal, ignoring whitespace. */
-function isSame(left: string, right: string): boolean {
-  return left.replace(/\s+/g, '') === right.replace(/\s+/g, '');
+/** Returns whether two texts are equal, or the same JSON written in different ways. */
+function isSameJson(left: string, right: string): boolean {
+  return left === right || compact(left) === compact(right);
+}
+
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 function listIn(value: unknown): readonly unknown[] {
@@ -289,8 +345,8 @@ const known =
 const holders = ['content_block', 'delta', 'item', 'part', 'message', 'response'];
 
 /**
- * Returns true if an event that matches no schema of the SDK can be skipped: its type is unknown, or it has no
- * content. A known type with content that does not match is an error.
+ * Returns true if an event that matches no schema of the SDK is of an unknown type, or has no content. A known type
+ * with content that does not match is an error.
  */
 function canSkip(value: unknown): boolean {
   const event = fieldsOf(value);

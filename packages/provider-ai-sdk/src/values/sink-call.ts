@@ -11,6 +11,9 @@ export type SinkCall =
   | { readonly say: 'usage'; readonly counts: Partial<Usage> }
   | { readonly say: 'model'; readonly name: string }
   | { readonly say: 'end'; readonly reason: StopReason; readonly raw?: string | undefined }
+  | { readonly say: 'ignore'; readonly kind: string }
+  /** An event of the service that the SDK does not know. */
+  | { readonly say: 'unknown'; readonly event: unknown }
   | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
 
 /** Makes the recorded call on a sink. */
@@ -32,6 +35,10 @@ export function utter(word: SinkCall, out: ResponseSink): void {
       return out.model(word.name);
     case 'end':
       return out.end(word.reason, word.raw);
+    case 'ignore':
+      return out.ignore(word.kind);
+    case 'unknown':
+      return undefined;
     case 'fail':
       return out.fail(word);
     default:

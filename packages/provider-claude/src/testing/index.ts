@@ -8,7 +8,7 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 import { error, fail } from './errors.ts';
 import { read } from './read.ts';
 import { refuse } from './rules.ts';
-import { begin, frame, line, noise } from './stream.ts';
+import { begin, frame, line, noise, unknown } from './stream.ts';
 
 /**
  * The server side of the Messages API: writes the responses that the provider reads, and reads and validates its
@@ -33,11 +33,13 @@ export const claudeTesting: ProviderTesting = {
     },
   },
   lacks: {
-    sampling: 'The API has not accepted a temperature since version 2026-10-21.',
+    sampling: 'The API takes no temperature since version 2026-10-21.',
+    'whole-content': 'The API sends each delta once, and no block as a whole.',
   },
   begin,
   line,
   noise,
+  unknown,
   frame,
   error,
   fail,

@@ -142,13 +142,17 @@ function blockAt(answer: ScriptAnswer, at: number): ScriptBlock {
   return block;
 }
 
-/** Returns pings and unknown kinds of events, blocks and deltas. */
+/** Returns pings, and events of unknown types without data. */
 export function noise(): readonly unknown[] {
+  return [{ type: 'ping' }, { type: 'message_weather', degrees: 21, station_id: 'ws_1' }];
+}
+
+/** Returns events, blocks and deltas of unknown types with data. */
+export function unknown(): readonly unknown[] {
   return [
-    { type: 'ping' },
     { type: 'message_weather', forecast: 'fair' },
     { type: 'content_block_start', index: 900, content_block: { type: 'hologram', depth: 3 } },
-    { type: 'content_block_delta', index: 900, delta: { type: 'hologram_delta', depth: 4 } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta', depth: 4 } },
   ];
 }
 

@@ -1,6 +1,9 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isFields, textIn } from '../fields.ts';
+import { isFields, isSameJson, textIn } from '../fields.ts';
+
+/** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer ones are rejected elsewhere. */
+const maxArguments = 1024 * 1024;
 
 interface StreamedToolCall {
   readonly key: string;
@@ -9,6 +12,8 @@ interface StreamedToolCall {
   name: string;
   /** Arguments that arrived before the name. */
   held: string;
+  /** All arguments so far. */
+  input: string;
 }
 
 /**
@@ -29,10 +34,12 @@ export class StreamedCalls {
   /** Processes one entry of `delta.tool_calls`. */
   add(piece: Fields, out: ResponseSink): void {
     const given = isFields(piece['function']) ? piece['function'] : {};
+    const type = textIn(piece, 'type');
+    if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
     const index = typeof piece['index'] === 'number' ? piece['index'] : undefined;
     const id = textIn(piece, 'id');
     const name = textIn(given, 'name');
-    const call = this.#find(index, id, name) ?? this.#begin(index);
+    const call = this.#find(index, id, name) ?? this.#begin(index, out);
     if (call.id === '') call.id = id;
     if (call.name === '' && name !== '') {
       call.name = name;
@@ -41,14 +48,33 @@ export class StreamedCalls {
       call.held = '';
     }
     const input = inputOf(given['arguments']);
+    if (call.input.length <= maxArguments) call.input += input;
     if (call.name === '') call.held += input;
     else tellInput(call, input, out);
   }
 
-  /** Ends the calls. A call without a name is emitted without one, and then rejected. */
+  /** Returns whether these complete calls are the streamed ones. */
+  equals(calls: readonly Fields[]): boolean {
+    return (
+      calls.length === this.#calls.length &&
+      this.#calls.every(({ name, input }, at) => {
+        const given = calls[at]?.['function'];
+        return (
+          !isFields(given) ||
+          (textIn(given, 'name') === name && isSameInput(inputOf(given['arguments']), input))
+        );
+      })
+    );
+  }
+
+  /**
+   * Ends the calls. A call without a name is emitted without one, and then rejected. One without id and name has lost
+   * its first chunk, and makes the response invalid.
+   */
   end(out: ResponseSink): void {
     for (const call of this.#calls) {
       if (call.name !== '') continue;
+      if (call.id === '') out.ignore('a call without id and name');
       out.call(call.key, call.id, '');
       tellInput(call, call.held, out);
     }
@@ -68,8 +94,17 @@ export class StreamedCalls {
     return another ? undefined : found;
   }
 
-  #begin(index: number | undefined): StreamedToolCall {
-    const call: StreamedToolCall = { key: `call:${this.#calls.length}`, index, id: '', name: '', held: '' };
+  #begin(index: number | undefined, out: ResponseSink): StreamedToolCall {
+    if (this.#calls.some((call) => (call.index ?? -1) > (index ?? Number.POSITIVE_INFINITY)))
+      out.ignore('calls out of order');
+    const call: StreamedToolCall = {
+      key: `call:${this.#calls.length}`,
+      index,
+      id: '',
+      name: '',
+      held: '',
+      input: '',
+    };
     this.#calls.push(call);
     return call;
   }
@@ -78,9 +113,13 @@ export class StreamedCalls {
 /** Returns the arguments as JSON text; some servers send them as an object. */
 function inputOf(given: unknown): string {
   if (typeof given === 'string') return given;
-  return isFields(given) ? JSON.stringify(given) : '';
+  return given === undefined || given === null ? '' : JSON.stringify(given);
 }
 
 function tellInput(call: StreamedToolCall, input: string, out: ResponseSink): void {
   if (input !== '') out.input(call.key, input);
+}
+
+function isSameInput(whole: string, streamed: string): boolean {
+  return streamed.length > maxArguments || isSameJson(whole, streamed);
 }

@@ -6,6 +6,16 @@ import { isFields, objectsIn, textIn, withDefaults } from '../fields.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
 
+/** Data of a response that may be dropped, with the reasons. */
+export const chatIgnored: Readonly<Record<string, string>> = {
+  '[DONE]': 'it follows the finish reason, which ends the response',
+  chunk: 'a chunk is read field by field; its other fields describe the response and hold none of it',
+  reference: 'the sources of a text, which is complete without them',
+};
+
+/** Fields of a delta or a message with content that has no place in a response. Each makes the response invalid. */
+const unreadable = ['audio', 'images', 'video'];
+
 /** State of a response while it streams. */
 interface ChatStreamState {
   readonly calls: StreamedCalls;
@@ -13,6 +23,8 @@ interface ChatStreamState {
   text: string;
   reasoning: string;
   named: boolean;
+  /** True once a delta has named the role, which the first one does. */
+  started: boolean;
   refused: boolean;
   /** True after the finish reason, when nothing is added to the response any longer. */
   finished: boolean;
@@ -29,6 +41,7 @@ function answerOf(out: ResponseSink): ChatStreamState {
       text: '',
       reasoning: '',
       named: false,
+      started: false,
       refused: false,
       finished: false,
     };
@@ -43,11 +56,14 @@ function answerOf(out: ResponseSink): ChatStreamState {
  * its last chunk contains.
  */
 export function chatEvent(payload: unknown, out: ResponseSink): void {
-  if (payload === '[DONE]') return;
+  if (payload === '[DONE]') return out.ignore(payload);
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
   if (!isFields(payload)) return;
   if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);
+  // Any other object is unknown.
+  if (!Array.isArray(payload['choices']) && !isFields(payload['usage'])) return;
+  out.ignore('chunk');
   const answer = answerOf(out);
   if (!answer.named && withDefaults(payload, 'model') !== undefined) {
     answer.named = true;
@@ -56,12 +72,14 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (isFields(payload['usage'])) {
     out.usage(usageOf(payload['usage'], { input: 'prompt_tokens', output: 'completion_tokens' }));
   }
-  const [choice] = objectsIn(payload, 'choices');
-  if (choice === undefined || answer.finished) return;
+  const [choice, other] = objectsIn(payload, 'choices');
+  if (choice === undefined) return;
+  if (other !== undefined || Number(choice['index'] ?? 0) !== 0) out.ignore('a second choice');
+  if (textIn(choice, 'text') !== '') out.ignore('text beside a message');
   if (isFields(choice['delta'])) takeDelta(choice['delta'], answer, out);
   if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);
   const reason = withDefaults(choice, 'finish_reason');
-  if (reason === undefined) return;
+  if (reason === undefined || answer.finished) return;
   answer.finished = true;
   answer.calls.end(out);
   out.end(stopOf(reason, answer), reason);
@@ -73,6 +91,11 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
  */
 function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const said = readSaid(delta, out);
+  if (textIn(delta, 'role') !== '') {
+    const isLate = answer.text + answer.reasoning !== '' || answer.calls.size > 0;
+    if (!answer.started && isLate) out.ignore('a start after content');
+    answer.started = true;
+  }
   if (said.reasoning !== '') {
     answer.reasoning += said.reasoning;
     out.reasoning('reasoning', said.reasoning);
@@ -83,7 +106,7 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
     out.close('reasoning');
     out.text('text', said.text);
   }
-  for (const piece of callsIn(delta)) {
+  for (const piece of callsIn(delta, out)) {
     if (answer.calls.size === 0) {
       out.close('reasoning');
       out.close('text');
@@ -98,12 +121,15 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
  */
 function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
   const { text, reasoning, refused } = readSaid(message, out);
-  const calls = callsIn(message);
-  const isSame = bare(text) === bare(answer.text);
+  const calls = callsIn(message, out);
+  // Some servers trim the complete text.
+  const isSame = text === answer.text || text === answer.text.trim();
   const rest = isSame || !text.startsWith(answer.text) ? '' : text.slice(answer.text.length);
   const areSame = calls.length === answer.calls.size;
   const isGarbled =
-    (text !== '' && !isSame && rest === '') || (calls.length > 0 && !areSame && answer.calls.size > 0);
+    (text !== '' && !isSame && rest === '') ||
+    (reasoning !== '' && answer.reasoning !== '' && reasoning !== answer.reasoning) ||
+    (calls.length > 0 && answer.calls.size > 0 && !answer.calls.equals(calls));
   if (isGarbled) return fail(out, 'the streamed and the complete message differ');
   takeDelta(
     {
@@ -117,7 +143,9 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
 }
 
 /** Returns the calls of a delta, including the single `function_call` of the older API. */
-function callsIn(delta: Fields): readonly Fields[] {
+function callsIn(delta: Fields, out: ResponseSink): readonly Fields[] {
+  const { tool_calls: calls } = delta;
+  if (isFields(calls) && Object.keys(calls).length > 0) out.ignore('tool_calls without a list');
   const given = delta['function_call'];
   const legacy = isFields(given) ? [{ index: 0, function: given }] : [];
   return [...objectsIn(delta, 'tool_calls'), ...legacy];
@@ -136,10 +164,6 @@ function stopOf(reason: string, answer: ChatStreamState): StopReason {
 
 /** Finish reasons of complete responses; `function_call` is from the API before `tool_calls`. */
 const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
-
-function bare(text: string): string {
-  return text.replace(/\s+/g, '');
-}
 
 function failWith(error: unknown, out: ResponseSink): void {
   const { kind, message, retryAfterMs } = streamFault(errorObject(error));
@@ -162,10 +186,12 @@ function readSaid(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers send reasoning in one of these fields, or in both with the same text.
   const reasoning = withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning');
   const said: MessageText = { text: '', reasoning, refused: false };
+  const lost = unreadable.find((name) => from[name] !== undefined && from[name] !== null);
+  if (lost !== undefined) out.ignore(lost);
   const { content } = from;
   if (typeof content === 'string') said.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
-  else if (isFields(content)) takePart(content, said, out);
+  else if (content !== undefined && content !== null) takePart(content, said, out);
   const refusal = withDefaults(from, 'refusal');
   if (refusal !== undefined) takeRefusal(refusal, said);
   return said;
@@ -178,13 +204,12 @@ function fail(out: ResponseSink, why: string): void {
 
 function takePart(part: unknown, said: MessageText, out: ResponseSink): void {
   if (typeof part === 'string') said.text += part;
-  else if (!isFields(part)) return;
+  else if (!isFields(part)) fail(out, 'a part of it is not an object');
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
-  else if (part['type'] === 'thinking') said.reasoning += thinkingIn(part['thinking']);
+  else if (part['type'] === 'thinking') takeThinking(part['thinking'], said, out);
   else if (typeof part['text'] === 'string') said.text += part['text'];
-  // Mistral sends its sources in parts of this type, next to the text.
-  else if (part['type'] !== 'reference')
-    fail(out, `it contains a part of type ${JSON.stringify(part['type'])}, which is not supported`);
+  // Mistral sends its sources in parts of the type `reference`, next to the text.
+  else out.ignore(String(part['type']));
 }
 
 function takeRefusal(text: string, said: MessageText): void {
@@ -192,9 +217,8 @@ function takeRefusal(text: string, said: MessageText): void {
   said.text += text;
 }
 
-function thinkingIn(thinking: unknown): string {
-  if (typeof thinking === 'string') return thinking;
-  return Array.isArray(thinking)
-    ? thinking.map((part) => (isFields(part) ? textIn(part, 'text') : '')).join('')
-    : '';
+function takeThinking(thinking: unknown, said: MessageText, out: ResponseSink): void {
+  const thought: MessageText = { text: '', reasoning: '', refused: false };
+  for (const part of Array.isArray(thinking) ? thinking : [thinking]) takePart(part, thought, out);
+  said.reasoning += thought.text;
 }

@@ -12,7 +12,7 @@ import { refusedFile } from '../media.ts';
 import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
-import { chatEvent } from './event.ts';
+import { chatEvent, chatIgnored } from './event.ts';
 import { chatTurn } from './turn.ts';
 
 /** Creates the wire of Chat Completions, for OpenAI and compatible servers. */
@@ -29,6 +29,7 @@ export function chatWire(address: OpenAIAddress, model: string): Wire {
     }),
     turn: chatTurn,
     event: chatEvent,
+    ignored: chatIgnored,
     fault: faultOf,
     // The formats that other servers accept are unknown.
     ...(address.official && { refuses: refusedFile }),

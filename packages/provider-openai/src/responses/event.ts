@@ -1,16 +1,23 @@
 import type { Json, StopReason } from '@cobbler/agent';
-import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
+import type { ResponseSink } from '@cobbler/agent/provider';
 import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
 import { isFields, objectsIn, textIn } from '../fields.ts';
 import { usageOf } from '../usage.ts';
+import { responsesIgnored } from './ignored.ts';
 import type { ItemKind, OutputItem } from './items.ts';
-import { Items, whole } from './items.ts';
+import { add, broken, Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
 /** State of a response while it streams. */
 interface ResponsesStreamState {
   readonly items: Items;
+  /** The highest number of an event so far. */
+  last: number;
+  /** True if numbers are missing: then each item must be repeated as a whole. */
+  hasGap: boolean;
+  /** The indexes of items of unknown types. */
+  readonly unknown: Set<number>;
   /** The content of numbered events, to detect repeated ones. */
   readonly events: Map<number, unknown>;
   called: boolean;
@@ -26,39 +33,66 @@ const answers: WeakMap<ResponseSink, ResponsesStreamState> = new WeakMap();
 function answerOf(out: ResponseSink): ResponsesStreamState {
   let answer = answers.get(out);
   if (answer === undefined) {
-    answer = { items: new Items(), events: new Map(), called: false, refused: false, thought: false };
+    answer = {
+      items: new Items(),
+      last: 0,
+      hasGap: false,
+      unknown: new Set(),
+      events: new Map(),
+      called: false,
+      refused: false,
+      thought: false,
+    };
     answers.set(out, answer);
   }
   return answer;
 }
 
 /**
- * Reads one server-sent event of the Responses API. Events without new content (`in_progress`, `content_part.added`)
- * and unknown events are skipped.
+ * Reads one server-sent event of the Responses API. An event of an unknown type is dropped if it is about an item,
+ * because the last event repeats all items; otherwise it makes no calls.
  */
 export function responsesEvent(payload: unknown, out: ResponseSink): void {
   // Compatible servers end with the `[DONE]` of the older API; any other text is not part of this protocol.
-  if (payload === '[DONE]') return;
+  if (payload === '[DONE]') return out.ignore(payload);
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
   if (!isFields(payload) || isRepeated(payload, out)) return;
-  const handle = handlers.get(String(payload['type']));
+  const type = String(payload['type']);
+  const handle = handlers.get(type);
   if (handle !== undefined) handle(payload, out);
+  else if (Object.hasOwn(responsesIgnored, type)) out.ignore(type);
   else if (payload['type'] === undefined && payload['error'] !== undefined) failWith(payload['error'], out);
+  else if (type.startsWith('response.')) dropUnknown(payload, out);
+}
+
+/** Drops an event about an item that the last event must repeat. */
+function dropUnknown({ output_index: index }: EventPayload, out: ResponseSink): void {
+  if (typeof index !== 'number') return;
+  answerOf(out).unknown.add(index);
+  out.ignore('item');
 }
 
 /**
  * Returns true for a repeated event. Gateways that reconnect may send events twice. Servers that do not number events
- * send 0 or no number.
+ * send 0 or no number. An event that arrives after one with a higher number makes the response invalid.
  */
 function isRepeated(
   { sequence_number: number, delta: piece, type }: EventPayload,
   out: ResponseSink,
 ): boolean {
   if (typeof number !== 'number' || number <= 0) return false;
-  const { events } = answerOf(out);
+  const answer = answerOf(out);
+  const { events, last } = answer;
   const said = typeof piece === 'string' ? piece : type;
-  if (events.has(number) && events.get(number) === said) return true;
+  const isKnown = events.has(number);
+  if (isKnown && events.get(number) === said) {
+    out.ignore('repetition');
+    return true;
+  }
+  if (number < last && !isKnown) broken(out, `its event ${number} arrived after its event ${last}`);
+  if (number > last + 1) answer.hasGap = true;
+  answer.last = Math.max(last, number);
   events.set(number, said);
   return false;
 }
@@ -67,7 +101,8 @@ type PayloadHandler = (payload: EventPayload, out: ResponseSink) => void;
 
 const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.created': ({ response }, out) => {
-    if (isFields(response) && typeof response['model'] === 'string') out.model(response['model']);
+    out.ignore('response.created');
+    tellModel(response, out);
   },
   'response.output_item.added': (payload, out) => open(payload, out),
   'response.output_item.done': (payload, out) => finish(payload, out),
@@ -81,10 +116,11 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
     answerOf(out).refused = true;
     part(payload, out, 'text', 'refusal');
   },
-  'response.reasoning_summary_text.delta': (payload, out) => delta(payload, out, 'reasoning'),
-  'response.reasoning_text.delta': (payload, out) => delta(payload, out, 'reasoning'),
+  'response.reasoning_summary_text.delta': (payload, out) => think(payload, out, 'summary'),
+  'response.reasoning_text.delta': (payload, out) => think(payload, out, 'content'),
   'response.reasoning_summary_part.added': (payload, out) => {
-    if (Number(payload['summary_index']) > 0) delta({ ...payload, delta: '\n\n' }, out, 'reasoning');
+    out.ignore('response.reasoning_summary_part.added');
+    if (Number(payload['summary_index']) > 0) think({ ...payload, delta: '\n\n' }, out, 'summary');
   },
   'response.function_call_arguments.delta': (payload, out) => delta(payload, out, 'input'),
   'response.function_call_arguments.done': (payload, out) => part(payload, out, 'input', 'arguments'),
@@ -124,12 +160,15 @@ function failWith(error: unknown, out: ResponseSink): void {
   out.fail({ kind, message, retryAfterMs });
 }
 
-/** Returns the index of an item in the output, or its id for a server that omits the index. */
-function keyOf(payload: EventPayload): BlockKey {
+/**
+ * Returns the index of an item in the output, or its id for a server that omits the index. It is a name and no
+ * position, because some servers give several items the same index.
+ */
+function keyOf(payload: EventPayload): string {
   const { output_index: index, item_id: id, item } = payload;
-  if (typeof index === 'number') return index;
+  if (typeof index === 'number') return String(index);
   if (typeof id === 'string') return id;
-  return isFields(item) && typeof item['id'] === 'string' ? item['id'] : 0;
+  return isFields(item) && typeof item['id'] === 'string' ? item['id'] : '0';
 }
 
 const types = { text: 'message', reasoning: 'reasoning', input: 'function_call' } as const;
@@ -140,17 +179,25 @@ function itemAt(payload: EventPayload, out: ResponseSink, kind: ItemKind): Outpu
 
 function delta(payload: EventPayload, out: ResponseSink, kind: ItemKind): void {
   const text = payload['delta'];
-  if (typeof text !== 'string' || text === '') return;
+  if (typeof text !== 'string') return;
+  if (text === '') return out.ignore('repetition');
   const item = itemAt(payload, out, kind);
+  if (item.isDone) return broken(out, 'an item continued after its end');
   answerOf(out).items.piece(item, kind, text, payload['content_index'] ?? 0);
   out[kind](item.key, text);
+}
+
+function think(payload: EventPayload, out: ResponseSink, of: 'summary' | 'content'): void {
+  const { thought } = itemAt(payload, out, 'reasoning');
+  thought[of] += textIn(payload, 'delta');
+  delta(payload, out, 'reasoning');
 }
 
 /** Completes a part. */
 function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
-  if (item.isDone || text === '') return;
+  if (item.isDone || text === '') return out.ignore('repetition');
   const from = (payload['content_index'] ?? 0) === item.part ? item.partFrom : item.said.length;
   whole(item, kind, text, out, from);
 }
@@ -172,21 +219,24 @@ function open(payload: EventPayload, out: ResponseSink): void {
     answerOf(out).thought = true;
     out.reasoning(itemOf(payload, item, out).key, '');
   } else if (item['type'] === 'function_call') announce(item, itemOf(payload, item, out), out);
+  else dropUnknown(payload, out);
 }
 
-/** Stores the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
-function keepHead(item: EventPayload, at: BlockKey, out: ResponseSink): void {
+/** Returns the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
+function headOf(item: EventPayload, out: ResponseSink): ReturnType<typeof messageHead> {
   const head = messageHead(item);
-  if (head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought)) {
-    out.seal(`${at}:head`, { ...head });
-  }
+  return head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought) ? head : undefined;
 }
 
 /** Emits the data that precedes the content of an item, once. */
 function announce(item: EventPayload, known: OutputItem, out: ResponseSink): void {
-  if (known.isAnnounced) return;
+  if (known.isAnnounced) return out.ignore('repetition');
   known.isAnnounced = true;
-  if (item['type'] === 'message') return keepHead(item, known.key, out);
+  if (item['type'] === 'message') {
+    const head = headOf(item, out);
+    if (head !== undefined) out.seal(`${known.key}:head`, { ...head });
+    return;
+  }
   answerOf(out).called = true;
   out.call(known.key, textIn(item, 'call_id'), textIn(item, 'name'));
   if (typeof item['id'] === 'string') out.seal(known.key, { id: item['id'] });
@@ -206,10 +256,13 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
     case 'message':
       // A head after its text would belong to the next text.
       if (known.said === '') announce(item, known, out);
+      else if (!known.isAnnounced && headOf(item, out) !== undefined)
+        broken(out, 'the start of a message is missing');
       whole(known, 'text', contentText(item, out), out);
       return out.close(key);
     case 'reasoning':
-      whole(known, 'reasoning', summaryText(item), out);
+      answerOf(out).thought = true;
+      settleThought(known, item, out);
       if (canReturn(item) && !wasDone) out.seal(key, returned(item));
       return out.close(key);
     case 'function_call':
@@ -218,19 +271,62 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
       return out.close(key);
     default:
       // The guide requires every item of the output to be sent back, including unknown ones.
-      if (typeof item['type'] === 'string' && !wasDone) out.seal(key, returned(item));
+      if (typeof item['type'] !== 'string') out.ignore('an item without a type');
+      else if (!wasDone) out.seal(key, returned(item));
+      else out.ignore('repetition');
   }
+}
+
+/** Compares reasoning with its chunks, or shows it if there were none. */
+function settleThought(known: OutputItem, item: EventPayload, out: ResponseSink): void {
+  const summary = textsIn(item, 'summary', '\n\n', out);
+  const content = textsIn(item, 'content', '', out);
+  const { thought } = known;
+  if (known.said === '') return whole(known, 'reasoning', summary === '' ? content : summary, out);
+  for (const [of, text] of Object.entries({ summary, content })) {
+    const said = of === 'summary' ? thought.summary : thought.content;
+    if (said !== '' && text !== '') add(known, 'reasoning', said, text, out);
+  }
+  Object.assign(thought, { summary, content });
 }
 
 /** Ends the response. Its last event repeats the items; missing ones are added. */
 function close(response: EventPayload, out: ResponseSink): void {
-  const { items } = answerOf(out);
-  for (const [index, item] of objectsIn(response, 'output').entries()) {
+  const answer = answerOf(out);
+  const output = objectsIn(response, 'output');
+  const streamed = answer.items.all;
+  const matched = output.map((item, index) => {
     const type = textIn(item, 'type');
-    if (type === 'reasoning') answerOf(out).thought = true;
-    settle(item, items.match(index, type, textIn(item, 'id')), out);
-  }
+    if (type === 'reasoning') answer.thought = true;
+    const known = answer.items.match(index, type, textIn(item, 'id'));
+    settle(item, known, out);
+    return known;
+  });
+  if (areMoved(streamed, matched)) broken(out, 'the streamed and the complete items differ');
+  if (answer.hasGap && streamed.some((item) => !item.isDone)) broken(out, 'some of its events are missing');
+  const lost = [...answer.unknown].find((index) => index >= output.length);
+  if (lost !== undefined) out.ignore(`an item of an unknown type at ${lost}`);
+  tellModel(response, out);
   tellUsage(response, out);
+}
+
+/**
+ * Returns true if the streamed items are not those of the last event, in its order. Servers that give their items
+ * other indexes may move them among items of other types.
+ */
+function areMoved(streamed: readonly OutputItem[], matched: readonly OutputItem[]): boolean {
+  const known = new Set(streamed);
+  const differ = (left: readonly OutputItem[], right: readonly OutputItem[]) =>
+    left.some((item, at) => item !== right[at]);
+  const listed = matched.filter((item) => known.has(item));
+  const hasIndexes = matched.every((item, at) => !known.has(item) || item.key === String(at));
+  const repeated = streamed.filter(({ isMatched }) => isMatched);
+  if (hasIndexes && differ(repeated, listed)) return true;
+  return Object.values(types).some((type) => {
+    const all = streamed.filter((item) => item.type === type && (item.isMatched || item.said !== ''));
+    const whole = listed.filter((item) => item.type === type);
+    return whole.length > 0 && differ(all, whole);
+  });
 }
 
 /**
@@ -258,16 +354,27 @@ function contentText(item: EventPayload, out: ResponseSink): string {
   let text = '';
   for (const part of objectsIn(item, 'content')) {
     if (part['type'] === 'refusal') answerOf(out).refused = true;
-    text += textIn(part, part['type'] === 'refusal' ? 'refusal' : 'text');
+    text += textOf(part, part['type'] === 'refusal' ? 'refusal' : 'text', out);
   }
   return text;
 }
 
-function summaryText(item: EventPayload): string {
-  const summary = objectsIn(item, 'summary');
-  return (summary.length > 0 ? summary : objectsIn(item, 'content'))
-    .map((part) => textIn(part, 'text'))
-    .join('\n\n');
+/** Returns the text of a part. A part without text is of an unknown kind. */
+function textOf(part: Fields, field: string, out: ResponseSink): string {
+  const text = part[field];
+  if (typeof text === 'string') return text;
+  out.ignore(`a part of type ${String(part['type'])}`);
+  return '';
+}
+
+function textsIn(item: EventPayload, name: string, between: string, out: ResponseSink): string {
+  return objectsIn(item, name)
+    .map((part) => textOf(part, 'text', out))
+    .join(between);
+}
+
+function tellModel(response: unknown, out: ResponseSink): void {
+  if (isFields(response) && typeof response['model'] === 'string') out.model(response['model']);
 }
 
 function tellUsage(response: unknown, out: ResponseSink): void {

@@ -1,4 +1,5 @@
 import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
+import { isSameJson } from '../fields.ts';
 
 export type ItemKind = 'text' | 'reasoning' | 'input';
 
@@ -14,6 +15,8 @@ export interface OutputItem {
   readonly type: string;
   /** The text, the reasoning or the arguments so far. */
   said: string;
+  /** For reasoning: the summary and the content so far, which `said` contains both. */
+  readonly thought: { summary: string; content: string };
   /** The part of the latest chunk, and where that part starts. */
   part: unknown;
   partFrom: number;
@@ -52,20 +55,27 @@ export class Items {
 
   /** Returns the item that an entry of the last event repeats. Servers change its id, omit its index or move it. */
   match(index: number, type: string, id: string): OutputItem {
+    const key = String(index);
     const all = this.#all.filter((item) => !item.isMatched);
     const alike = all.filter((item) => item.type === type);
     const item =
       (id === '' ? undefined : all.find((one) => one.id === id && one.type === type)) ??
-      alike.find(({ key }) => key === index) ??
+      alike.find((one) => one.key === key) ??
       alike[0] ??
-      this.at(this.#byKey.has(index) ? `closing:${index}` : index, type, id);
+      this.at(this.#byKey.has(key) ? `closing:${key}` : key, type, id);
     item.isMatched = true;
     return item;
+  }
+
+  /** The items so far, in the order of their start. */
+  get all(): readonly OutputItem[] {
+    return [...this.#all];
   }
 
   #begin(key: BlockKey, type: string, id: string): OutputItem {
     const fresh = {
       said: '',
+      thought: { summary: '', content: '' },
       part: undefined,
       partFrom: 0,
       isAnnounced: false,
@@ -90,7 +100,15 @@ export class Items {
 /** Compares a complete part or item with its chunks, and emits the missing rest. */
 export function whole(item: OutputItem, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
   const said = from === 0 ? item.said : item.said.slice(from);
-  if (text === '' || text === said) return;
+  if (text === '') return out.ignore('repetition');
+  add(item, kind, said, text, out);
+}
+
+/** Compares a complete text with what has arrived of it, and emits the missing rest. */
+export function add(item: OutputItem, kind: ItemKind, said: string, text: string, out: ResponseSink): void {
+  out.ignore('repetition');
+  // Some servers trim the complete text.
+  if (text === said || text === said.trim()) return;
   if (text.startsWith(said)) {
     const rest = text.slice(said.length);
     item.said += rest;
@@ -98,15 +116,12 @@ export function whole(item: OutputItem, kind: ItemKind, text: string, out: Respo
     return;
   }
   const isCut = kind === 'input' && item.said.length > maxArguments;
-  // Reasoning is not part of the response text; it is shown as streamed, and stored as in the complete item.
-  if (kind === 'reasoning' || isCut || bare(text) === bare(said)) return;
-  const what = kind === 'input' ? 'arguments' : 'text';
-  out.fail({
-    kind: 'broken',
-    message: `The response cannot be parsed: the streamed and the complete ${what} of an item differ.`,
-  });
+  if (isCut || (kind === 'input' && isSameJson(text, said))) return;
+  const what = kind === 'input' ? 'arguments' : kind;
+  broken(out, `the streamed and the complete ${what} of an item differ`);
 }
 
-function bare(text: string): string {
-  return text.replace(/\s+/g, '');
+/** Reports a response that cannot be trusted. */
+export function broken(out: ResponseSink, why: string): void {
+  out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
 }

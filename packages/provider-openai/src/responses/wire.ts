@@ -11,6 +11,7 @@ import { providerName, reasons } from '../models.ts';
 import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
 import { canBeStrict } from '../strict.ts';
 import { responsesEvent } from './event.ts';
+import { responsesIgnored } from './ignored.ts';
 import { responsesTurn } from './turn.ts';
 
 /** Reasoning settings of a request. */
@@ -37,6 +38,7 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
     }),
     turn: (turn) => responsesTurn(turn, thinks),
     event: responsesEvent,
+    ignored: responsesIgnored,
     fault: faultOf,
     // The formats that other servers accept are unknown.
     ...(address.official && { refuses: refusedFile }),

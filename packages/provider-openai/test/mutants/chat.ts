@@ -199,4 +199,28 @@ export const chatMutants: readonly Mutant[] = [
     breaks: ['S0.4'],
     by: 'openai chat: config',
   },
+  {
+    file: 'src/chat/calls.ts',
+    find: "if (call.id === '') out.ignore('a call without id and name');",
+    replace: '',
+    why: 'Chat Completions: a call whose first chunk was lost is an unnamed call',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: 'src/chat/event.ts',
+    find: '  if (choice === undefined) return;\n',
+    replace: '  if (choice === undefined || answer.finished) return;\n',
+    why: 'Chat Completions: content after the finish reason is dropped in silence',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
+  {
+    file: 'src/chat/event.ts',
+    find: "const unreadable = ['audio', 'images', 'video'];",
+    replace: 'const unreadable: string[] = [];',
+    why: 'Chat Completions: spoken answers are dropped in silence',
+    breaks: ['P27'],
+    by: 'openai chat: losses',
+  },
 ];

@@ -6,7 +6,7 @@ export const yourOwnTesting: ProviderTesting = mockWire({
   provider: 'your-own',
   framing: 'sse', // The same as in the wire.
   // Features that the service lacks, each with the reason, such as: sampling: 'It has no temperature.' See the names
-  // of `UnsupportedFeature` before the first run. Each entry skips cases; at most five are allowed.
+  // of `UnsupportedFeature` before the first run. Each entry skips cases; at most six are allowed.
   lacks: {},
   read() {
     // Argument: the body of a request, of the type `Body` in `mockWire<Body>({ … })`.
@@ -36,7 +36,10 @@ export const yourOwnTesting: ProviderTesting = mockWire({
       'src/testing/index.ts, end: return the payloads with the usage, the stop reason and the end.',
     );
   },
-  noise: () => [{ kind: 'of-a-later-version' }],
+  // Payloads that the wire must ignore: keep-alives, and unknown kinds without data.
+  noise: () => [{ type: 'of-a-later-version' }],
+  // Payloads of unknown kinds with data, which make a response invalid.
+  unknown: () => [{ type: 'of-a-later-version', content: 'from the future' }],
   error() {
     // Argument: the fault. If failures in the middle of a response have another format, add fail(fault).
     throw new Error(

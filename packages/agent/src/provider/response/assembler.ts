@@ -3,13 +3,16 @@ import type { Json } from '../../values/json.ts';
 import type { AssistantPart } from '../../values/message.ts';
 import type { Usage } from '../../values/usage.ts';
 import { CallNames } from '../wire/call-names.ts';
-import type { BlockKey, Fault, FaultKind, ResponseSink } from '../wire/wire.ts';
+import type { BlockKey, Fault, FaultKind, ResponseSink, Wire } from '../wire/wire.ts';
 import type { BlockKind } from './block.ts';
 import { ResponseBlock } from './block.ts';
 import { TokenCounts } from './usage-count.ts';
 
 /** Maximum number of UTF-16 code units in one response: 64 Mi. */
 const maxAnswerSize = 64 * 1024 * 1024;
+
+/** Maximum number of output tokens of a response without content: services count marks that they do not send. */
+const maxSilentTokens = 16;
 
 /** A failure that the service reported inside its stream. */
 export interface StreamFault {
@@ -41,27 +44,22 @@ const notReleased: Readonly<Record<StopReason, string | undefined>> = {
   unknown: 'The answer stopped for an unknown reason before the call was complete.',
 };
 
-const repeated: StreamFault = {
-  kind: 'broken',
-  message: 'The response is invalid: a block was sent a second time.',
-};
-
 /**
  * Builds one response from the calls of a wire, and emits its parts as they arrive.
  *
  * A1. Blocks are in the order of their first mention; they may interleave.
  * A2. Each block is emitted as a whole exactly once: when it is closed, or else at the end of the response.
- * A3. After the end only usage is accepted.
+ * A3. After the end only usage is accepted; content after it makes the response invalid.
  * A4. The first failure reported before the end counts.
+ * A5. Numbered blocks start in order, keep their kind and get nothing after they are closed.
  */
 export class Assembly implements ResponseSink {
   readonly #provider: string;
   readonly #blocks: ResponseBlock[] = [];
+  readonly #ignored: Readonly<Record<string, string>>;
   readonly #byKey = new Map<BlockKey, ResponseBlock>();
-  /** Blocks that were complete when another one started at the same key. */
-  readonly #earlier = new Map<BlockKey, ResponseBlock>();
-  /** Keys of blocks of kinds that the wire does not know. */
-  readonly #skipped = new Set<BlockKey>();
+  /** The number that the next numbered block must have. */
+  #next = 0;
   readonly #names = new CallNames();
   readonly #usage = new TokenCounts();
   #emit: ((event: AgentEvent) => void) | undefined;
@@ -69,6 +67,7 @@ export class Assembly implements ResponseSink {
   #lastKey: BlockKey | undefined;
   #last: ResponseBlock | undefined;
   #steps = 0;
+  #drops = 0;
   #size = 0;
   #model: string | undefined;
   #noted: StopReason | undefined;
@@ -76,9 +75,14 @@ export class Assembly implements ResponseSink {
   #fault: StreamFault | undefined;
   /** True after the end or a failure: only usage is accepted. */
   #over = false;
+  #isLate = false;
 
-  constructor(provider: string, emit?: (event: AgentEvent) => void) {
+  constructor(
+    { provider, ignored = {} }: Pick<Wire, 'provider' | 'ignored'>,
+    emit?: (event: AgentEvent) => void,
+  ) {
     this.#provider = provider;
+    this.#ignored = ignored;
     this.#emit = emit;
   }
 
@@ -87,8 +91,25 @@ export class Assembly implements ResponseSink {
     return this.#steps;
   }
 
+  /** Number of calls by the wire, including those that drop something; an unchanged value means a payload without calls. */
+  get reactions(): number {
+    return this.#steps + this.#drops;
+  }
+
   get fault(): StreamFault | undefined {
     return this.#fault;
+  }
+
+  /** Reason why a response that has ended is not complete. */
+  get flaw(): string | undefined {
+    if (this.#isLate) return 'content arrived after its end';
+    const { outputTokens, reasoningTokens = 0 } = this.#usage.total();
+    if (this.#ended !== 'complete' || this.#isReadable()) return undefined;
+    // A service may end its turn without a word, which costs a few tokens.
+    const announced = this.#blocks.filter(({ mustClose }) => mustClose).length;
+    return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
+      ? `nothing in it can be read, although it has ${announced} blocks and ${outputTokens} output tokens`
+      : undefined;
   }
 
   get hasEnded(): boolean {
@@ -105,12 +126,13 @@ export class Assembly implements ResponseSink {
     this.#emit = undefined;
   }
 
-  begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call', id = ''): void {
+  begin(at: BlockKey, kind: BlockKind): void {
+    if (!this.#takesContent()) return;
     const known = this.#byKey.get(at);
-    if (this.#over || known === undefined || known.kind !== kind) return;
-    if (kind === 'call' && id !== '' && known.id !== '' && known.id !== id) return;
-    if (known.closed ? kind === 'call' && id !== '' : known.text !== '') this.#break(repeated);
-    else if (known.closed) this.#earlier.set(at, known);
+    if (known !== undefined && (known.closed || known.kind !== kind || known.text !== ''))
+      return this.#invalid(`block ${at} was sent a second time`);
+    const block = this.#open(at, kind);
+    if (block !== undefined) block.mustClose = true;
   }
 
   text(at: BlockKey, delta: string): void {
@@ -119,7 +141,7 @@ export class Assembly implements ResponseSink {
     // Most deltas continue the block of the previous one.
     const last = at === this.#lastKey ? this.#last : undefined;
     const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
-    if (delta === '') return;
+    if (delta === '' || block === undefined) return;
     block.text += delta;
     if (this.#emit !== undefined) this.#tell({ type: 'text_delta', index: block.index, text: delta });
   }
@@ -127,35 +149,32 @@ export class Assembly implements ResponseSink {
   reasoning(at: BlockKey, delta: string): void {
     if (!this.#takes(delta)) return;
     const block = this.#open(at, 'reasoning');
-    if (delta === '') return;
+    if (delta === '' || block === undefined) return;
     block.text += delta;
     if (this.#emit !== undefined) this.#tell({ type: 'reasoning_delta', index: block.index, text: delta });
   }
 
   seal(at: BlockKey, data: Json): void {
-    if (this.#skipped.has(at)) return;
-    this.#steps += 1;
-    if (this.#over) return;
+    if (!this.#takesContent()) return;
     const known = this.#byKey.get(at);
     // Text cannot have a seal, and a closed opaque block is complete: in both cases add a new block.
-    if (known?.kind === 'text') this.#add('opaque').seal = { data };
-    else if (known === undefined || (known.kind === 'opaque' && known.closed)) {
-      const block = this.#remember(at, this.#add('opaque'));
-      this.#byKey.set(at, block);
-      block.seal = { data };
-    } else known.seal = { data };
+    const isOther = known === undefined || (known.kind === 'opaque' && known.closed);
+    const block = known?.kind === 'text' ? this.#add('opaque') : isOther ? this.#open(at, 'opaque') : known;
+    if (block !== undefined) block.seal = { data };
   }
 
   call(at: BlockKey, id: string, name: string): void {
-    this.#steps += 1;
-    if (this.#over) return;
+    if (!this.#takesContent()) return;
     if (typeof id !== 'string' || typeof name !== 'string')
       throw new TypeError('the id or name of a tool call is not a string');
     const known = this.#byKey.get(at);
-    // Some services give every call the same index and distinguish calls only by id.
+    // Some services give every call the same name and distinguish calls only by id.
     const isAnother = known?.kind === 'call' && id !== '' && known.id !== '' && known.id !== id;
+    if (isAnother && typeof at === 'number') return this.#invalid(`block ${at} has the ids of two calls`);
     if (isAnother) this.#forget(at, known);
     const block = this.#open(at, 'call');
+    if (block === undefined) return;
+    block.isCalled = true;
     if (block.id === '') block.id = id;
     if (block.name === '') block.name = name;
   }
@@ -164,17 +183,19 @@ export class Assembly implements ResponseSink {
     if (!this.#takes(fragment)) return;
     const known = at === this.#lastKey ? this.#last : this.#byKey.get(at);
     if (known?.kind === 'call' && known.closed) {
-      if (fragment.trim() !== '') known.problem ??= 'More arguments came after the call was complete.';
+      if (fragment.trim() !== '') this.#invalid('arguments came after the call was complete');
       return;
     }
     const block = this.#open(at, 'call');
+    if (block === undefined) return;
+    if (typeof at === 'number' && !block.isCalled)
+      return this.#invalid(`block ${at} has arguments without a call`);
     block.addInput(fragment);
     if (this.#emit !== undefined)
       this.#tell({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
   delta(at: BlockKey, piece: string): void {
-    if (this.#skipped.has(at)) return;
     const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
     if (kind === 'call') this.input(at, piece);
     else if (kind === 'text') this.text(at, piece);
@@ -182,14 +203,17 @@ export class Assembly implements ResponseSink {
   }
 
   close(at: BlockKey): void {
-    if (this.#skipped.has(at)) return;
     this.#steps += 1;
     const block = this.#byKey.get(at);
-    if (block !== undefined && !this.#over) this.#close(block);
+    if (this.#over) return;
+    if (block !== undefined) this.#close(block);
+    else if (typeof at === 'number') this.#invalid(`block ${at} ended without a start`);
   }
 
-  skip(at: BlockKey): void {
-    this.#skipped.add(at);
+  ignore(kind: string): void {
+    this.#drops += 1;
+    if (!this.#over && !Object.hasOwn(this.#ignored, kind))
+      this.#invalid(`it contains ${JSON.stringify(kind)}, which is unknown and would be lost`);
   }
 
   usage(counts: Partial<Usage>): void {
@@ -207,17 +231,20 @@ export class Assembly implements ResponseSink {
     if (!this.#over) this.#noted = reason;
   }
 
-  end(reason?: StopReason): void {
+  end(reason?: StopReason, raw?: string): void {
     this.#steps += 1;
     if (this.#over) return;
-    const given = reason ?? this.#noted ?? 'unknown';
+    const given = reason ?? this.#noted ?? (raw === undefined ? undefined : 'unknown');
+    if (given === undefined) return this.#invalid('it ended without a stop reason');
+    const torn = this.#blocks.find((block) => block.isTorn);
+    if (torn !== undefined) return this.#invalid(`block ${torn.index} has no start or no end`);
     const hasCalls = this.#blocks.some((block) => block.kind === 'call');
     // A response with calls requests tool use, whatever stop reason the service reports.
     const called = given === 'complete' && hasCalls ? 'tool_use' : given;
-    const stopReason = called === 'tool_use' && !hasCalls ? this.#withoutCalls() : called;
-    for (const block of this.#blocks) this.#close(block, notReleased[stopReason]);
+    if (called === 'tool_use' && !hasCalls) return this.#invalid('it announces tool calls and has none');
+    for (const block of this.#blocks) this.#close(block, notReleased[called]);
     if (this.#fault !== undefined) return;
-    this.#ended = stopReason;
+    this.#ended = called;
     this.#over = true;
   }
 
@@ -254,17 +281,28 @@ export class Assembly implements ResponseSink {
     this.#over = true;
   }
 
-  /**
-   * Returns the stop reason for a response that reports tool use without calls; `complete` only if it contains text.
-   */
-  #withoutCalls(): StopReason {
-    return this.#blocks.some((block) => block.kind === 'text' && block.text !== '') ? 'complete' : 'unknown';
+  #invalid(why: string): undefined {
+    this.#break({ kind: 'broken', message: `The response is invalid: ${why}.` });
+  }
+
+  /** Counts a call with content. Returns false if it is too late. */
+  #takesContent(): boolean {
+    this.#steps += 1;
+    if (this.#over) this.#isLate = true;
+    return !this.#over;
+  }
+
+  #isReadable(): boolean {
+    return this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '');
   }
 
   /** Counts a delta. Returns false if it is too late or exceeds the limit. */
   #takes(delta: string): boolean {
     this.#steps += 1;
-    if (this.#over) return false;
+    if (this.#over) {
+      this.#isLate ||= delta !== '';
+      return false;
+    }
     // Wires pass on unvalidated data.
     if (typeof delta !== 'string') throw new TypeError('a chunk of the response is not a string');
     this.#size += delta.length;
@@ -279,15 +317,18 @@ export class Assembly implements ResponseSink {
 
   /**
    * Returns the open block at this key. A closed block stays as it was emitted: late or different content starts a new
-   * block, so that nothing is lost and nothing already emitted changes.
+   * block at a name, so that nothing is lost and nothing already emitted changes, and makes the response invalid at a
+   * number.
    */
-  #open(at: BlockKey, kind: BlockKind): ResponseBlock {
+  #open(at: BlockKey, kind: BlockKind): ResponseBlock | undefined {
     const isLast = at === this.#lastKey;
     const known = isLast ? this.#last : this.#byKey.get(at);
     if (known !== undefined && known.kind === kind && !known.closed) {
       return isLast ? known : this.#remember(at, known);
     }
-    if (known?.kind === 'opaque' && kind !== 'text') {
+    if (typeof at === 'number' && (known === undefined ? at !== this.#next++ : !known.awaitsKind(kind)))
+      return this.#invalid(`block ${at} came out of order, after its end, or as another kind`);
+    if (known?.kind === 'opaque' && kind !== 'text' && kind !== 'opaque') {
       // The seal arrived before the block that it belongs to.
       known.kind = kind;
       known.closed = false;
@@ -296,7 +337,6 @@ export class Assembly implements ResponseSink {
     if (known !== undefined) this.#close(known);
     const block = this.#add(kind);
     this.#byKey.set(at, block);
-    this.#skipped.delete(at);
     return this.#remember(at, block);
   }
 
@@ -324,19 +364,11 @@ export class Assembly implements ResponseSink {
     if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
     block.close();
     const { index, text } = block;
-    if (text !== '' && this.#earlier.size > 0 && this.#isRepeated(block)) return this.#break(repeated);
     if (block.kind === 'call') this.#tell({ type: 'tool_call', index, call: block.call(problem) });
     else if (text !== '') {
       if (block.kind === 'text') this.#tell({ type: 'text', index, text });
       else if (block.kind === 'reasoning') this.#tell({ type: 'reasoning', index, text });
     }
-  }
-
-  /** Returns whether it repeats the block that was at this key before. */
-  #isRepeated(block: ResponseBlock): boolean {
-    for (const [at, { kind, text }] of this.#earlier)
-      if (this.#byKey.get(at) === block && kind === block.kind && text === block.text) return true;
-    return false;
   }
 
   /** Emits an event. Errors of the listener are ignored. */

@@ -24,13 +24,25 @@ export class ResponseBlock {
   /** Id of a call from the service, unique within the response once the block is closed. */
   id = '';
   name = '';
-  /** Reason why a call must not run, other than invalid arguments. */
-  problem: string | undefined;
+  /** True if the service announces the ends of its blocks. */
+  mustClose = false;
+  /** True if the id and the name of a call have arrived. */
+  isCalled = false;
   #arguments: CallArguments | undefined;
 
   constructor(index: number, kind: BlockKind) {
     this.index = index;
     this.kind = kind;
+  }
+
+  /** True if the start or the end of the block is missing. */
+  get isTorn(): boolean {
+    return (this.mustClose && !this.closed) || (this.kind === 'call' && !this.isCalled);
+  }
+
+  /** True for a seal that arrived before its block of this kind. */
+  awaitsKind(kind: BlockKind): boolean {
+    return this.kind === 'opaque' && !this.closed && !this.mustClose && kind !== 'text';
   }
 
   /** Appends to the arguments. Beyond the limit it is enough to know that they are too long; the rest is never read. */
@@ -49,7 +61,7 @@ export class ResponseBlock {
   call(problem?: string): ToolCall {
     const read = this.#arguments ?? parseArguments(this.text);
     const unnamed = this.name === '' ? 'The call names no tool.' : undefined;
-    const reason = this.problem ?? read.problem ?? unnamed ?? problem;
+    const reason = read.problem ?? unnamed ?? problem;
     return {
       id: this.id,
       toolName: this.name === '' ? unnamedTool : this.name,

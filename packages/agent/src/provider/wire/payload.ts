@@ -1,5 +1,20 @@
 const brace = 123;
 
+/** Names of fields whose text is no content. */
+const label = /^(type|object|event|do)$|(^|_)id$/;
+
+/**
+ * Returns true if a payload holds more than its type, ids, numbers and flags, so that dropping it may lose content. A
+ * keep-alive does not.
+ */
+export function holdsData(payload: unknown): boolean {
+  if (typeof payload !== 'object' || payload === null) return typeof payload === 'string';
+  return Object.entries(payload).some(([name, value]) => {
+    if (typeof value === 'string') return value !== '' && !label.test(name);
+    return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  });
+}
+
 /** A payload that should be JSON but is not, so the stream can no longer be trusted. */
 export class MalformedPayload {
   readonly text: string;

@@ -67,8 +67,9 @@ export type Turn =
   | { readonly side: 'assistant'; readonly parts: readonly AssistantPart[] };
 
 /**
- * Identifies a block while its response streams: any stable key. Blocks may interleave; the first mention determines
- * the order.
+ * Identifies a block while its response streams. A number is the position of the block: blocks start in the order 0, 1,
+ * 2, …, may interleave, and get nothing after they are closed; anything else makes the response invalid. A string is
+ * any name; the first mention determines the order, and a name may be used again after its block is closed.
  */
 export type BlockKey = number | string;
 
@@ -92,15 +93,16 @@ export interface Fault {
 }
 
 /**
- * Receives the content of a response from a wire. Every call except `skip` counts as progress; an event without calls
- * only shows that the connection is alive. Only `end` is success.
+ * Receives the content of a response from a wire. Every call except `ignore` counts as progress. An event without calls
+ * makes the response invalid if it holds data other than its type, ids, numbers and flags. Only `end` is success, and
+ * only if no content follows it.
  */
 export interface ResponseSink {
   /**
-   * Announces a block; `text`, `reasoning` or `call` opens it. For services that announce each key once: announcing a
-   * block again after it has content, or repeating it as a whole, makes the response invalid.
+   * Opens a block, for services that announce each block once and close it: announcing it again after it has content,
+   * or not closing it, makes the response invalid. `opaque` is a block that gets only a `seal`.
    */
-  begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call', id?: string): void;
+  begin(at: BlockKey, kind: 'text' | 'reasoning' | 'call' | 'opaque'): void;
   text(at: BlockKey, delta: string): void;
   reasoning(at: BlockKey, delta: string): void;
   /** Attaches data that must be sent back unchanged: to the block at this key, or as a separate block. */
@@ -115,18 +117,15 @@ export interface ResponseSink {
   delta(at: BlockKey, piece: string): void;
   /** Marks the block as complete. */
   close(at: BlockKey): void;
-  /**
-   * Marks a block of an unknown kind: `delta`, `seal` and `close` for it are ignored and, like this call, do not count
-   * as progress.
-   */
-  skip(at: BlockKey): void;
+  /** Drops an event, block or part of this kind. Makes the response invalid unless the wire lists it in `ignored`. */
+  ignore(kind: string): void;
   /** Sets the token counts so far, as absolute values: a field given again replaces the earlier value. */
   usage(counts: Partial<Usage>): void;
   /** Sets the model name, as reported by the service. */
   model(name: string): void;
   /** Records why the model stopped; the response is not complete yet. `raw` is the service's own value. */
   stop(reason: StopReason, raw?: string): void;
-  /** Ends the response. The reason is the one given here or recorded by `stop`. */
+  /** Ends the response. The reason is the one given here or recorded by `stop`; without one, it is invalid. */
   end(reason?: StopReason, raw?: string): void;
   /** Reports a failure inside the stream. */
   fail(fault: Fault): void;
@@ -188,10 +187,15 @@ export interface Wire {
   /** Converts one turn to items of the turns array. Must be pure, because the bytes are cached. */
   turn(turn: Turn): readonly Json[];
   /**
-   * Handles one payload of the response. An unknown payload makes no calls; an exception means that the response is
-   * invalid.
+   * Handles one payload of the response. An unknown payload makes no calls, and then the response is invalid unless
+   * the payload holds nothing but its type, ids, numbers and flags. An exception means that the response is invalid.
    */
   event(payload: unknown, out: ResponseSink): void;
+  /**
+   * The kinds of events, blocks and parts with data that may be dropped, each with the reason. The wire drops them with
+   * `out.ignore`. Default: none, so that nothing is lost silently.
+   */
+  readonly ignored?: Readonly<Record<string, string>>;
   /**
    * Describes an HTTP failure. `body` is at most 16 KiB of text. If this throws or returns a message that is not a
    * string, only the HTTP status is used, because the body did not come from the service.

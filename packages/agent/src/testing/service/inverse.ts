@@ -60,8 +60,10 @@ export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provide
   close?(at: number, block: ScriptBlock): readonly unknown[];
   /** Returns the remaining payloads: usage, stop reason, end. */
   end(answer: ScriptAnswer): readonly unknown[];
-  /** Returns payloads that a provider must ignore: pings and unknown kinds. */
+  /** Returns payloads that a provider must ignore: pings, and unknown kinds without data. */
   noise(): readonly unknown[];
+  /** Returns payloads of unknown kinds with data. Default: an object that no service sends. */
+  unknown?(): readonly unknown[];
   /** Returns an error response. The message of `auth` contains the refused key. */
   error(fault: ScriptFault): FailedRequest;
   /** Returns the payloads of a failure in the middle of a response. Default: the body of the error response. */
@@ -102,6 +104,7 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     begin: (answer) => own.begin?.(answer) ?? [],
     line: (step, answer) => (step.type === 'end' ? own.end(answer) : toldBy(own, step, answer)),
     noise: () => own.noise(),
+    unknown: () => own.unknown?.() ?? [{ type: 'hologram', content: 'from the future' }],
     error: (fault, secret) => failed(own, fault, secret),
     fail: (fault) => own.fail?.(fault) ?? [own.error(fault).body],
     read: (body) => plain(own.read(body as Body)),

@@ -85,6 +85,11 @@ export type UnsupportedFeature =
   | 'in-stream-fault'
   | 'pause'
   | 'context-full-stop'
+  /**
+   * No content is repeated as a whole when a block or the response ends, and frames have no numbers, so that a lost
+   * chunk in the middle of a block cannot be noticed.
+   */
+  | 'whole-content'
   /** Text with invalid characters: a checksum over the bytes rejects the frame that contains them. */
   | 'checked-text';
 
@@ -108,8 +113,12 @@ export interface ProviderTesting {
   begin(answer: ScriptAnswer): readonly unknown[];
   /** Returns the payloads of one step, possibly none. */
   line(step: Step, answer: ScriptAnswer): readonly unknown[];
-  /** Returns payloads that a provider must ignore: pings and unknown kinds. */
+  /** Returns payloads that a provider must ignore: pings, and unknown kinds without data. */
   noise(): readonly unknown[];
+  /** Returns payloads of unknown kinds with data. Each one makes a response invalid. */
+  unknown(): readonly unknown[];
+  /** Returns the payloads of a whole response with the numbers of the service, if it numbers them. */
+  number?(payloads: readonly unknown[]): readonly unknown[];
   /** Returns a framed payload. A string payload is not JSON-encoded. */
   frame(payload: unknown): string;
   /** Returns a failure as an HTTP response; `secret` is the key of the request, which `auth` repeats. */

@@ -9,7 +9,6 @@ import {
   framesOf,
   LiveStream,
   replies,
-  responseSteps,
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
@@ -149,11 +148,10 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     });
   }),
   the('nothing is emitted after the event that cancelled the run [P3]', async (subject) => {
-    // Only the end closes these blocks, so the end emits all of them.
+    // On a wire without block ends, the end of the response emits all of them.
     const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
-    const steps = responseSteps(answer).filter(({ type }) => type !== 'close');
     for (const type of ['text', 'tool_call'] as const) {
-      await onStage(subject, [replies(answer, { steps, chunks: 'whole' })], async (stage) => {
+      await onStage(subject, [replies(answer, { chunks: 'whole' })], async (stage) => {
         const controller = new AbortController();
         const emit = (event: AgentEvent) => event.type === type && controller.abort();
         const outcome = await promptly(

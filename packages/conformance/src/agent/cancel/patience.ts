@@ -281,7 +281,8 @@ export const patienceCases: readonly CaseDefinition[] = [
       const frames = framesOf(fine, subject.testing);
       stream.send(frames.join(''));
       await stage.settled();
-      const lived = await livedUnder(stage, asked, 400, () => stream.send(frames.join('')));
+      const noise = subject.testing.noise().map(subject.testing.frame).join('');
+      const lived = await livedUnder(stage, asked, 400, () => stream.send(noise));
       expectEqual(answered(await asked).content, 'Fine.', 'the text');
       expect(lived <= 2000, `a response within two seconds after its end, found ${lived} ms`);
       await promptly(exchange.left, 1000, 'the connection');

@@ -30,11 +30,22 @@ const text: ScriptAnswer = scriptResponse(['One and only.']);
 const call = callBlock('call_1', 'put', { value: 'once' });
 const called: ScriptAnswer = scriptResponse([call]);
 
+const noRetries = { retry: { retries: 0 } };
+
 function usable({ toolCalls }: ModelResponse): unknown[] {
   return toolCalls.filter(({ problem }) => problem === undefined);
 }
 
-/** Sends a response in unusual steps, which must produce this response. */
+/** Fails unless an outcome is this response or a network error. */
+function expectSameOrInvalid(outcome: Outcome, answer: ScriptAnswer, { testing }: ContractSubject): void {
+  if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+  else expectAnswer(outcome.response, answer, testing);
+}
+
+/**
+ * Sends a response in unusual steps, which must produce this response, or an error on a wire whose service never
+ * sends these steps.
+ */
 function sameAnswer(
   what: string,
   answer: ScriptAnswer,
@@ -44,8 +55,8 @@ function sameAnswer(
   return the(
     what,
     async (subject) => {
-      const { outcome } = await askOnce(subject, replies(answer, { steps }));
-      expectAnswer(answered(outcome), answer, subject.testing);
+      const { outcome } = await askOnce(subject, replies(answer, { steps }), {}, noRetries);
+      expectSameOrInvalid(outcome, answer, subject);
     },
     ...needs,
   );
@@ -77,7 +88,7 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
 async function twoInOne(subject: ContractSubject, second: ScriptAnswer): Promise<Outcome> {
   const { testing } = subject;
   const edit = (all: readonly unknown[]) => [...all, ...allOf(second, testing)];
-  const { outcome } = await askOnce(subject, replies(text, { edit, chunks: 'whole' }));
+  const { outcome } = await askOnce(subject, replies(text, { edit, chunks: 'whole' }), {}, noRetries);
   return outcome;
 }
 
@@ -131,7 +142,7 @@ const lookalikes: readonly unknown[] = [
 ];
 
 export const blockCases: readonly CaseDefinition[] = [
-  sameAnswer('a text opened twice and closed twice is one text', text, [
+  sameAnswer('a text opened twice and closed twice is one text or an error', text, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: 'One and only.' },
@@ -139,33 +150,33 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a text that was never opened is a text', text, [
+  sameAnswer('a text that was never opened is a text or an error', text, [
     { type: 'delta', at: 0, text: 'One and ' },
     { type: 'delta', at: 0, text: 'only.' },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a text that was never closed is complete at the end', text, [
+  sameAnswer('a text that was never closed is complete at the end or an error', text, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: 'One and only.' },
     { type: 'end' },
   ]),
-  sameAnswer('a call opened twice is one call [P9]', called, [
+  sameAnswer('a call opened twice is one call or an error [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a call closed twice is one call [P9]', called, [
+  sameAnswer('a call closed twice is one call or an error [P9]', called, [
     { type: 'open', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"once"}' },
     { type: 'close', at: 0 },
     { type: 'close', at: 0 },
     { type: 'end' },
   ]),
-  sameAnswer('a repeated end is one end', text, [...responseSteps(text), { type: 'end' }]),
-  sameAnswer('data after the end of a call is not part of the response', called, [
+  sameAnswer('a repeated end is one end or an error', text, [...responseSteps(text), { type: 'end' }]),
+  sameAnswer('data after the end of a call is not part of the response, or an error', called, [
     ...responseSteps(called),
     { type: 'delta', at: 0, text: '{"value":"again"}' },
     { type: 'close', at: 0 },
@@ -183,34 +194,42 @@ export const blockCases: readonly CaseDefinition[] = [
     { type: 'close', at: 0 },
     { type: 'delta', at: 0, text: '{"value":"twice"}' },
   ]),
-  the('a block index reused for another kind of block loses neither block', async (subject) => {
-    const { testing } = subject;
-    const edit = (all: readonly unknown[]) => {
-      const calls = responseSteps(called).flatMap((step) => testing.line(step, called));
-      return [
-        ...all.slice(0, testing.begin(text).length),
-        ...unfinished(text).flatMap((step) => testing.line(step, text)),
-        ...calls,
-      ];
-    };
-    const { outcome } = await askOnce(subject, replies(text, { edit }));
-    const response = answered(outcome);
-    expectEqual(
-      [response.content, response.stopReason],
-      ['One and only.', 'tool_use'],
-      'text and stop reason',
-    );
-    expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
-  }),
   the(
-    'a second response after the first is not part of it, and its usage is not added [P14]',
+    'a block index reused for another kind of block loses neither block, or is an error',
+    async (subject) => {
+      const { testing } = subject;
+      const edit = (all: readonly unknown[]) => {
+        const calls = responseSteps(called).flatMap((step) => testing.line(step, called));
+        return [
+          ...all.slice(0, testing.begin(text).length),
+          ...unfinished(text).flatMap((step) => testing.line(step, text)),
+          ...calls,
+        ];
+      };
+      const { outcome } = await askOnce(subject, replies(text, { edit }), {}, noRetries);
+      const { response } = outcome;
+      if (response === undefined)
+        return expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+      expectEqual(
+        [response.content, response.stopReason],
+        ['One and only.', 'tool_use'],
+        'text and stop reason',
+      );
+      expectEqual(response.toolCalls, scriptCalls(called), 'the calls');
+    },
+  ),
+  the(
+    'a second response after the first is an error or not part of it, and its usage is not added [P14]',
     async (subject) => {
       const usage = { inputTokens: 7000, outputTokens: 900 };
       const second = scriptResponse(['Another.', callBlock('call_9', 'put', {})], {
         usage,
         model: 'another',
       });
-      const response = answered(await twoInOne(subject, second));
+      const outcome = await twoInOne(subject, second);
+      const { response } = outcome;
+      if (response === undefined)
+        return expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
       expectEqual(
         [response.content, response.stopReason],
         ['One and only.', 'complete'],
@@ -255,11 +274,12 @@ export const blockCases: readonly CaseDefinition[] = [
       expectAnswer(answered(outcome), spoken, testing);
     }
   }),
-  the('payloads that only look like known kinds are ignored', async (subject) => {
-    const edit = (all: readonly unknown[]) =>
-      all.flatMap((payload, index) => [...(index === 1 ? lookalikes : []), payload]);
-    const { outcome } = await askOnce(subject, replies(spoken, { edit }));
-    expectAnswer(answered(outcome), spoken, subject.testing);
+  the('payloads that only look like known kinds change nothing, or are an error', async (subject) => {
+    for (const lookalike of lookalikes) {
+      const edit = (all: readonly unknown[]) => [all[0], lookalike, ...all.slice(1)];
+      const { outcome } = await askOnce(subject, replies(spoken, { edit }), {}, noRetries);
+      expectSameOrInvalid(outcome, spoken, subject);
+    }
     const plain: Record<string, unknown> = {};
     expect(plain['delta'] === undefined && plain['at'] === undefined, 'an unchanged prototype');
   }),
@@ -326,20 +346,19 @@ export const blockCases: readonly CaseDefinition[] = [
     },
   ),
   stops(
-    'a response that claims tool calls but has none does not report a tool-use stop [P4]',
+    'a response that claims tool calls and has none is an error, or complete if the wire cannot claim them [P4, P27]',
     async (subject) => {
-      const answer = scriptResponse(['Just words.'], { stop: 'tool_use' });
-      const { outcome } = await askOnce(subject, replies(answer));
-      const { stopReason, toolCalls, content } = answered(outcome);
-      expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
-      expectEqual([toolCalls, content], [[], 'Just words.'], 'calls and text');
+      const usage = { inputTokens: 120, outputTokens: 2 };
+      for (const blocks of [['Just words.'], []]) {
+        const answer = scriptResponse(blocks, { stop: 'tool_use', usage });
+        const { outcome } = await askOnce(subject, replies(answer), {}, noRetries);
+        const { response } = outcome;
+        if (response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+        else {
+          const { stopReason, toolCalls, content } = response;
+          expectEqual([stopReason, toolCalls, content], ['complete', [], blocks.join('')], 'the response');
+        }
+      }
     },
   ),
-  stops('an empty response that claims tool calls has none', async (subject) => {
-    const answer = scriptResponse([], { stop: 'tool_use' });
-    const { outcome } = await askOnce(subject, replies(answer));
-    const { stopReason, toolCalls } = answered(outcome);
-    expectOneOf(stopReason, ['complete', 'unknown'], 'the stop reason');
-    expectEqual(toolCalls, [], 'the calls');
-  }),
 ];

@@ -100,7 +100,8 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const chunks = [
       framesOf(replies(long, { steps: [] }), testing).join(''),
       stepFrames(steps, replies(long), testing),
-      // A wire that repeats the complete text at the end would exceed the frame limit there.
+      // A wire that repeats the complete text would exceed the frame limit there.
+      stepFrames([{ type: 'close', at: 0 }], replies(scriptResponse([''])), testing),
       stepFrames([{ type: 'end' }], replies(scriptResponse([])), testing),
     ];
     await onStage(

@@ -102,7 +102,7 @@ export const answerCases: readonly CaseDefinition[] = [
     expectEqual(answered(outcome).content, '', 'the text');
   }),
   the('an empty response is valid, and the conversation continues [P12]', async (subject) => {
-    const empty = scriptResponse([]);
+    const empty = scriptResponse([], { usage: { inputTokens: 120, outputTokens: 2 } });
     await onStage(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (stage) => {
       const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
       expectEqual(

@@ -32,8 +32,8 @@ function chunked(how: string, chunks: Chunking): CaseDefinition {
 }
 
 /**
- * Payloads of unknown kinds or without a kind. It contains no string, because strings become malformed
- * frames.
+ * Payloads of unknown kinds or without a kind, without data. It contains no string, because strings become
+ * malformed frames.
  */
 const strange: readonly unknown[] = [
   null,
@@ -43,7 +43,7 @@ const strange: readonly unknown[] = [
   {},
   [[]],
   { type: 5 },
-  { type: 'something.from.the.future', data: { deep: [1] } },
+  { type: 'something.from.the.future', at: 3, event_id: 'evt_1', data: {} },
   { delta: null },
   { choices: null },
 ];
@@ -65,7 +65,7 @@ export const streamCases: readonly CaseDefinition[] = [
     expectAnswer(answered(noisy.outcome), rich, subject.testing);
     expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, compared with those without noise');
   }),
-  the('payloads of unknown kinds are ignored', async (subject) => {
+  the('payloads of unknown kinds without data are ignored', async (subject) => {
     const edit = (payloads: readonly unknown[]) =>
       payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
     const { outcome } = await askOnce(subject, replies(rich, { edit }));

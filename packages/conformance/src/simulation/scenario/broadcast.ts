@@ -64,7 +64,7 @@ export function heardFrom(payloads: readonly unknown[]): ReceivedResponse {
       continue;
     }
     const word = payload['do'];
-    if (word === 'usage') usage = { ...usage, ...(payload['counts'] as Usage) };
+    if (isObject(payload['counts'])) usage = { ...usage, ...(payload['counts'] as Partial<Usage>) };
     if (word === 'fail' && !ended) break;
     if (typeof payload['delta'] === 'string' && spoken.has(word) && !ended) size += payload['delta'].length;
     if (word === 'end') ended = true;

@@ -97,14 +97,25 @@ export function fail(fault: ScriptFault): readonly unknown[] {
   return [{ error: toldInStream(fault) }];
 }
 
-/** Returns content that a client must tolerate: chunks without a choice, and unknown kinds. */
+/** Returns objects of unknown kinds, and chunks with content of unknown kinds. */
+export function unknown(): readonly unknown[] {
+  const parts = [{ type: 'hologram', depth: 3 }];
+  return [
+    { object: 'chat.completion.hologram', data: [1] },
+    { choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] },
+    { choices: [{ index: 0, delta: { audio: { data: 'UklGRg==' } }, finish_reason: null }] },
+    { choices: [{ index: 1, delta: { content: 'Another one.' }, finish_reason: null }] },
+  ];
+}
+
+/** Returns content that a client must tolerate: chunks without a choice, unknown fields, unknown kinds without data. */
 export function noise(): readonly unknown[] {
   const empty = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 };
   return [
     { ...empty, choices: [], obfuscation: 'q8Zp' },
     { ...empty, choices: [{ index: 0, delta: { hologram: 'from the future' }, finish_reason: null }] },
     { ...empty, choices: [{ index: 0, finish_reason: '' }] },
-    { object: 'chat.completion.hologram', data: [1] },
+    { object: 'chat.completion.beat', created: 1_800_000_000 },
     {},
     [],
     null,

@@ -2,7 +2,7 @@ import type { ProviderTesting } from '@cobbler/agent/testing';
 import { providerName } from '../../models.ts';
 import { frame } from '../frame.ts';
 import { errorOf, goodHead } from '../wire-error.ts';
-import { begin, fail, line, noise } from './answer.ts';
+import { begin, fail, line, noise, unknown } from './answer.ts';
 import { read } from './request.ts';
 import { refuse } from './rules.ts';
 
@@ -12,6 +12,7 @@ export const chatTesting: ProviderTesting = {
   contentType: 'text/event-stream; charset=utf-8',
   head: goodHead,
   lacks: {
+    'whole-content': 'a chunk has no number, and no text or call is repeated as a whole',
     seal: 'a message has no field for returning reasoning',
     interleaving: 'a response is one text and a list of calls, without an order between them',
     'error-results': 'a tool message has no error field; its text must say that the call failed',
@@ -21,6 +22,7 @@ export const chatTesting: ProviderTesting = {
   begin,
   line,
   noise,
+  unknown,
   frame,
   error: errorOf,
   fail,

@@ -9,6 +9,7 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from 'openai/resources/responses/responses';
+import { isFields } from '../../fields.ts';
 import { failureOf, toldInStream } from '../wire-error.ts';
 import { digest, encrypt } from './cipher.ts';
 
@@ -245,7 +246,29 @@ export function fail(fault: ScriptFault): readonly unknown[] {
   return [event];
 }
 
-/** Returns content that a client must tolerate: keep-alives, repeated states and unknown kinds. */
+/** Returns the events with their numbers, as the service sends them. */
+export function number(payloads: readonly unknown[]): readonly unknown[] {
+  return payloads.map((payload, at) => (isFields(payload) ? { ...payload, sequence_number: at } : payload));
+}
+
+/** Returns events of unknown types with data, and an unknown item that the last event does not repeat. */
+export function unknown(): readonly unknown[] {
+  return [
+    { type: 'response.hologram', hologram: { depth: 3 }, sequence_number },
+    { type: 'weather', forecast: 'fair', sequence_number },
+    {
+      type: 'response.output_item.added',
+      output_index: 99,
+      item: { id: 'holo_1', type: 'hologram' },
+      sequence_number,
+    },
+  ];
+}
+
+/**
+ * Returns content that a client must tolerate: keep-alives, repeated states, unknown kinds without data, and unknown
+ * events about an item that the last event repeats.
+ */
 export function noise(): readonly unknown[] {
   return [
     { type: 'keepalive', sequence_number },
@@ -255,12 +278,6 @@ export function noise(): readonly unknown[] {
       output_index: 0,
       item_id: 'holo_1',
       delta: 'from the future',
-      sequence_number,
-    },
-    {
-      type: 'response.output_item.added',
-      output_index: 99,
-      item: { id: 'holo_1', type: 'hologram' },
       sequence_number,
     },
     { type: 'constructor' },

@@ -1,0 +1,268 @@
+import type { ModelResponse } from '@cobbler/agent';
+import { AgentError, userMessage } from '@cobbler/agent';
+import type { Transport } from '@cobbler/agent/provider';
+import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
+import {
+  ContractFailure,
+  callBlock,
+  expect,
+  expectEqual,
+  fakeRuntime,
+  replies,
+  scriptResponse,
+  seededRandom,
+  show,
+} from '@cobbler/agent/testing';
+import { randomResponse } from '../../random/random-response.ts';
+import { expectAnswer, wellFormed } from '../setup/compare.ts';
+import { lookUp, put } from '../setup/request-parts.ts';
+import { askOnce, contractKey, failed } from '../setup/setup.ts';
+import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
+import { group } from '../setup/subject.ts';
+import type { Seeds } from './laws.ts';
+import type { Mutation, ScriptFrame } from './mutations.ts';
+import { mutationsOf, scriptFrames } from './mutations.ts';
+
+const the = group('losses');
+
+/** Number of damaged streams for each seed of a run with fewer than 100 seeds. */
+const streamsPerSeed = 50;
+
+/** Counts of damaged streams by their outcome. */
+interface LossCounts {
+  /** The response is the same as that of the undamaged stream. */
+  same: number;
+  /** The response is the same, and reports that its usage is unknown. */
+  uncounted: number;
+  /** The response failed with a typed error, or the damaged call must not run. */
+  failed: number;
+  /** A chunk of content was lost, repeated or moved on a wire that sends nothing to compare it with. */
+  undetectable: number;
+}
+
+/** Responses with all kinds of blocks and ends. */
+function scriptedAnswers({ lacks }: ProviderTesting): ScriptAnswer[] {
+  const thought = {
+    type: 'reasoning' as const,
+    text: 'First this, then that.',
+    ...(lacks.seal === undefined && { seal: 'sealed' }),
+  };
+  const thoughts = lacks.reasoning === undefined ? [thought] : [];
+  const [look, save] = [
+    callBlock('call_1', 'look_up', { word: 'one two three' }),
+    callBlock('call_2', 'put', { value: 'once' }),
+  ];
+  return [
+    scriptResponse(['One two three.']),
+    scriptResponse([...thoughts, 'Four\n\nfive   six.']),
+    scriptResponse([...thoughts, 'Seven.', look, save]),
+    scriptResponse([look, callBlock('call_3', 'put', {})]),
+    scriptResponse([callBlock('call_4', 'put', '')]),
+    scriptResponse(['Cut here'], { stop: 'max_tokens' }),
+    scriptResponse(['No.'], { stop: 'refusal' }),
+    scriptResponse([], { usage: { inputTokens: 9, outputTokens: 3 } }),
+    ...(lacks.interleaving === undefined ? [scriptResponse(['Before.', look, 'After.'])] : []),
+  ];
+}
+
+/** The content of a response. Blocks of one kind are joined, because some wires send no borders between them. */
+function contentOf(
+  { message, toolCalls, stopReason, usage, model }: ModelResponse,
+  testing: ProviderTesting,
+) {
+  const { reasoningTokens, ...counts } = usage;
+  return {
+    text: message.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    reasoning: message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join(''),
+    calls: toolCalls,
+    seals: message.content.flatMap((part) =>
+      'seal' in part && part.seal !== undefined ? [part.seal.data] : [],
+    ),
+    stopReason,
+    usage: testing.lacks['reasoning-usage'] === undefined ? usage : counts,
+    model,
+  };
+}
+
+type Content = ReturnType<typeof contentOf>;
+
+/** Returns whether a chunk of content was lost, repeated or moved. */
+function touchesContent({ touched }: Mutation): boolean {
+  return touched.some(({ step }) => step?.type === 'delta' || step?.type === 'seal');
+}
+
+/** Returns the content that the chunks of a damaged stream add up to. */
+function damagedContent(
+  found: Content,
+  whole: Content,
+  { blocks }: ScriptAnswer,
+  frames: readonly ScriptFrame[],
+): Content {
+  const arrived = blocks.map((_, at) =>
+    frames.map(({ step }) => (step?.type === 'delta' && step.at === at ? step.text : '')).join(''),
+  );
+  const joined = (kind: 'text' | 'reasoning') =>
+    blocks
+      .map(({ type }, at) => (type === kind ? arrived[at] : ''))
+      .join('')
+      .toWellFormed();
+  const inputs = blocks.flatMap((block, at) => (block.type === 'call' ? [arrived[at] ?? ''] : []));
+  const calls = whole.calls.map((call, at) => {
+    const { problem } = found.calls[at] ?? {};
+    return problem === undefined
+      ? { ...call, arguments: parsed(inputs[at] ?? '') }
+      : (found.calls[at] ?? call);
+  });
+  return { ...whole, text: joined('text'), reasoning: joined('reasoning'), calls };
+}
+
+/** Removes characters of two code units and replacements of their halves, because a moved chunk may split them. */
+function unbroken(text: string): string {
+  return text.replace(/[\ufffd\u{10000}-\u{10ffff}]/gu, '');
+}
+
+function parsed(input: string): Record<string, unknown> {
+  return input.trim() === '' ? {} : JSON.parse(input);
+}
+
+/** Answers every request with the frames that are due. */
+class DamagedService {
+  frames: readonly ScriptFrame[] = [];
+  readonly #testing: ProviderTesting;
+  readonly #encoder = new TextEncoder();
+
+  constructor(testing: ProviderTesting) {
+    this.#testing = testing;
+  }
+
+  readonly transport: Transport = () => {
+    const bytes = this.#encoder.encode(
+      this.frames.map(({ payload }) => this.#testing.frame(payload)).join(''),
+    );
+    const headers: Record<string, string> = { 'content-type': this.#testing.contentType };
+    return Promise.resolve({
+      status: 200,
+      headerNames: Object.keys(headers),
+      header: (name) => headers[name],
+      read: async (onChunk) => onChunk(bytes),
+      close: () => {},
+    });
+  };
+}
+
+/** Damages each response in each way, and checks the outcome of each damaged stream. */
+async function damageAll(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<LossCounts> {
+  const { testing } = subject;
+  const service = new DamagedService(testing);
+  const runtime = fakeRuntime();
+  const agent = subject.create({
+    baseURL: 'http://127.0.0.1:1',
+    apiKey: contractKey,
+    runtime,
+    transport: service.transport,
+    retry: { retries: 0 },
+  });
+  const ask = (frames: readonly ScriptFrame[]) => {
+    service.frames = frames;
+    return agent.run({ messages: [userMessage('Hello.')], tools: [lookUp, put] });
+  };
+  const random = Array.from({ length: count }, (_, at) =>
+    randomResponse(seededRandom(first + at), testing.lacks),
+  );
+  const answers = [...scriptedAnswers(testing), ...random];
+  const damaged = answers.flatMap((answer, at) =>
+    mutationsOf(scriptFrames(answer, testing, at % 2 === 1), seededRandom(first + at)).map((mutation) => ({
+      answer,
+      mutation,
+    })),
+  );
+  const every = count < 100 ? Math.max(1, Math.floor(damaged.length / (count * streamsPerSeed))) : 1;
+  const counts: LossCounts = { same: 0, uncounted: 0, failed: 0, undetectable: 0 };
+  const wholes = new Map<ScriptAnswer, Content>();
+  for (let at = 0; at < damaged.length; at += every) {
+    const { answer, mutation } = damaged[at] ?? { answer: scriptResponse([]), mutation: undefined };
+    if (mutation === undefined) break;
+    let whole = wholes.get(answer);
+    if (whole === undefined) {
+      const response = await ask(scriptFrames(answer, testing, false));
+      expectAnswer(response, answer, testing);
+      whole = contentOf(response, testing);
+      wholes.set(answer, whole);
+    }
+    counts[await outcomeOf(subject, { answer, mutation, whole }, ask(mutation.frames))] += 1;
+  }
+  expect(runtime.timers === 0, `no timer left, found ${runtime.timers}`);
+  return counts;
+}
+
+interface DamagedResponse {
+  readonly answer: ScriptAnswer;
+  readonly mutation: Mutation;
+  readonly whole: Content;
+}
+
+/** Returns how a damaged stream ended. Fails if the response is wrong or shorter without an error. */
+async function outcomeOf(
+  { testing }: ContractSubject,
+  { answer, mutation, whole }: DamagedResponse,
+  asked: Promise<ModelResponse>,
+): Promise<keyof LossCounts> {
+  let found: Content;
+  try {
+    found = contentOf(await asked, testing);
+  } catch (error) {
+    if (AgentError.is(error) && error.kind === 'network') return 'failed';
+    throw new ContractFailure(`${mutation.what}: expected a network error, found ${String(error)}`);
+  }
+  const key = JSON.stringify(found);
+  if (key === JSON.stringify(whole)) return 'same';
+  // Calls that must not run are failures of these calls.
+  const calls = found.calls.map((call, at) => (call.problem === undefined ? call : whole.calls[at]));
+  if (JSON.stringify({ ...found, calls }) === JSON.stringify(whole)) return 'failed';
+  const none = { inputTokens: 0, outputTokens: 0 };
+  if (JSON.stringify({ ...found, usage: none }) === JSON.stringify({ ...whole, usage: none }))
+    if (found.usage.inputTokens + found.usage.outputTokens === 0) return 'uncounted';
+  if (testing.lacks['whole-content'] !== undefined && touchesContent(mutation)) {
+    const meant = damagedContent(found, whole, answer, mutation.frames);
+    const isSealDamaged = mutation.touched.some(({ step }) => step?.type === 'seal');
+    const left = isSealDamaged ? { ...meant, seals: found.seals } : meant;
+    if (unbroken(key) === unbroken(JSON.stringify(wellFormed(left)))) return 'undetectable';
+  }
+  const frames = mutation.frames.map(({ payload }) => testing.frame(payload)).join('');
+  throw new ContractFailure(
+    `${mutation.what}: expected the same response or a network error, found ${show(found)} instead of ${show(whole)}. The stream:\n${frames}`,
+  );
+}
+
+/** Returns the cases that damage streams, with these seeds; `print` receives the counts. */
+export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}): readonly CaseDefinition[] {
+  return [
+    the('data of an unknown kind makes the response invalid and is named [P27]', async (subject) => {
+      const unknown = subject.testing.unknown();
+      expect(unknown.length > 0, 'at least one payload of an unknown kind with data from `unknown`');
+      const answer = scriptResponse(['One two three.', callBlock('call_1', 'put', { value: 'once' })]);
+      for (const payload of unknown) {
+        const edit = (all: readonly unknown[]) => [...all.slice(0, 2), payload, ...all.slice(2)];
+        const { outcome } = await askOnce(subject, replies(answer, { edit }), {}, { retry: { retries: 0 } });
+        const { kind, code } = failed(outcome);
+        expectEqual([kind, code], ['network', 'garbled'], `the error after ${JSON.stringify(payload)}`);
+      }
+    }),
+    the('a response of empty blocks is not complete [P27]', async (subject) => {
+      const { outcome } = await askOnce(
+        subject,
+        replies(scriptResponse([''])),
+        {},
+        { retry: { retries: 0 } },
+      );
+      expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    }),
+    the('a deleted, repeated or swapped frame gives the same response or an error [P27]', async (subject) => {
+      const { same, uncounted, failed, undetectable } = await damageAll(subject, seeds);
+      const total = same + uncounted + failed + undetectable;
+      print(
+        `${subject.name}: ${total} damaged streams: ${same} the same response, ${uncounted} without usage, ${failed} failed, ${undetectable} undetectable on this wire`,
+      );
+    }),
+  ];
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { RawEvents } from '../src/response/raw-events.ts';
+
+/** The first problem of these events; undefined if there is none. */
+function problemOf(...events: unknown[]): string | undefined {
+  const raws = new RawEvents();
+  return events.map((event) => raws.check(event)).find((problem) => problem !== undefined);
+}
+
+const start = { type: 'message_start', message: {} };
+const block = (index: number, type = 'text') => ({
+  type: 'content_block_start',
+  index,
+  content_block: { type },
+});
+const delta = (index: number, type = 'text_delta') => ({
+  type: 'content_block_delta',
+  index,
+  delta: { type },
+});
+const stop = (index: number) => ({ type: 'content_block_stop', index });
+const ending = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
+
+describe('raw events of the Messages API [P27]', () => {
+  test('are accepted as the service sends them, and those of other services are not checked', () => {
+    expect(problemOf(start, block(0), delta(0), stop(0), { type: 'ping' }, ...ending)).toBeUndefined();
+    expect(problemOf({ type: 'content-delta', index: 7 }, { candidates: [] }, null, 7)).toBeUndefined();
+  });
+
+  test.each<[string, unknown[]]>([
+    ['without a start', [block(0)]],
+    ['with two starts', [start, start]],
+    ['with a block out of order', [start, block(1)]],
+    ['with a block that starts twice', [start, block(0), block(0)]],
+    ['with a chunk of no block', [start, delta(0)]],
+    ['with a chunk after its block', [start, block(0), stop(0), delta(0)]],
+    ['with a chunk of another kind', [start, block(0), delta(0, 'input_json_delta')]],
+    ['with a chunk of an unknown kind', [start, block(0), delta(0, 'hologram_delta')]],
+    ['with an end of no block', [start, stop(0)]],
+    ['with a block that does not end', [start, block(0), ...ending]],
+    ['without a stop reason', [start, { type: 'message_stop' }]],
+  ])('%s are invalid', (_what, events) => {
+    expect(problemOf(...events)).toBeDefined();
+  });
+});
+
+describe('raw events of the Responses API [P27]', () => {
+  const item = (of: 'added' | 'done', output_index: number, type = 'message') => ({
+    type: `response.output_item.${of}`,
+    output_index,
+    item: { type },
+  });
+  const text = (output_index: number, rest: object = {}) => ({
+    type: 'response.output_text.delta',
+    output_index,
+    ...rest,
+  });
+  const completed = (...types: string[]) => ({
+    type: 'response.completed',
+    response: { output: types.map((type) => ({ type })) },
+  });
+
+  test('are accepted as the service sends them, also without items before the last event', () => {
+    expect(problemOf(item('added', 0), text(0), item('done', 0), completed('message'))).toBeUndefined();
+    expect(problemOf(completed('message', 'function_call'))).toBeUndefined();
+    expect(problemOf(item('added', 0), text(0), completed('message'))).toBeUndefined();
+  });
+
+  test.each<[string, unknown[]]>([
+    ['with an item that starts twice', [item('added', 0), item('added', 0)]],
+    ['with an item that ends twice', [item('done', 0), item('done', 0)]],
+    ['with a chunk before its item', [text(0)]],
+    ['with a chunk after its item', [item('added', 0), item('done', 0), text(0)]],
+    ['with a call that does not end', [item('added', 0), completed('function_call')]],
+    ['with a thought that does not start', [item('done', 0), completed('reasoning')]],
+    [
+      'with a message that does not end after a thought',
+      [item('added', 1), completed('reasoning', 'message')],
+    ],
+    ['with an item that the SDK does not know', [completed('hologram')]],
+    [
+      'with an unknown item that the last event does not repeat',
+      [item('added', 3, 'hologram'), completed('message')],
+    ],
+    ['out of order', [item('added', 0), text(0, { sequence_number: 5 }), text(0, { sequence_number: 4 })]],
+  ])('%s are invalid', (_what, events) => {
+    expect(problemOf(...events)).toBeDefined();
+  });
+
+  test('of an unknown type are unknown, unless the last event repeats their item', () => {
+    const raws = new RawEvents();
+    raws.isUnknown({ type: 'response.created' });
+    expect(raws.isUnknown({ type: 'weather', forecast: 'fair' })).toBe(true);
+    expect(raws.isUnknown({ type: 'response.hologram', data: [1] })).toBe(true);
+    expect(raws.isUnknown({ type: 'response.hologram.delta', output_index: 1, delta: 'x' })).toBe(false);
+    expect(raws.check(completed('message'))).toContain('does not repeat item 1');
+  });
+});
+
+describe('raw events of Chat Completions [P27]', () => {
+  const chunk = (delta: object, index = 0) => ({ choices: [{ index, delta }] });
+  const call = (index: number, rest: object = {}) => chunk({ tool_calls: [{ index, ...rest }] });
+
+  test('are accepted as the service sends them', () => {
+    expect(
+      problemOf(
+        chunk({ role: 'assistant', content: '' }),
+        chunk({ content: 'Hi.' }),
+        call(0, { id: 'a' }),
+        call(0),
+        call(1, { function: { name: 'one' } }),
+      ),
+    ).toBeUndefined();
+  });
+
+  test.each<[string, unknown[]]>([
+    ['with a second choice', [chunk({ content: 'x' }, 1)]],
+    ['with audio', [chunk({ audio: { data: 'UklGRg==' } })]],
+    ['with a late start', [chunk({ content: 'x' }), chunk({ role: 'assistant' })]],
+    ['with a call without a start', [call(0)]],
+    ['with calls out of order', [call(1, { id: 'b' }), call(0, { id: 'a' })]],
+  ])('%s are invalid', (_what, events) => {
+    expect(problemOf(...events)).toBeDefined();
+  });
+});

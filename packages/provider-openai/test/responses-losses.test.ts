@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { responsesEvent } from '../src/responses/event.ts';
+import { responsesIgnored } from '../src/responses/ignored.ts';
+import { record } from './recorder.ts';
+
+function done(output_index: number, item: Record<string, unknown>): unknown {
+  return { type: 'response.output_item.done', output_index, item };
+}
+
+function completed(response: Record<string, unknown> = {}): unknown {
+  return { type: 'response.completed', response: { status: 'completed', output: [], ...response } };
+}
+
+const thought = {
+  id: 'rs_1',
+  type: 'reasoning',
+  summary: [{ type: 'summary_text', text: 'Hm.' }],
+  encrypted_content: 'gAAAAA==',
+};
+
+test('an answer that was cut says so also in the event of a whole one [P4]', () => {
+  const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+  expect(record(responsesEvent, [completed(response)]).end).toBe('max_tokens');
+});
+
+describe('nothing is lost in silence [P27]', () => {
+  const message = (text: string, at: number, rest: object = {}) => ({
+    id: `msg_${at}`,
+    type: 'message',
+    content: [{ type: 'output_text', text }],
+    ...rest,
+  });
+  const delta = (text: string, output_index: number, rest: object = {}) => ({
+    type: 'response.output_text.delta',
+    output_index,
+    delta: text,
+    ...rest,
+  });
+  const faultOf = (...payloads: unknown[]) => record(responsesEvent, payloads).fault?.kind;
+
+  test('an unknown event about an item is dropped if the last event repeats the item, and named if not', () => {
+    const event = { type: 'response.hologram.delta', output_index: 0, delta: 'x' };
+    const novel = { id: 'x_1', type: 'novel', depth: 3 };
+    const whole = record(responsesEvent, [event, completed({ output: [novel] })]);
+    expect([whole.blocks.map(({ seal }) => seal), whole.fault]).toEqual([[novel], undefined]);
+    expect(whole.ignored.filter((kind) => !Object.hasOwn(responsesIgnored, kind))).toEqual([]);
+    const lost = record(responsesEvent, [event, completed()]);
+    expect(lost.ignored).toContain('an item of an unknown type at 0');
+  });
+
+  test('an unknown part of a message is named', () => {
+    const item = message('', 0, { content: [{ type: 'output_audio', data: 'UklGRg==' }] });
+    expect(record(responsesEvent, [done(0, item)]).ignored).toContain('a part of type output_audio');
+  });
+
+  test('a text that goes on after its end, or starts after another that it precedes, is invalid', () => {
+    expect(faultOf(done(0, message('Hello.', 0)), delta('More.', 0))).toBe('broken');
+    const output = [message('One.', 0), message('Two.', 1)];
+    expect(faultOf(delta('Two.', 1), delta('One.', 0), completed({ output }))).toBe('broken');
+    expect(faultOf(delta('One.', 0), delta('Two.', 1), completed({ output }))).toBeUndefined();
+  });
+
+  test('a text that lacks whitespace of the complete text is invalid', () => {
+    expect(faultOf(delta('OneTwo.', 0), completed({ output: [message('One Two.', 0)] }))).toBe('broken');
+    expect(faultOf(delta('One.', 0), completed({ output: [message('\nOne.', 0)] }))).toBe('broken');
+  });
+
+  test('reasoning that differs from the complete one is invalid, and a missing rest is added once', () => {
+    const piece = { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'H' };
+    expect(faultOf({ ...piece, delta: 'Oh' }, done(0, thought))).toBe('broken');
+    const { blocks, fault } = record(responsesEvent, [
+      piece,
+      done(0, thought),
+      completed({ output: [thought] }),
+    ]);
+    expect([blocks[0]?.text, fault]).toEqual(['Hm.', undefined]);
+  });
+
+  test('a message without its start is invalid if its phase would be lost', () => {
+    const item = message('Hello.', 0, { phase: 'commentary' });
+    expect(faultOf(delta('Hello.', 0), done(0, item))).toBe('broken');
+  });
+
+  test('events out of order are invalid, and a gap is if an item is not repeated as a whole', () => {
+    const numbered = (sequence_number: number, text: string) => delta(text, 0, { sequence_number });
+    expect(faultOf(numbered(1, 'a'), numbered(3, 'c'), numbered(2, 'b'))).toBe('broken');
+    expect(faultOf(numbered(1, 'a'), numbered(3, 'c'), completed())).toBe('broken');
+    expect(faultOf(numbered(1, 'a'), numbered(2, 'c'), completed())).toBeUndefined();
+  });
+
+  test('the model in the last event counts if the first was lost', () => {
+    expect(record(responsesEvent, [completed({ model: 'gpt-x' })]).model).toBe('gpt-x');
+  });
+});
