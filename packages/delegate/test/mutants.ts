@@ -336,6 +336,44 @@ const agentToolMutants: readonly Mutant[] = [
   },
 ];
 
+const byLosses = 'test/losses.test.ts';
+
+/** Ways to lose a part of what a program prints. */
+const lossMutants: readonly Mutant[] = [
+  {
+    file: 'src/claude/claude-stream.ts',
+    find: "if (!isSame) return 'a streamed and a complete block of a response differ';",
+    replace: '',
+    why: 'Claude Code: a text that differs from its chunks is the response',
+    breaks: ['P27'],
+    by: byLosses,
+  },
+  {
+    file: 'src/claude/claude-stream.ts',
+    find: 'if (!this.#calls.has(id)) return `the call ${id} has a result, but was not reported`;',
+    replace: '',
+    why: 'Claude Code: a call whose message was lost has not happened',
+    breaks: ['P27'],
+    by: byLosses,
+  },
+  {
+    file: 'src/codex/codex-stream.ts',
+    find: 'if (Number(number) > this.#next) return `the item item_${this.#next} is missing`;',
+    replace: '',
+    why: 'Codex: a message whose line was lost is not missed',
+    breaks: ['P27'],
+    by: byLosses,
+  },
+  {
+    file: 'src/codex/app-server.ts',
+    find: "const problem = status === 'completed' ? missing : undefined;",
+    replace: 'const problem = undefined;',
+    why: 'app server: an item that never ended is not missed',
+    breaks: ['P27'],
+    by: byLosses,
+  },
+];
+
 /** Every planted mistake, for `npm run verify -- mutants packages/delegate`. */
 export const mutants: readonly Mutant[] = [
   ...sessionAgentMutants,
@@ -348,4 +386,5 @@ export const mutants: readonly Mutant[] = [
     by: byEngine,
   },
   ...agentToolMutants,
+  ...lossMutants,
 ];

@@ -259,6 +259,10 @@ describe('ClaudeCodeAgent', () => {
       says(use('t', 'ExitPlanMode', { plan: 'First this, then that.' })),
       async (options) =>
         void expect(await prompted(options, 't', 'ExitPlanMode')).toEqual({ behavior: 'deny' }),
+      {
+        type: 'user',
+        message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'No.', is_error: true }] },
+      },
       ends({ result: '' }),
     ]);
     expect((await agent.execute('Go.', session({ mode: 'plan' }))).content).toBe('First this, then that.');

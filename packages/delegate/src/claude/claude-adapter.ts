@@ -4,7 +4,8 @@ import { decisionSeconds } from '../backend/call-decision.ts';
 import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { fieldsOf, objectIn, textOf } from '../events/fields.ts';
-import { claudeName, readClaudeLine } from './claude-line.ts';
+import { claudeName } from './claude-line.ts';
+import { ClaudeStream } from './claude-stream.ts';
 
 /** Settings of Claude Code as a backend. */
 export interface ClaudeSettings {
@@ -73,7 +74,8 @@ function argv(permission: DelegatePermission, settings: ClaudeSettings, request:
 }
 
 function plainTalk({ prompt }: BackendRequest): CliConnection {
-  return { opening: unslashed(prompt), staysOpen: false, hear: readClaudeLine };
+  const stream = new ClaudeStream();
+  return { opening: unslashed(prompt), staysOpen: false, hear: (line) => stream.line(line) };
 }
 
 /**
@@ -98,6 +100,7 @@ class GatedTalk implements CliConnection {
   /** Decided calls. Their permission prompt gets the same decision. */
   readonly #decided: Map<string, CallDecision> = new Map();
   readonly #requests: Map<string, string> = new Map();
+  readonly #stream: ClaudeStream = new ClaudeStream();
 
   constructor({ prompt }: BackendRequest, say: (line: string) => void) {
     this.#say = say;
@@ -110,7 +113,7 @@ class GatedTalk implements CliConnection {
 
   hear(line: string): readonly BackendEvent[] {
     const object = objectIn(line);
-    if (object?.['type'] !== 'control_request') return readClaudeLine(line);
+    if (object?.['type'] !== 'control_request') return this.#stream.line(line);
     const request = fieldsOf(object['request']);
     const requestId = textOf(object['request_id']);
     if (request['subtype'] === 'hook_callback')

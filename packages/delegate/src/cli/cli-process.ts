@@ -7,6 +7,7 @@ import type { BackendRequest, CallDecision } from '../backend/backend.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { beginsObject } from '../events/fields.ts';
 import { maxOutput } from '../events/final-text.ts';
+import { isGarbled } from '../events/garbled.ts';
 import type { CliAdapter, CliConnection } from './cli-adapter.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -135,6 +136,8 @@ class CliOutput {
   }
 
   take(event: BackendEvent): void {
+    // Only a message that proves a gap counts after the result.
+    if (this.#end?.ok && isGarbled(event)) this.#end = event;
     if (this.#end !== undefined) return;
     if (event.type === 'session') this.#sessionId = event.id;
     if (event.type === 'end') this.#end = event;

@@ -6,9 +6,11 @@ import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
+import { garbled } from '../events/garbled.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexBasics, configArguments } from './codex-adapter.ts';
 import { codexName, failed, readItem, usageOf } from './codex-line.ts';
+import { CodexItems, unknownItem } from './codex-stream.ts';
 
 /**
  * Creates the adapter of Codex as a server on its standard streams, with streamed text, approvals and messages during
@@ -45,6 +47,10 @@ class AppServerTalk implements CliConnection {
   readonly #waiting: Map<string, unknown> = new Map();
   /** The arguments of each call as reported, serialized to JSON. */
   readonly #told: Map<string, string[]> = new Map();
+  readonly #items: CodexItems = new CodexItems();
+  /** Set by the end of the turn; an item of the same turn must not follow it. */
+  #isOver = false;
+  #isNextTurn = false;
   #calls = 10;
   #threadId = '';
   #turnId = '';
@@ -135,27 +141,45 @@ class AppServerTalk implements CliConnection {
   }
 
   #notice(method: string, params: Fields): readonly BackendEvent[] {
+    if (this.#isOver && method === 'turn/started') this.#isNextTurn = true;
+    if (this.#isNextTurn) return [];
+    if (this.#isOver && method.startsWith('item/'))
+      return [garbled(codexName, 'it continued after its result')];
     switch (method) {
       case 'turn/started':
         this.#turnId = textOf(fieldsOf(params['turn'])['id']);
         return [];
       case 'item/agentMessage/delta':
-        return [{ type: 'delta', of: 'text', text: textOf(params['delta']) }];
+        return this.#chunk('text', params);
       case 'item/reasoning/summaryTextDelta':
-        return [{ type: 'delta', of: 'reasoning', text: textOf(params['delta']) }];
+        return this.#chunk('reasoning', params);
       case 'item/started':
-        return this.#tell(readItem(fieldsOf(params['item']), false));
       case 'item/completed':
-        return readItem(withText(fieldsOf(params['item'])), true);
+        return this.#item(fieldsOf(params['item']), method === 'item/completed');
       case 'thread/tokenUsage/updated':
         return this.#used(fieldsOf(params['tokenUsage']));
       case 'error':
         return [{ type: 'notice', text: textOf(fieldsOf(params['error'])['message']) }];
       case 'turn/completed':
+        this.#isOver = true;
         return [this.#over(fieldsOf(params['turn']))];
       default:
         return [];
     }
+  }
+
+  #chunk(of: 'text' | 'reasoning', params: Fields): readonly BackendEvent[] {
+    const text = textOf(params['delta']);
+    const problem = this.#items.chunk(textOf(params['itemId']), text);
+    return problem === undefined ? [{ type: 'delta', of, text }] : [garbled(codexName, problem)];
+  }
+
+  #item(item: Fields, isOver: boolean): readonly BackendEvent[] {
+    const problem = this.#items.item(item, isOver);
+    if (problem === 'repeated') return [];
+    if (problem !== undefined) return [garbled(codexName, problem)];
+    if (!isOver) return this.#tell(readItem(item, false));
+    return [...unknownItem(item), ...readItem(withText(item), true)];
   }
 
   #used(usage: Fields): readonly BackendEvent[] {
@@ -197,6 +221,10 @@ class AppServerTalk implements CliConnection {
   #over(turn: Fields): End {
     const total = this.#total === undefined ? {} : { totalUsage: this.#total };
     const status = textOf(turn['status']);
+    const missing =
+      this.#threadId === '' || this.#turnId === '' ? 'the start of its turn is missing' : this.#items.ended();
+    const problem = status === 'completed' ? missing : undefined;
+    if (problem !== undefined) return { ...garbled(codexName, problem), ...total };
     if (status === 'completed') return { type: 'end', ok: true, ...total };
     if (status === 'interrupted') {
       const message = 'Codex was interrupted.';

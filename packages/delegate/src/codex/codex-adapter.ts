@@ -1,6 +1,7 @@
 import type { BackendRequest, DelegatePermission } from '../backend/backend.ts';
 import type { CliAdapter } from '../cli/cli-adapter.ts';
-import { codexName, readCodexLine } from './codex-line.ts';
+import { codexName } from './codex-line.ts';
+import { CodexStream } from './codex-stream.ts';
 
 /** Settings of Codex as a backend. */
 export interface CodexSettings {
@@ -25,12 +26,15 @@ export function codexExecAdapter(permission: DelegatePermission, settings: Codex
     ...codexBasics(permission, settings),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
     argv: (request) => argv(permission, settings, request),
-    talk: ({ prompt, systemPrompt }) => ({
-      // Codex has no option for instructions of a single task.
-      opening: systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`,
-      staysOpen: false,
-      hear: readCodexLine,
-    }),
+    talk: ({ prompt, systemPrompt }) => {
+      const stream = new CodexStream();
+      return {
+        // Codex has no option for instructions of a single task.
+        opening: systemPrompt === undefined ? prompt : `${systemPrompt}\n\n${prompt}`,
+        staysOpen: false,
+        hear: (line) => stream.line(line),
+      };
+    },
     // Codex also prints this in successful runs, so it counts only without a result.
     isStale: (stderr) => /no rollout found/i.test(stderr),
   };

@@ -1,7 +1,9 @@
 import { AgentError } from '@cobbler/agent';
-import { claudeName, readClaudeMessage } from '../claude/claude-line.ts';
+import { claudeName } from '../claude/claude-line.ts';
+import { ClaudeStream } from '../claude/claude-stream.ts';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { fieldsOf } from '../events/fields.ts';
+import { isGarbled } from '../events/garbled.ts';
 import { activityText } from '../session-agent/activity-text.ts';
 import type { ExecuteCallbacks } from '../session-agent/session-agent.ts';
 import { toolActivity } from '../session-agent/session-agent.ts';
@@ -28,9 +30,10 @@ export async function readTurn(
   onResult: () => void,
 ): Promise<TurnResult> {
   const seen: Seen = { toolsUsed: [], text: '', plan: '' };
+  const stream = new ClaudeStream();
   try {
     for await (const message of messages) {
-      for (const event of readClaudeMessage(fieldsOf(message))) await take(event, seen, callbacks);
+      for (const event of stream.message(fieldsOf(message))) await take(event, seen, callbacks);
       if (seen.end !== undefined) onResult();
     }
   } catch (thrown) {
@@ -48,6 +51,7 @@ interface Seen {
 }
 
 async function take(event: BackendEvent, seen: Seen, callbacks: ExecuteCallbacks): Promise<void> {
+  if (seen.end?.ok && isGarbled(event)) seen.end = event;
   if (seen.end !== undefined) return;
   if (event.type === 'session') seen.sessionId = event.id;
   if (event.type === 'end') seen.end = event;
