@@ -62,7 +62,7 @@ export const relays = [
   },
   {
     file: 'packages/agent/src/loop/run.ts',
-    says: 'code: fields.status',
+    says: 'code: status',
     why: 'the status is the code, for statuses without an error',
     raises: { max_tokens: ['agent'], refusal: ['agent'], waiting: ['agent'] },
   },
