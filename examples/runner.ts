@@ -1,4 +1,4 @@
-// Shows work that outlives its process: each request and each call is a recorded step, and waiting needs no process.
+// Shows work that outlives its process: the session's log has each request and each call, and waiting needs no process.
 // Run it with: npm run try -- examples/runner.ts
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ function open() {
       store,
       sessionId: steps.runId,
       prompt: task,
-      // A step can run twice if its process ends before the step is recorded, so it must be safe to repeat.
+      // It may be called again until the decision has come, so it must be safe to repeat.
       ask: ({ approvalId }) => ask(approvalId),
     });
     await steps.run('tell', () => done.push('told'));
@@ -57,7 +57,7 @@ await first.runner.close();
 await first.store.close();
 console.log('before the answer:', done.join(', '));
 
-// Another process continues from there. Recorded requests and calls are not repeated.
+// Another process continues from there. Requests and calls that are in the log are not repeated.
 const second = open();
 await second.runner.signal('boot-1', approvalSignal(approvalId), { decision: 'allow' });
 console.log(await second.runner.result('boot-1'));

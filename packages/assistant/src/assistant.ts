@@ -91,7 +91,7 @@ async function rememberChat(
 ): Promise<Json> {
   const { memory, messages, agent, remember: rule } = dependencies;
   if (memory === undefined) return 0;
-  const { value } = await steps.run(
+  return await steps.run(
     'remember',
     async ({ signal }) => {
       const { count } = await remember({ messages, memory, agent, chatId, signal, ...rule });
@@ -99,7 +99,6 @@ async function rememberChat(
     },
     { retry: { retries: 2, firstMs: 5000 }, timeoutMs: 300_000 },
   );
-  return value;
 }
 
 /** Returns a generator of nanoids, which requirement S3.10 specifies as ids. Random numbers come from the runtime. */

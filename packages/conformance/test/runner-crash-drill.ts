@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { sqliteStore } from '@cobbler/agent/node';
 import { bundled } from './crash-drill.ts';
-import { crashOutput, crashRoutine, effectsOf, runnerFiles } from './runner-crash-kit.ts';
+import { crashOutputs, crashRoutine, effectsOf, runnerFiles } from './runner-crash-kit.ts';
 
 export interface RunnerCrashOptions {
   /** Kills at every nth moment. Default 1. */
@@ -18,17 +18,15 @@ export interface RunnerCrashOptions {
 
 /** The counts of a successful drill. */
 export interface RunnerCrashFigures {
-  /**
-   * Number of moments of the whole run: around each write and each effect of a step, in sleeps and in waits.
-   */
+  /** Number of moments of all runs: around each write of the inbox and of the log, each request and each call. */
   readonly points: number;
   readonly kills: number;
-  /** Number of steps that ran again because they had not been recorded. */
+  /** Number of requests and calls that ran again because the log did not have them. */
   readonly repeated: number;
 }
 
 /**
- * Kills a process that performs a run, once at each moment, and resumes the run each time.
+ * Kills a process that performs runs, once at each moment, and resumes the runs each time.
  * @throws Error with the failed condition and its position.
  */
 export async function drillRunnerCrashes(options: RunnerCrashOptions = {}): Promise<RunnerCrashFigures> {
@@ -78,45 +76,57 @@ async function killed(
   return { isKilled: signal === 'SIGKILL', points: Number(said) };
 }
 
-/** Resumes the run, checks the result and returns how many steps ran again. */
+/** Resumes the runs, checks the results and returns how many requests and calls ran again. */
 async function goneOn(folder: string, kills: readonly number[]): Promise<number> {
   const where = `killed at ${kills.join(' and ')}`;
   const hold = (holds: boolean, what: string) => {
     if (!holds) throw new Error(`${where}: ${what}`);
   };
-  const recorded = recordedSteps(runnerFiles(folder).runs);
+  const recorded = await recordedRequests(runnerFiles(folder).sessions);
   const before = effectsOf(folder);
-  const output = await crashRoutine(folder, () => {});
+  const outputs = await crashRoutine(folder, () => {});
   hold(
-    JSON.stringify(output) === JSON.stringify(crashOutput),
-    `the output of the run is ${JSON.stringify(output)}`,
+    JSON.stringify(outputs) === JSON.stringify(crashOutputs),
+    `the outputs of the runs are ${JSON.stringify(outputs)}`,
   );
-  const after = effectsOf(folder);
-  for (const name of recorded)
-    hold(before.get(name)?.length === after.get(name)?.length, `${name} ran again although it was recorded`);
+  const effects = effectsOf(folder);
+  const after = effects.slice(before.length);
+  for (const request of recorded)
+    hold(!after.includes(request), `${request} was repeated although it was recorded`);
+  const times = Map.groupBy(effects, (line) => line);
   let repeated = 0;
-  for (const [name, keys] of after) {
-    hold(new Set(keys).size === 1, `${name} had several keys: ${keys.join(', ')}`);
-    hold(keys.length <= 1 + kills.length, `${name} ran ${keys.length} times`);
-    repeated += keys.length - 1;
+  for (const [line, { length }] of times) {
+    hold(length <= (line.startsWith('once ') ? 1 : 1 + kills.length), `${line} ran ${length} times`);
+    repeated += length - 1;
   }
-  hold(after.size === 6, `these steps ran: ${[...after.keys()].join(', ')}`);
-  const left = readdirSync(folder).filter((file) => !/^(runs\.db(-made)?|effects\.txt)$/.test(file));
+  const second = effects.findIndex((line) => line.startsWith('request second'));
+  const first = effects.findLastIndex((line) => line.startsWith('request first'));
+  hold(first < second, 'the second run began before the first one had ended');
+  // The lock of a dead process goes when its store is next written to, which ended runs do not need.
+  const left = readdirSync(folder).filter(
+    (file) => !/^((runs|sessions)\.db(-made)?|sessions\.db-owner-.*|effects\.txt)$/.test(file),
+  );
   hold(left.length === 0, `files were not removed: ${left.join(', ')}`);
   return repeated;
 }
 
-/** Returns the steps recorded by a dead process. Empty if it recorded none, or if the run had ended. */
-function recordedSteps(file: string): string[] {
+/** Returns the requests whose responses a dead process has recorded in the log. */
+async function recordedRequests(file: string): Promise<string[]> {
   if (!existsSync(file)) return [];
-  const db = new DatabaseSync(file);
+  const store = sqliteStore(file);
   try {
-    const rows = db.prepare("SELECT name FROM steps WHERE kind IN ('value', 'error')").all();
-    return rows.map(({ name }) => String(name));
-  } catch {
-    // The process died before it created the table.
-    return [];
+    const requests: string[] = [];
+    for (const sessionId of ['s', 'l']) {
+      const counts = new Map<string, number>();
+      for (const event of await store.read(sessionId)) {
+        if (event.type !== 'assistant') continue;
+        const count = counts.get(event.runId) ?? 0;
+        requests.push(`request ${event.runId}.${count}`);
+        counts.set(event.runId, count + 1);
+      }
+    }
+    return requests;
   } finally {
-    db.close();
+    await store.close();
   }
 }

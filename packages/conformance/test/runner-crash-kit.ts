@@ -1,65 +1,103 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sqliteRunner } from '@cobbler/agent/node';
-import type { Routine, StepCall } from '@cobbler/agent/runner';
+import type { Agent, GateCall, ModelResponse, Tool } from '@cobbler/agent';
+import { defineTool, Executor } from '@cobbler/agent';
+import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import type { Routine, Runner } from '@cobbler/agent/runner';
+import { approvalSignal, runInSteps } from '@cobbler/agent/runner';
+import { calls, scriptedModel, textResponse } from '@cobbler/agent/testing';
 
-/** The files of one crash drill: the journal, and the effects of the steps. */
-export function runnerFiles(folder: string): { readonly runs: string; readonly effects: string } {
-  return { runs: join(folder, 'runs.db'), effects: join(folder, 'effects.txt') };
-}
-
-/** The output of the run, however often it is killed. */
-export const crashOutput: readonly unknown[] = [1, 'caught broken', [10, 20, 30], 'signalled', 5];
-
-/** Returns how often each step ran, and with which keys. */
-export function effectsOf(folder: string): Map<string, string[]> {
-  const { effects } = runnerFiles(folder);
-  const found = new Map<string, string[]>();
-  if (!existsSync(effects)) return found;
-  for (const line of readFileSync(effects, 'utf8').split('\n').slice(0, -1)) {
-    const [name = '', key = ''] = line.split(' ');
-    found.set(name, [...(found.get(name) ?? []), key]);
-  }
-  return found;
-}
-
-/** A routine with every kind of step. Each step adds a line where a crash cannot undo it. */
-function routineOf(folder: string, at: () => void): Routine {
-  const { effects } = runnerFiles(folder);
-  const effect =
-    <Value>(value: Value) =>
-    ({ name, idempotencyKey }: StepCall) => {
-      at();
-      appendFileSync(effects, `${name} ${idempotencyKey}\n`);
-      at();
-      if (value === 'broken') throw new Error('broken');
-      return value;
-    };
-  return async (_input, steps) => {
-    const first = await steps.run('first', effect(1));
-    const caught = await steps
-      .run('failing', effect('broken'))
-      .then(String, (error) => `caught ${error.message}`);
-    setTimeout(at, 5);
-    await steps.sleep('pause', 15);
-    const beside = await Promise.all(
-      [10, 20, 30].map((value) => steps.run(`beside-${value}`, effect(value))),
-    );
-    setTimeout(at, 5);
-    const came = await steps.waitFor('go');
-    const last = await steps.run('last', effect(5));
-    return [first.value, caught, beside.map(({ value }) => value), came ?? 'nothing', last.value];
+/** The files of one crash drill: the runs, their sessions, and the effects of requests and tools. */
+export function runnerFiles(folder: string): Record<'runs' | 'sessions' | 'effects', string> {
+  return {
+    runs: join(folder, 'runs.db'),
+    sessions: join(folder, 'sessions.db'),
+    effects: join(folder, 'effects.txt'),
   };
 }
 
-/** Starts or resumes the run, signals it and returns its output. `at` is called at every moment. */
-export async function crashRoutine(folder: string, at: () => void): Promise<unknown> {
-  const routine = routineOf(folder, at);
-  // No other process could own the run, and checks for it would add moments.
-  const runner = sqliteRunner({ file: runnerFiles(folder).runs, routine, onWrite: at, lookMs: 600_000 });
-  await runner.start(null, { runId: 'one', key: 'k' });
-  setTimeout(() => runner.signal('one', 'go', 'signalled').catch(() => {}), 40);
-  const output = await runner.result('one');
+/** The outputs of the runs, however often their process is killed. */
+export const crashOutputs: Readonly<Record<string, string>> = {
+  first: 'complete: First done.',
+  second: 'complete: Second done.',
+  later: 'complete: Later done.',
+};
+
+/** Returns the lines of effects, in their order. */
+export function effectsOf(folder: string): string[] {
+  const { effects } = runnerFiles(folder);
+  return existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+const script: Readonly<Record<string, readonly ModelResponse[]>> = {
+  first: [calls(['read', 'once']), calls(['set']), textResponse('First done.')],
+  second: [calls(['once']), textResponse('Second done.')],
+  later: [textResponse('Later done.')],
+};
+
+/** Depends only on the conversation, as a model does, so that any process can continue. */
+function agentOf(note: (line: string) => void): Agent {
+  return {
+    ...scriptedModel([]),
+    async run({ messages }) {
+      const asked = messages.findLastIndex(({ role }) => role === 'user');
+      const [part] = messages[asked]?.content ?? [];
+      const prompt = part?.type === 'text' ? part.text : '';
+      const answers = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+      note(`request ${prompt}.${answers}`);
+      return script[prompt]?.[answers] ?? textResponse('Lost.');
+    },
+  };
+}
+
+function toolsOf(note: (line: string) => void): Tool[] {
+  const effects = { read: 'read', set: 'idempotent', once: 'once' } as const;
+  return (['read', 'set', 'once'] as const).map((name) =>
+    defineTool({
+      name,
+      description: `The tool ${name}.`,
+      parameters: { type: 'object' },
+      effect: effects[name],
+      execute(_args, { idempotencyKey }) {
+        note(`${name} ${idempotencyKey}`);
+        return `${name} done`;
+      },
+    }),
+  );
+}
+
+/** A session's run with approvals. Each request and each call adds a line where a crash cannot undo it. */
+export async function crashRoutine(folder: string, at: () => void): Promise<Record<string, unknown>> {
+  const files = runnerFiles(folder);
+  const note = (line: string) => {
+    at();
+    appendFileSync(files.effects, `${line}\n`);
+    at();
+  };
+  const store = sqliteStore(files.sessions, { onWrite: at });
+  const gate = ({ effect }: GateCall) => ({ type: effect === 'once' ? 'ask' : 'allow' }) as const;
+  const executor = new Executor({ agent: agentOf(note), tools: toolsOf(note), gate, store });
+  const routine: Routine<{ sessionId: string; prompt: string }, string> = async (input, steps) => {
+    const result = await runInSteps(steps, {
+      ...input,
+      executor,
+      store,
+      ask: ({ approvalId }) => {
+        const signal = () => runner.signal(steps.runId, approvalSignal(approvalId), { decision: 'allow' });
+        setTimeout(() => void signal().catch(() => {}), 5);
+      },
+    });
+    return `${result.status}: ${result.text}`;
+  };
+  const own = { file: files.runs, routine, onWrite: at };
+  const runner: Runner<{ sessionId: string; prompt: string }, string> = sqliteRunner(own);
+  const dueAt = Date.now() + 15;
+  await runner.start({ sessionId: 'l', prompt: 'later' }, { runId: 'later', dueAt });
+  for (const prompt of ['first', 'second'])
+    await runner.start({ sessionId: 's', prompt }, { runId: prompt, key: 's' });
+  const outputs: Record<string, unknown> = {};
+  for (const runId of Object.keys(crashOutputs)) outputs[runId] = await runner.result(runId);
   await runner.close();
-  return output;
+  await store.close();
+  return outputs;
 }

@@ -72,13 +72,6 @@ export class Engine {
     return JSON.parse(await this.#ask(this.#options.admin, '/deployments', init)) as Deployment;
   }
 
-  /** Kills an invocation that cannot end on its own. Does nothing if the admin API is not configured. */
-  async kill(invocationId: string): Promise<void> {
-    const { admin } = this.#options;
-    if (admin.length === 0) return;
-    await this.#ask(admin, `/invocations/${encodeURIComponent(invocationId)}/kill`, { method: 'PATCH' });
-  }
-
   async #ask(
     bases: readonly string[],
     path: string,

@@ -2,7 +2,7 @@ import type { RestateOutcome } from './outcome.ts';
 
 /** Names of the services. */
 export interface ServiceNames {
-  /** A virtual object for each key, with the open runs in the order of their start. */
+  /** A virtual object for each key, with the open runs that are due in their order. */
   readonly keys: string;
   /** A workflow for each run. */
   readonly runs: string;
@@ -15,22 +15,20 @@ export function serviceNames(service: string): ServiceNames {
 /** A run as sent at its start. */
 export interface RestateRun {
   readonly runId: string;
-  /** Version of the workflow. */
-  readonly version: string;
   /** Input as JSON. */
   readonly input: string;
 }
 
 export interface StartRequest extends RestateRun {
   readonly rejectBusy: boolean;
+  /** Time until the run is due, in milliseconds; 0 if it is. */
+  readonly delayMs: number;
 }
 
 export type StartResult = 'started' | 'exists' | 'busy';
 
 export interface RunRequest extends RestateRun {
-  /** Key of the object whose queue contains the run. */
-  readonly line: string;
-  /** True if no run with its key was open, so it does not wait. */
+  /** True if no run with its key was due and open, so it does not wait. */
   readonly isFirst: boolean;
 }
 

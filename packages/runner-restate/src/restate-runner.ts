@@ -1,7 +1,8 @@
-import type { AgentError, Json, Runtime } from '@cobbler/agent';
+import type { Json, Runtime } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { Routine, RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
 import {
+  checkDueAt,
   checkRunId,
   runBusy,
   runCancelled,
@@ -12,10 +13,10 @@ import {
 import { plainJson } from '@cobbler/agent/values';
 import { HandlerEndpoint } from './endpoint.ts';
 import { Engine } from './engine.ts';
-import { errorOf, failed } from './outcome.ts';
-import type { RestateRunRecord, RunRequest, ServiceNames, StartResult } from './protocol.ts';
+import { errorOf } from './outcome.ts';
+import type { RestateRunRecord, ServiceNames, StartResult } from './protocol.ts';
 import { objectKey, serviceNames } from './protocol.ts';
-import type { RestateSteps } from './restate-steps.ts';
+import type { RunCall } from './run-call.ts';
 import { handlerNames, services } from './services.ts';
 
 /**
@@ -45,15 +46,11 @@ export interface RestateRunnerOptions<Input extends Json, Output extends Json> {
   readonly reusePort?: boolean;
   /** Public keys of the engines that can call the handlers. Default: any caller that reaches the port. */
   readonly identityKeys?: readonly string[];
-  /** Version of the workflow. Change it if unfinished runs would execute different steps. Default `1`. */
-  readonly version?: string;
-  /** Older versions whose runs this workflow can continue. */
-  readonly replays?: readonly string[];
   /** Retention of ended runs, in milliseconds. Default 30 days. */
   readonly retentionMs?: number;
-  /** How long a waiting run keeps its connection, in milliseconds; longer than any step. Default 2 hours. */
+  /** How long a waiting run keeps its connection, in milliseconds; longer than any action. Default 2 hours. */
   readonly idleMs?: number;
-  /** How long closing waits for running steps, in milliseconds. Default 0: they are aborted immediately. */
+  /** How long closing waits for running actions, in milliseconds. Default 0: they are aborted immediately. */
   readonly drainMs?: number;
   /** Time limit for retries when the engine does not respond, in milliseconds. Default 15,000. */
   readonly patienceMs?: number;
@@ -78,8 +75,7 @@ export interface RestateRunner<Input extends Json = Json, Output extends Json = 
 
 /**
  * Runs a workflow on Restate. Every process that opens a runner of one service processes its runs, and any of them
- * can start, signal and cancel every run. If one dies, the engine continues its runs on another. A run of an unknown
- * version fails with code `routine_version`.
+ * can start, signal and cancel every run. If one dies, the engine continues its runs on another.
  */
 export function restateRunner<Input extends Json, Output extends Json>(
   options: RestateRunnerOptions<Input, Output>,
@@ -94,19 +90,17 @@ class EngineRunner implements RestateRunner {
   readonly #runtime: Runtime;
   readonly #engine: Engine;
   readonly #names: ServiceNames;
-  readonly #version: string;
   readonly #drainMs: number;
   readonly #endpoint: Promise<HandlerEndpoint>;
   readonly #ready: Promise<string>;
-  readonly #live = new Set<RestateSteps>();
+  readonly #live = new Set<RunCall>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(options: RestateRunnerOptions<Json, Json>) {
-    const { service = 'cobbler', version = '1', drainMs = 0, runtime = systemRuntime } = options;
+    const { service = 'cobbler', drainMs = 0, runtime = systemRuntime } = options;
     const { patienceMs = 15_000, admin = [] } = options;
     this.#runtime = runtime;
-    this.#version = version;
     this.#drainMs = drainMs;
     this.#names = serviceNames(service);
     this.#engine = new Engine({ ingress: bases(options.ingress), admin: bases(admin), patienceMs, runtime });
@@ -124,13 +118,14 @@ class EngineRunner implements RestateRunner {
     return (await this.#endpoint).url;
   }
 
-  async start(input: Json, { runId, key, whenBusy = 'queue' }: StartOptions): Promise<boolean> {
+  async start(input: Json, { runId, key, whenBusy = 'queue', dueAt }: StartOptions): Promise<boolean> {
     checkRunId(runId);
+    checkDueAt(dueAt, runId);
     const request = {
       runId,
-      version: this.#version,
       input: plainJson(input, `The input of run ${runId}`),
       rejectBusy: whenBusy === 'reject',
+      delayMs: dueAt === undefined ? 0 : Math.max(0, Math.ceil(dueAt - this.#runtime.now())),
     };
     const path = `/${this.#names.keys}/${encodeURIComponent(objectKey(runId, key))}/start`;
     const started = await this.#call<StartResult>(path, request, this.#runtime.id());
@@ -174,12 +169,12 @@ class EngineRunner implements RestateRunner {
     const endpoint = await this.#endpoint.catch(() => undefined);
     endpoint?.drain();
     if (this.#drainMs > 0) await this.#drained();
-    for (const steps of this.#live) steps.stop(runnerClosed('aborted'));
+    for (const call of this.#live) call.stop(runnerClosed('aborted'));
     await endpoint?.close();
   }
 
   async #drained(): Promise<void> {
-    const idle = Promise.all([...this.#live].map((steps) => steps.idle()));
+    const idle = Promise.all([...this.#live].map((call) => call.idle()));
     let takeBack = () => {};
     const late = new Promise<void>((resolve) => {
       takeBack = this.#runtime.timer(this.#drainMs, resolve);
@@ -190,21 +185,17 @@ class EngineRunner implements RestateRunner {
 
   #open(options: RestateRunnerOptions<Json, Json>): Promise<HandlerEndpoint> {
     const { host = '127.0.0.1', port = 9080, reusePort = false, identityKeys = [] } = options;
-    const { routine, replays = [], retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
+    const { routine, retentionMs = 30 * 86_400_000, idleMs = 7_200_000 } = options;
     const definitions = services({
       names: this.#names,
       routine,
       runtime: this.#runtime,
-      version: this.#version,
-      replays,
       retentionMs,
       idleMs,
-      abandon: (run, invocationId, error) => this.#abandon(run, invocationId, error),
-      isOver: async (runId) => isOver(await this.#standing(runId)),
-      onWork: (steps, isOn) => {
-        if (!isOn) this.#live.delete(steps);
-        else if (this.#closed === undefined) this.#live.add(steps);
-        else steps.stop(runnerClosed('aborted'));
+      onWork: (call, isOn) => {
+        if (!isOn) this.#live.delete(call);
+        else if (this.#closed === undefined) this.#live.add(call);
+        else call.stop(runnerClosed('aborted'));
       },
     });
     return HandlerEndpoint.open({ definitions, host, port, reusePort, identityKeys });
@@ -214,13 +205,6 @@ class EngineRunner implements RestateRunner {
     const { url } = await this.#endpoint;
     if (admin !== undefined) await this.#engine.register(address ?? url, handlerNames(this.#names));
     return url;
-  }
-
-  async #abandon({ runId, line }: RunRequest, invocationId: string, error: AgentError): Promise<void> {
-    await this.#tell<boolean>(runId, 'finish', failed(error));
-    const path = `/${this.#names.keys}/${encodeURIComponent(line)}/leave`;
-    await this.#call<undefined>(path, runId, `leave ${runId}`);
-    await this.#engine.kill(invocationId);
   }
 
   #standing(runId: string): Promise<RestateRunRecord> {
@@ -260,10 +244,6 @@ class EngineRunner implements RestateRunner {
   #checkOpen(): void {
     if (this.#closed !== undefined) throw runnerClosed();
   }
-}
-
-function isOver({ state }: RestateRunRecord): boolean {
-  return state === 'done' || state === 'failed' || state === 'cancelled';
 }
 
 function bases(given: string | readonly string[]): string[] {

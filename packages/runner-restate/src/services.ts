@@ -1,10 +1,10 @@
 import type { Runtime } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import type { Routine } from '@cobbler/agent/runner';
-import { runEnded } from '@cobbler/agent/runner';
+import { runCancelled } from '@cobbler/agent/runner';
+import { defined } from '@cobbler/agent/values';
 import type {
   Context,
-  HooksProvider,
   ObjectContext,
   ObjectSharedContext,
   VirtualObjectDefinition,
@@ -15,8 +15,9 @@ import type {
 import { handlers, object, RestatePromise, TerminalError, workflow } from '@restatedev/restate-sdk';
 import { jsonSerde } from './json-serde.ts';
 import type { RestateOutcome } from './outcome.ts';
-import { done, failed, wrongVersion } from './outcome.ts';
+import { failed } from './outcome.ts';
 import type {
+  RestateRun,
   RestateRunRecord,
   RunRequest,
   ServiceNames,
@@ -26,24 +27,19 @@ import type {
   StartResult,
 } from './protocol.ts';
 import { promises } from './protocol.ts';
-import { RestateSteps } from './restate-steps.ts';
+import type { CallProgress } from './run-call.ts';
+import { RunCall } from './run-call.ts';
 
 export interface ServicesOptions {
   readonly names: ServiceNames;
   readonly routine: Routine;
   readonly runtime: Runtime;
-  readonly version: string;
-  readonly replays: readonly string[];
   /** Retention of an ended run, in milliseconds. */
   readonly retentionMs: number;
   /** How long a waiting run keeps its connection, in milliseconds. */
   readonly idleMs: number;
-  /** Ends a run that cannot continue here and lets the next one start, from outside and without its journal. */
-  readonly abandon: (run: RunRequest, invocationId: string, error: AgentError) => Promise<void>;
-  /** Checks from outside whether a run has ended. */
-  readonly isOver: (runId: string) => Promise<boolean>;
-  /** Called with the steps of each run that starts here, and again when it stops. */
-  readonly onWork: (steps: RestateSteps, isOn: boolean) => void;
+  /** Called when this process begins to work on a run, and again when it stops. */
+  readonly onWork: (call: RunCall, isOn: boolean) => void;
 }
 
 /** Retry delays of a failed attempt. They are short because most attempts fail when a process ends. */
@@ -55,21 +51,18 @@ const seeIdleMs = 2000;
 /** Time limit for one response to a caller that waits for a result, in milliseconds. The caller then asks again. */
 const resultMs = 60_000;
 
-/** Pattern of Restate's error for a workflow that executes different steps from those in its journal. */
-const mismatch = /mismatch/i;
-
 /** Returns the names of the handlers, for registration. */
 export function handlerNames({ keys, runs }: ServiceNames): Readonly<Record<string, readonly string[]>> {
   return {
-    [keys]: ['start', 'leave', 'see'],
+    [keys]: ['start', 'enter', 'leave', 'see'],
     [runs]: ['run', 'reserve', 'turn', 'finish', 'standing', 'result', 'cancel', 'signal', 'giveUp'],
   };
 }
 
 /**
  * Defines the handlers: for each key an object with the order of its runs, and for each run a workflow with its
- * steps, signals and outcome. The object calls and observes the workflow. This call is never replayed with different
- * code, so a run that cannot continue still ends and the next one starts.
+ * signals and outcome. Each call of the routine, which ends at its first checkpoint, is a step of this workflow, so
+ * only the code here must match the engine's journal, whatever the routine does.
  */
 export function services(
   options: ServicesOptions,
@@ -80,6 +73,7 @@ export function services(
     name: names.keys,
     handlers: {
       start: exclusive((ctx: ObjectContext, request: StartRequest) => start(ctx, names, request)),
+      enter: exclusive((ctx: ObjectContext, run: RestateRun) => enter(ctx, names, run)),
       leave: exclusive((ctx: ObjectContext, runId: string) => leave(ctx, names, runId)),
       see: shared({ inactivityTimeout: seeIdleMs }, (ctx: ObjectSharedContext, request: RunRequest) =>
         see(ctx, names, request),
@@ -91,7 +85,7 @@ export function services(
     name: names.runs,
     handlers: {
       run: handlers.workflow.workflow(
-        { inactivityTimeout: idleMs, abortTimeout: idleMs, hooks: [mismatchHook(options)] },
+        { inactivityTimeout: idleMs, abortTimeout: idleMs },
         (ctx: WorkflowContext, request: RunRequest) => work(ctx, options, request),
       ),
       reserve: handlers.workflow.shared((ctx: WorkflowSharedContext) =>
@@ -113,7 +107,7 @@ export function services(
 }
 
 async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequest): Promise<StartResult> {
-  const { rejectBusy, ...run } = request;
+  const { rejectBusy, delayMs, ...run } = request;
   const open = (await ctx.get<string[]>('open')) ?? [];
   if (rejectBusy && open.length > 0) {
     const { state } = await call<undefined, RestateRunRecord>(
@@ -127,9 +121,16 @@ async function start(ctx: ObjectContext, names: ServiceNames, request: StartRequ
   }
   const isNew = await call<undefined, boolean>(ctx, names.runs, run.runId, 'reserve', undefined);
   if (!isNew) return 'exists';
-  ctx.set('open', [...open, run.runId]);
-  send<RunRequest>(ctx, names.keys, ctx.key, 'see', { ...run, line: ctx.key, isFirst: open.length === 0 });
+  if (delayMs > 0) send<RestateRun>(ctx, names.keys, ctx.key, 'enter', run, delayMs);
+  else await enter(ctx, names, run);
   return 'started';
+}
+
+/** Adds a run that is due to the queue. */
+async function enter(ctx: ObjectContext, names: ServiceNames, run: RestateRun): Promise<void> {
+  const open = (await ctx.get<string[]>('open')) ?? [];
+  ctx.set('open', [...open, run.runId]);
+  send<RunRequest>(ctx, names.keys, ctx.key, 'see', { ...run, isFirst: open.length === 0 });
 }
 
 /** Waits for the end of a run, then removes it from the queue. */
@@ -155,44 +156,84 @@ async function leave(ctx: ObjectContext, names: ServiceNames, runId: string): Pr
 }
 
 async function work(ctx: WorkflowContext, options: ServicesOptions, request: RunRequest): Promise<null> {
-  const { names, routine, runtime, version, replays, isOver, onWork } = options;
+  const { routine, runtime, onWork } = options;
   const { runId, isFirst, input } = request;
-  if (request.version !== version && !replays.includes(request.version)) {
-    // This cannot be the result of this attempt: an attempt that deviates from its journal cannot even fail.
-    const error = wrongVersion(runId, request.version, version);
-    await options.abandon(request, ctx.request().id, error);
-    throw error;
-  }
+  if ((await ctx.promise<RestateOutcome>(promises.over).peek()) !== undefined) return null;
   const over = ctx.promise<RestateOutcome>(promises.over).get();
   if (!isFirst) {
     const turn = ctx.promise<boolean>(promises.turn).get();
-    const isOverNow = await RestatePromise.race([turn.map(() => false), over.map(() => true)]);
-    if (isOverNow) return null;
+    const isOver = await RestatePromise.race([turn.map(() => false), over.map(() => true)]);
+    if (isOver) return null;
   }
   ctx.set('begun', true);
-  const steps = new RestateSteps({ ctx, runId, names, runtime, over, isOver: () => isOver(runId) });
-  onWork(steps, true);
+  const { attemptCompletedSignal: abandoned } = ctx.request();
+  const call = new RunCall({ routine, runId, input, runtime, abandoned });
+  onWork(call, true);
   try {
-    const outcome = await Promise.race([outcomeOf(routine, input, steps), steps.stopped]);
-    steps.stop(runEnded(runId));
-    // The engine stores the outcome when the workflow ends; this promise is only faster.
-    void ctx.promise<RestateOutcome>(promises.over).resolve(outcome);
+    await Promise.race([called(ctx, options, call, over), call.stopped]);
     return null;
   } catch (reason) {
-    if (AgentError.is(reason) && reason.code === 'cancelled') return null;
     // The run is stopped for now. The attempt ends with its connection and returns nothing until then.
-    return await new Promise<never>(() => {});
+    if (AgentError.is(reason) && reason.kind === 'aborted') return await new Promise<never>(() => {});
+    throw reason;
   } finally {
-    onWork(steps, false);
+    onWork(call, false);
   }
 }
 
-async function outcomeOf(routine: Routine, input: string, steps: RestateSteps): Promise<RestateOutcome> {
-  try {
-    return done(await routine(JSON.parse(input), steps), steps.runId);
-  } catch (thrown) {
-    return failed(thrown);
+/** Calls the routine until the run ends, here or by a cancel. */
+async function called(
+  ctx: WorkflowContext,
+  { names }: ServicesOptions,
+  call: RunCall,
+  over: RestatePromise<RestateOutcome>,
+): Promise<void> {
+  const signals = new Map<string, string | null>();
+  for (let count = 1; ; count += 1) {
+    // The routine counts the attempts of its steps; retries by the engine would multiply them.
+    const performed = ctx.run(`call/${count}`, () => call.perform(signals), { maxRetryAttempts: 1 });
+    const end: CallProgress | undefined = await RestatePromise.race([
+      performed.map((progress, failure) => {
+        if (failure !== undefined) throw failure;
+        return progress;
+      }),
+      over.map(() => undefined),
+    ]);
+    if (end === undefined) return call.stop(runCancelled(ctx.key));
+    if (end.state !== 'waiting') {
+      // The engine stores the outcome when the workflow ends; this promise is only faster.
+      void ctx.promise<RestateOutcome>(promises.over).resolve(end);
+      return;
+    }
+    if (end.waits.length === 0) continue;
+    const found = await firstOf(ctx, end.waits, over);
+    if (found === undefined) return;
+    const { name, text = (await giveUpWait(ctx, names, found.name)).text } = found;
+    signals.set(name, text);
   }
+}
+
+/** Returns the first signal that comes, or the name of the first wait that is over; undefined if the run ends. */
+function firstOf(
+  ctx: WorkflowContext,
+  waits: readonly { readonly name: string; readonly leftMs?: number }[],
+  over: RestatePromise<unknown>,
+): RestatePromise<{ readonly name: string; readonly text?: string | null } | undefined> {
+  const signals = waits.map(({ name }) =>
+    ctx
+      .promise<Signalled>(promises.signal(name))
+      .get()
+      .map((signalled) => ({ name, text: signalled?.text ?? null })),
+  );
+  const ends = waits.flatMap(({ name, leftMs }) =>
+    leftMs === undefined ? [] : [ctx.sleep(leftMs).map(() => ({ name }))],
+  );
+  return RestatePromise.race([...signals, ...ends, over.map(() => undefined)]);
+}
+
+/** Stops waiting for a signal. The first of an arriving signal and the end of the wait counts, permanently. */
+function giveUpWait(ctx: WorkflowContext, names: ServiceNames, name: string): Promise<Signalled> {
+  return call<{ name: string }, Signalled>(ctx, names.runs, ctx.key, 'giveUp', { name });
 }
 
 async function standing(ctx: WorkflowSharedContext): Promise<RestateRunRecord> {
@@ -250,8 +291,16 @@ function call<Request, Response>(
   return ctx.genericCall<Request, Response>({ service, key, method, parameter, ...serdes });
 }
 
-function send<Request>(ctx: Context, service: string, key: string, method: string, parameter: Request): void {
-  ctx.genericSend<Request>({ service, key, method, parameter, inputSerde: jsonSerde<Request>() });
+function send<Request>(
+  ctx: Context,
+  service: string,
+  key: string,
+  method: string,
+  parameter: Request,
+  delay?: number,
+): void {
+  const inputSerde = jsonSerde<Request>();
+  ctx.genericSend<Request>({ service, key, method, parameter, inputSerde, ...defined({ delay }) });
 }
 
 /** Returns why a workflow failed as a whole. Errors of the routine are data, so this is an error of the engine. */
@@ -261,33 +310,4 @@ function runError(thrown: TerminalError): AgentError {
     code: 'engine',
     message: `Restate ended the run: ${thrown.message}`,
   });
-}
-
-/**
- * Calls `abandon` when the SDK ends an attempt because the routine differs from the journal. The engine would retry
- * such attempts forever.
- */
-function mismatchHook({ abandon }: ServicesOptions): HooksProvider {
-  return ({ request }) => ({
-    interceptor: {
-      async handler(next) {
-        try {
-          await next();
-        } catch (thrown) {
-          const reason = thrown instanceof Error ? thrown.message : '';
-          if (!(thrown instanceof TerminalError) && !AgentError.is(thrown) && mismatch.test(reason)) {
-            const run = jsonSerde<RunRequest>().deserialize(request.body);
-            // The attempt has ended; the next one calls this again if it fails.
-            abandon(run, request.id, changedRoutine(run.runId)).catch(() => {});
-          }
-          throw thrown;
-        }
-      },
-    },
-  });
-}
-
-function changedRoutine(runId: string): AgentError {
-  const message = `The workflow of run ${runId} executes different steps from the recorded ones, so the run cannot continue. Give a changed workflow a new version, and start the run again under another id.`;
-  return new AgentError({ kind: 'invalid', code: 'replay', message });
 }

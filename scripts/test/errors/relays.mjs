@@ -33,7 +33,7 @@ export const relays = [
     why: 'an error thrown by other code has no code of ours; its own is in `cause`',
   },
   {
-    file: 'packages/agent/src/runner/step.ts',
+    file: 'packages/agent/src/runner/attempts.ts',
     says: 'code.slice(0, 100)',
     why: 'an error that is too large for a journal keeps its code',
   },

@@ -7,7 +7,6 @@ import type { Elsewhere, SessionSettings } from '@cobbler/server';
 import type { PostgresStore } from '@cobbler/store-postgres';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { ownVersion } from '../terminal/version.ts';
 import type { RestateFlags, ServeFlags } from './serve-flags.ts';
 
 /** The store of a server's sessions, and the runner if another process executes the runs. */
@@ -115,8 +114,6 @@ async function restateEngine(
     host,
     port,
     reusePort: address === undefined,
-    // Only the same version continues unfinished runs, because another version may execute different steps.
-    version: ownVersion(),
     ...defined({ address }),
   });
 }

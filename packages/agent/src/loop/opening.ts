@@ -48,9 +48,12 @@ export function openAction(
     const hasBegun = state.seq > 0 && state.runId === runId;
     if (!hasBegun) return (begin ?? goOn)(state);
     if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
-    const again = goOn(state);
+    if (state.finished.status !== 'waiting') return [];
+    // An action that is performed again brings decisions that the log already has.
+    const open = new Set(openRequests(state).map(({ approvalId }) => approvalId));
+    const again = goOn(state).filter((event) => !isDecision(event) || open.has(event.approvalId));
     // Only a decision, or an approval that has expired, continues a waiting run.
-    return state.finished.status === 'waiting' && again.length > 1 ? again : [];
+    return again.length > 1 ? again : [];
   };
 }
 
@@ -89,6 +92,10 @@ function decision(answer: NamedDecision): EventBody {
   const { approvalId, decision, message } = answer;
   const said = message === undefined ? {} : { message };
   return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };
+}
+
+function isDecision(event: EventBody): event is Extract<EventBody, { type: 'approval_decided' }> {
+  return event.type === 'approval_decided';
 }
 
 function decidedBy(decision: 'superseded' | 'expired', approvalId: string): EventBody {

@@ -4,8 +4,26 @@
  * @module
  */
 
-export type { RunRetention } from './journal.ts';
+export {
+  attemptStep,
+  checkDueAt,
+  checkRunId,
+  ignoreRejection,
+  pause,
+  runBusy,
+  runCancelled,
+  runEnded,
+  runNotFound,
+  runnerClosed,
+  type StepWork,
+  toSerializableError,
+  waitAborted,
+} from './attempts.ts';
+export type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
+export { fencedRun, filledRetention } from './inbox.ts';
+export { InboxRunner, type InboxRunnerOptions } from './inbox-runner.ts';
 export { type MemoryRunnerOptions, memoryRunner } from './memory-runner.ts';
+export { type CallEnd, callRoutine, type RoutineCallOptions, type RoutineWait } from './routine-call.ts';
 export type {
   Routine,
   RoutineStatus,
@@ -15,25 +33,7 @@ export type {
   StepRetry,
   StepSettings,
   Steps,
-  StepValue,
 } from './runner.ts';
 export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
-export {
-  attemptStep,
-  checkDuration,
-  checkRunId,
-  ignoreRejection,
-  pause,
-  runBusy,
-  runCancelled,
-  runEnded,
-  runNotFound,
-  runnerClosed,
-  StepNames,
-  type StepWork,
-  stepMismatch,
-  toSerializableError,
-  waitAborted,
-} from './step.ts';
 export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './stepped-run.ts';

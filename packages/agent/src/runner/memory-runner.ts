@@ -1,19 +1,10 @@
+import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import type {
-  ClaimedRun,
-  Freed,
-  Journal,
-  JournalEntry,
-  NewRun,
-  RunEndState,
-  RunRecord,
-  RunRetention,
-  Started,
-} from './journal.ts';
-import { fencedRun, filledRetention } from './journal.ts';
-import { JournaledRunner } from './local-runner.ts';
+import type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord, RunRetention } from './inbox.ts';
+import { fencedRun, filledRetention } from './inbox.ts';
+import { InboxRunner } from './inbox-runner.ts';
 import type { Routine, Runner } from './runner.ts';
 
 /** Options of {@link memoryRunner}. */
@@ -31,28 +22,31 @@ export function memoryRunner<Input extends Json, Output extends Json>({
   runtime = systemRuntime,
   retention,
 }: MemoryRunnerOptions<Input, Output>): Runner<Input, Output> {
-  const journal = new MemoryJournal(runtime, filledRetention(retention));
+  const inbox = new MemoryInbox(runtime, filledRetention(retention));
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const options = { journal, runtime, routine: routine as unknown as Routine, version: '', replays: [] };
-  return new JournaledRunner(options) as unknown as Runner<Input, Output>;
+  const options = { inbox, runtime, routine: routine as unknown as Routine };
+  return new InboxRunner(options) as unknown as Runner<Input, Output>;
 }
 
 interface KeptRun {
   readonly claimed: ClaimedRun;
+  /** The open runs with the same key, in the order of their start; only this one if it has none. */
+  readonly queue: KeptRun[];
   readonly key: string | undefined;
-  readonly entries: Map<string, JournalEntry>;
+  readonly dueAt: number;
   readonly signals: Map<string, string | null>;
   standing: RunRecord;
   ended: number;
 }
 
-class MemoryJournal implements Journal {
+class MemoryInbox implements Inbox {
   readonly durable = false;
   readonly #runtime: Runtime;
   readonly #retention: { readonly maxAgeMs: number; readonly maxRuns: number };
   readonly #runs = new Map<string, KeptRun>();
-  /** Unfinished runs by key, in the order of their start. */
   readonly #queues = new Map<string, KeptRun[]>();
+  /** Runs that were not due when they were put. */
+  readonly #later = new Set<KeptRun>();
   /** Ended runs, in the order of their end. */
   readonly #ended = new Set<KeptRun>();
   #epoch = 0;
@@ -62,43 +56,38 @@ class MemoryJournal implements Journal {
     this.#retention = retention;
   }
 
-  async start({ runId, key, version, input }: NewRun, rejectBusy: boolean): Promise<Started> {
+  async put({ runId, key, input, dueAt = 0 }: NewRun, rejectBusy: boolean): Promise<Put> {
     this.#prune();
     if (this.#runs.has(runId)) return { result: 'exists' };
-    const queue = key === undefined ? [] : (this.#queues.get(key) ?? []);
-    if (rejectBusy && queue.length > 0) return { result: 'busy' };
+    const queue = (key === undefined ? undefined : this.#queues.get(key)) ?? [];
+    if (rejectBusy && queue.some((other) => this.#isDue(other))) return { result: 'busy' };
     this.#epoch += 1;
-    const claimed = { runId, epoch: this.#epoch, version, input };
-    const isFirst = queue.length === 0;
+    const claimed = { runId, epoch: this.#epoch, input };
     const run: KeptRun = {
       claimed,
+      queue,
       key,
-      entries: new Map(),
+      dueAt,
       signals: new Map(),
-      standing: isFirst ? { state: 'running', epoch: claimed.epoch } : { state: 'queued' },
+      standing: { state: 'queued' },
       ended: 0,
     };
     this.#runs.set(runId, run);
     queue.push(run);
     if (key !== undefined) this.#queues.set(key, queue);
-    return isFirst ? { result: 'started', run: claimed } : { result: 'started' };
+    if (!this.#isDue(run)) this.#later.add(run);
+    return { result: 'put', ...defined({ run: this.#claimNext(queue) }) };
   }
 
-  async claimFree(): Promise<readonly ClaimedRun[]> {
-    return [];
+  async claimDue(): Promise<readonly ClaimedRun[]> {
+    const due = [...this.#later].filter((run) => this.#isDue(run));
+    for (const run of due) this.#later.delete(run);
+    return due.map(({ queue }) => this.#claimNext(queue)).filter((claimed) => claimed !== undefined);
   }
 
   async release(): Promise<void> {}
 
-  find(runId: string, name: string): JournalEntry | undefined {
-    return this.#runs.get(runId)?.entries.get(name);
-  }
-
-  async record(claimed: ClaimedRun, name: string, entry: JournalEntry): Promise<void> {
-    this.#open(claimed).entries.set(name, entry);
-  }
-
-  async finish(claimed: ClaimedRun, outcome: RunEndState): Promise<Freed> {
+  async ack(claimed: ClaimedRun, outcome: RunEndState): Promise<Freed> {
     return this.#end(this.#open(claimed), outcome);
   }
 
@@ -137,7 +126,22 @@ class MemoryJournal implements Journal {
   async close(): Promise<void> {
     this.#runs.clear();
     this.#queues.clear();
+    this.#later.clear();
     this.#ended.clear();
+  }
+
+  #isDue({ dueAt }: KeptRun): boolean {
+    return dueAt <= this.#runtime.now();
+  }
+
+  /** Claims the first run of a queue that is due, unless one of them is being worked on. */
+  #claimNext(queue: readonly KeptRun[]): ClaimedRun | undefined {
+    if (queue.some(({ standing }) => standing.state === 'running')) return undefined;
+    const next = queue.find((run) => this.#isDue(run));
+    if (next === undefined) return undefined;
+    this.#later.delete(next);
+    next.standing = { state: 'running', epoch: next.claimed.epoch };
+    return next.claimed;
   }
 
   #open(claimed: ClaimedRun): KeptRun {
@@ -147,20 +151,16 @@ class MemoryJournal implements Journal {
   }
 
   #end(run: KeptRun, standing: RunRecord): Freed {
+    const { queue, key } = run;
     run.standing = standing;
     run.ended = this.#runtime.now();
-    run.entries.clear();
     run.signals.clear();
+    this.#later.delete(run);
     this.#ended.add(run);
     this.#prune();
-    const queue = run.key === undefined ? [] : (this.#queues.get(run.key) ?? []);
-    const wasFirst = queue[0] === run;
     queue.splice(queue.indexOf(run), 1);
-    const [next] = queue;
-    if (next === undefined && run.key !== undefined) this.#queues.delete(run.key);
-    if (!wasFirst || next === undefined) return { isOver: true };
-    next.standing = { state: 'running', epoch: next.claimed.epoch };
-    return { isOver: true, next: next.claimed };
+    if (queue.length === 0 && key !== undefined) this.#queues.delete(key);
+    return { isOver: true, ...defined({ next: this.#claimNext(queue) }) };
   }
 
   #prune(): void {

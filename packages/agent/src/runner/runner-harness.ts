@@ -23,9 +23,9 @@ import type { Json } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
+import { runCancelled } from './attempts.ts';
 import type { Runner } from './runner.ts';
 import type { SessionWork } from './session-routine.ts';
-import { runCancelled } from './step.ts';
 
 /** Options of {@link runnerHarness}. */
 export interface RunnerHarnessOptions {

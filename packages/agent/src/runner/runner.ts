@@ -4,9 +4,9 @@ import type { Json } from '../values/json.ts';
 /** The argument of a step's function. */
 export interface StepCall {
   readonly name: string;
-  /** Number of the attempt; 1 for the first that this process knows of. */
+  /** Number of the attempt; 1 for the first in this call of the workflow. */
   readonly attempt: number;
-  /** The same for every attempt at this step, in any process; different for every other step. */
+  /** The same for every step of this name in this run, in any process; different for every other name and run. */
   readonly idempotencyKey: string;
   /**
    * Aborted with an AgentError: `aborted` with code `cancelled` if the run is cancelled or `closed` if its runner is
@@ -31,45 +31,45 @@ export interface StepSettings {
   readonly timeoutMs?: number;
 }
 
-/** The result of a step, from this execution or an earlier one. */
-export interface StepValue<Value> {
-  readonly value: Value;
-  /** True if the value came from the journal, so that the function did not run now. */
-  readonly replayed: boolean;
-}
-
 /**
- * The durable operations of a workflow. After a crash the workflow runs again from its beginning; steps with a result
- * in the journal return it without running. So everything a workflow does outside of steps must be deterministic, and
- * step names must come from positions, not from time or randomness. Steps may run in parallel if they are started in
- * the same order each time.
+ * The operations of one call of a workflow. None of them records a result: what a workflow has done must be visible
+ * in data of its own, such as the log of a session.
  */
 export interface Steps {
   readonly runId: string;
   /** Aborted like the signal of a step if the run is cancelled or its runner is closed, to stop code between steps. */
   readonly signal: AbortSignal;
   /**
-   * Runs a function and records its result, at most once. The function itself runs at least once: after a crash between
-   * the function and the record it runs again, so operations that must not happen twice should use `idempotencyKey`.
-   * @throws AgentError the function's own, by kind, code and message, also if it comes from the journal; `timeout`;
-   * `aborted` if the run is cancelled; `invalid` with code `step_name` for a name already used, `too_large` for a
-   * result over {@link maxResultBytes}, `not_json` for a result that JSON cannot represent.
+   * Runs a function with a time limit and retries, and returns its result.
+   * @throws AgentError the function's own; `timeout`; `aborted` if the run is cancelled; `invalid`, code `run_over`,
+   * after this call of the workflow has ended.
    */
-  run<Value extends Json>(
+  run<Value>(
     name: string,
     perform: (call: StepCall) => Value | Promise<Value>,
     settings?: StepSettings,
-  ): Promise<StepValue<Value>>;
-  /** Waits until `ms` have passed since the sleep first started, even across restarts. */
-  sleep(name: string, ms: number): Promise<void>;
+  ): Promise<Value>;
   /**
-   * Resolves with the first signal of this name, whether it was sent before or after the call; undefined after a
-   * timeout.
+   * Returns the first signal of this name, whether it was sent before or after the call; undefined if none was sent by
+   * the time `until`, in milliseconds since 1970. A later one is rejected. While it waits, no process needs to: the
+   * method ends this call of the workflow by throwing, and the runner calls the workflow again afterwards. To wait for the
+   * first of several signals, catch the error, ask for the next one, and rethrow the error at the end.
+   * @throws AgentError `aborted`, code `run_waiting`: rethrow it; `invalid`, code `until`.
    */
-  waitFor(name: string, options?: { readonly timeoutMs?: number }): Promise<Json | undefined>;
+  waitFor(name: string, options?: { readonly until?: number }): Promise<Json | undefined>;
+  /**
+   * Tells the runner that the workflow has just recorded an action, so that later calls skip it. An engine whose steps
+   * should stay short ends this call here, as `waitFor` does, and calls the workflow again. Never call it for an action
+   * of an earlier call: the workflow would not get beyond it.
+   */
+  checkpoint(): Promise<void>;
 }
 
-/** A workflow: a function made of steps. An error that it throws is the error of the run. */
+/**
+ * A workflow. The runner calls it until it returns its output or throws the error of the run: at first, after each
+ * wait, and after a crash. Each call begins at the beginning, so actions must be safe to repeat, or skipped if the
+ * workflow's own data shows that they are done.
+ */
 export type Routine<Input extends Json = Json, Output extends Json = Json> = (
   input: Input,
   steps: Steps,
@@ -89,24 +89,26 @@ export interface StartOptions {
   readonly key?: string;
   /** The behavior if the key of a run is in use. Default `queue`. */
   readonly whenBusy?: 'queue' | 'reject';
+  /** The earliest time of the first call, in milliseconds since 1970. Until then the run does not use its key. */
+  readonly dueAt?: number;
 }
 
 /**
  * Runs workflows to completion: in this process, across crashes, or on an external engine. A runner has one workflow.
- * An implementation must pass `runnerContract` from the testing entry.
+ * An implementation must pass `runnerContract` of `@cobbler/conformance`.
  */
 export interface Runner<Input extends Json = Json, Output extends Json = Json> {
   /** True if runs survive the end of the process. */
   readonly durable: boolean;
   /**
    * Starts a run; resolves after it is recorded and cannot be lost. Returns false if it was already started.
-   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is in use and `whenBusy` is `reject`), `too_large`,
-   * `not_json`, or `closed`.
+   * @throws AgentError `invalid`: code `run_id`, `busy` (its key is in use and `whenBusy` is `reject`), `due_at`,
+   * `too_large`, `not_json`, or `closed`.
    */
   start(input: Input, options: StartOptions): Promise<boolean>;
   /**
-   * Sends a signal to a run, even before the run waits for it. Returns false if the run does not exist or has ended, or
-   * this name has already received its signal.
+   * Sends a signal to a run, even before the run waits for it. Returns false if the run does not exist or has ended,
+   * this name has already received its signal, or the wait for it is over.
    */
   signal(runId: string, name: string, value: Json): Promise<boolean>;
   /** Cancels a run, even in the middle of a step. Returns false if the run does not exist or has ended. */

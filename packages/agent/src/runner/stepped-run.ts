@@ -1,4 +1,6 @@
 import type { ApprovalRequestedEvent, RunEvent } from '../events/event.ts';
+import type { State } from '../events/state.ts';
+import { openRequests } from '../events/state.ts';
 import type { Executor } from '../loop/executor.ts';
 import type { AdvanceOptions } from '../loop/options.ts';
 import { outcomeOf } from '../loop/result.ts';
@@ -9,6 +11,8 @@ import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Message, UserPart } from '../values/message.ts';
+import { timeOf } from '../values/runtime.ts';
+import { isWaiting } from './routine-call.ts';
 import type { StepCall, StepSettings, Steps } from './runner.ts';
 
 /** The first input of a run: a string, the parts of a message, or whole messages. */
@@ -21,14 +25,12 @@ export interface SteppedTask {
   readonly store: Store;
   readonly sessionId: string;
   /**
-   * The first input of the run, or a function that returns it; the function is called in each step and must always
-   * return the same.
+   * The first input of the run, or a function that returns it; the function is called in each step, and its
+   * result is ignored once the run has begun.
    */
   readonly prompt?: SteppedPrompt | (() => SteppedPrompt | Promise<SteppedPrompt>);
   /** Without a prompt: the user's decisions since the session started waiting. */
   readonly answers?: NonNullable<AdvanceOptions['answers']>;
-  /** Prefix of the step names. Default `act`; a workflow with several tasks needs a different one for each. */
-  readonly name?: string;
   /**
    * Settings of each action's step. Default: three retries with a first delay of one second, and a timeout of twenty
    * minutes per attempt.
@@ -37,8 +39,9 @@ export interface SteppedTask {
   /** Receives events, in the process in which they occur. */
   readonly onEvent?: (event: RunEvent) => void;
   /**
-   * Requests a decision about a call from the user, in a separate step. Send the decision to the run as a signal named
-   * {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message? }`.
+   * Requests a decision about a call from the user, in a separate step. It may be called again until the decision has
+   * come, so repeating a request must change nothing. Send the decision to the run as a
+   * signal named {@link approvalSignal}, as `{ decision: 'allow' | 'deny', message? }`.
    */
   readonly ask?: (request: ApprovalRequestedEvent, call: StepCall) => void | Promise<void>;
   /** The behavior if a run needs a decision: the workflow waits, or the run ends as waiting. Default `wait`. */
@@ -46,9 +49,6 @@ export interface SteppedTask {
   /** Time limit for a decision. Default one day; then the call is denied. */
   readonly approvalMs?: number;
 }
-
-/** The result of a step: only the progress of the run, because the messages are in the session's log. */
-type RunProgress = { over: boolean; waiting: Json[] };
 
 const defaultSettings: StepSettings = { retry: { retries: 3, firstMs: 1000 }, timeoutMs: 1_200_000 };
 
@@ -61,63 +61,76 @@ export function approvalSignal(approvalId: string): string {
 }
 
 /**
- * Runs a task with each model request and each tool call as a separate step, so that no completed action runs again,
- * whichever process continues it. Each step is one `Executor.advance`, and a run that waits for a decision needs no
- * process.
- * @throws AgentError like `Steps.run` and `Executor.advance`. The result contains how the run ended.
+ * Runs a task with each model request and each tool call as a separate step. The session's log is the only record of
+ * the run: whichever process calls it again continues after the last action of the log. A run that waits for a
+ * decision needs no process.
+ * @throws AgentError like `Steps` and `Executor.advance`. The result contains how the run ended.
  */
 export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunResult> {
-  const { name = 'act', settings = defaultSettings, store, sessionId } = task;
-  let answers: Answers = task.answers ?? [];
-  for (let count = 1; ; count += 1) {
+  const { settings = defaultSettings, store, sessionId, whenAsked = 'wait' } = task;
+  const { runId } = steps;
+  const decide = async () => {
+    if (whenAsked === 'end') return undefined;
+    const state = await openSession(store, sessionId);
+    return waits(state, runId) ? await decisions(steps, task, state) : undefined;
+  };
+  // A wait may be over, or a crash may have come between a decision and its record.
+  let answers = (await decide()) ?? task.answers ?? [];
+  for (;;) {
     const given = answers;
-    const { value } = await steps.run<RunProgress>(
-      `${name}/${count}`,
-      (call) => advance(task, { runId: steps.runId, answers: given, signal: call.signal }),
-      settings,
-    );
+    const act = (call: StepCall) => advance(task, { runId, answers: given, signal: call.signal });
+    const isOver = await steps.run('act', act, settings);
     answers = [];
-    if (!value.over) continue;
-    if (value.waiting.length === 0 || task.whenAsked === 'end')
-      return outcomeOf(await openSession(store, sessionId), { sessionId, runId: steps.runId });
-    // The step's value was created from such events by this code.
-    answers = await decisions(steps, task, value.waiting as unknown as ApprovalRequestedEvent[]);
+    if (!isOver) await steps.checkpoint();
+    else {
+      const decided = await decide();
+      if (decided === undefined) return outcomeOf(await openSession(store, sessionId), { sessionId, runId });
+      answers = decided;
+    }
   }
 }
 
 type Answers = NonNullable<AdvanceOptions['answers']>;
 
+/** Performs the next action. Returns true if the run has ended or waits. */
 async function advance(
   { executor, sessionId, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'answers' | 'signal'>,
-): Promise<RunProgress> {
+): Promise<boolean> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
-  const listener = onEvent === undefined ? {} : { onEvent };
-  const beginning = begins === undefined ? {} : { prompt: begins };
-  const advanced = await executor.advance({ ...options, ...listener, ...beginning, sessionId });
-  if (!advanced.over || advanced.result.status !== 'waiting') return { over: advanced.over, waiting: [] };
-  return { over: true, waiting: advanced.result.approvals.map(plain) };
+  const { over } = await executor.advance({ ...options, ...defined({ onEvent, prompt: begins }), sessionId });
+  return over;
 }
 
+function waits({ runId, finished }: State, own: string): boolean {
+  return runId === own && finished?.status === 'waiting';
+}
+
+/** Returns the decisions that a run waits for; the call of the workflow ends if one of them is missing. */
 async function decisions(
   steps: Steps,
   { ask, approvalMs = 86_400_000 }: SteppedTask,
-  waiting: readonly ApprovalRequestedEvent[],
+  state: State,
 ): Promise<Answers> {
-  if (ask !== undefined) {
-    for (const request of waiting) {
-      const asks = async (call: StepCall) => {
-        await ask(request, call);
-        return null;
-      };
-      await steps.run(`ask/${request.approvalId}`, asks, asking);
+  const answers: Answers[number][] = [];
+  const open: { readonly request: ApprovalRequestedEvent; readonly wait: unknown }[] = [];
+  // While a run waits, its last event stays the same, so every process computes the same end.
+  const until = timeOf(state.time) + approvalMs;
+  for (const request of openRequests(state)) {
+    const { approvalId } = request;
+    try {
+      const said = await steps.waitFor(approvalSignal(approvalId), { until });
+      answers.push({ approvalId, ...decisionOf(said) });
+    } catch (thrown) {
+      if (!isWaiting(thrown)) throw thrown;
+      open.push({ request, wait: thrown });
     }
   }
-  const answers: Answers[number][] = [];
-  for (const { approvalId } of waiting) {
-    const said = await steps.waitFor(approvalSignal(approvalId), { timeoutMs: approvalMs });
-    answers.push({ approvalId, ...decisionOf(said) });
-  }
+  if (ask !== undefined)
+    for (const { request } of open)
+      await steps.run(`ask/${request.approvalId}`, (call) => ask(request, call), asking);
+  const [first] = open;
+  if (first !== undefined) throw first.wait;
   return answers;
 }
 
@@ -129,8 +142,4 @@ function decisionOf(said: Json | undefined): { decision: 'allow' | 'deny'; messa
     return { decision: 'deny', ...defined({ message }) };
   }
   return { decision: 'allow' };
-}
-
-function plain(request: ApprovalRequestedEvent): Json {
-  return JSON.parse(JSON.stringify(request)) as Json;
 }

@@ -303,6 +303,15 @@ describe('a stepped run that waits for a user', () => {
     expect(await store.read('chat-1')).toEqual(before);
   });
 
+  it('a decision that the log already has does not continue a run that waits for another [P13]', async () => {
+    const { executor, store, asked } = await waiting();
+    const answers = asked.slice(0, 1).map(({ approvalId }) => ({ approvalId, decision: 'allow' as const }));
+    expect(await executor.advance({ ...ids, answers })).toMatchObject({ result: { status: 'waiting' } });
+    const before = await store.read('chat-1');
+    expect(await executor.advance({ ...ids, answers })).toMatchObject({ result: { status: 'waiting' } });
+    expect(await store.read('chat-1')).toEqual(before);
+  });
+
   it('a decision repeated after a crash counts once', async () => {
     const { kit, executor, asked } = await waiting();
     const answers = asked.map(({ approvalId }) => ({ approvalId, decision: 'allow' as const }));

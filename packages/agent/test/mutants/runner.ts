@@ -1,10 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
 const runTable = 'src/node/sqlite-runner/run-table.ts';
-const journal = 'src/node/sqlite-runner/sqlite-journal.ts';
-const liveRun = 'src/runner/run-execution.ts';
-const runner = 'src/runner/local-runner.ts';
-const attempts = 'src/runner/step.ts';
+const inbox = 'src/node/sqlite-runner/sqlite-inbox.ts';
+const liveRun = 'src/runner/live-run.ts';
+const runner = 'src/runner/inbox-runner.ts';
+const attempts = 'src/runner/attempts.ts';
+const call = 'src/runner/routine-call.ts';
 const units = 'test/node/sqlite/runner.test.ts';
 
 /** Mistakes in working off runs. */
@@ -35,8 +36,8 @@ export const runnerMutants: readonly Mutant[] = [
   },
   {
     file: runTable,
-    find: 'before.number < r.number',
-    replace: 'before.number > r.number',
+    find: 'other.number < r.number',
+    replace: 'other.number > r.number',
     why: 'what was started last is worked off first',
     breaks: [],
     by: 'runner: key',
@@ -45,31 +46,55 @@ export const runnerMutants: readonly Mutant[] = [
     file: runTable,
     find: "'INSERT OR IGNORE INTO signals VALUES (?, ?, ?)'",
     replace: "'INSERT OR REPLACE INTO signals VALUES (?, ?, ?)'",
-    why: 'the last signal counts, so that a wait may come out otherwise when it is replayed',
+    why: 'the last signal counts, so that a decision may come out otherwise when a call is repeated',
     breaks: [],
     by: 'runner: signal',
   },
   {
-    file: journal,
+    file: inbox,
     find: 'run: () => Value, isDurable = true)',
     replace: 'run: () => Value, isDurable = false)',
-    why: 'a power cut can take a start or a recorded step',
+    why: 'a power cut can take a start or a signal',
     breaks: ['P13'],
     by: units,
   },
   {
+    file: runTable,
+    find: 'r.due <= ?1 AND NOT EXISTS',
+    replace: 'NOT EXISTS',
+    why: 'a run begins before it is due',
+    breaks: [],
+    by: 'runner: due',
+  },
+  {
+    file: runTable,
+    find: 'AND other.due <= ?1)',
+    replace: ')',
+    why: 'a run that is not due holds up the others of its key',
+    breaks: [],
+    by: 'runner: due',
+  },
+  {
     file: liveRun,
-    find: 'if (kept !== undefined) return { value: stepValue<Value>(kept, name), replayed: true };',
-    replace: '',
-    why: 'a step that is recorded runs again after a restart',
+    find: '|| standing.epoch !== claimed.epoch)',
+    replace: ')',
+    why: 'who has lost a run to another process goes on with its steps',
+    breaks: ['P13'],
+    by: units,
+  },
+  {
+    file: call,
+    find: 'AbortSignal.any([this.#ended.signal, options.signal])',
+    replace: 'options.signal',
+    why: 'a step begins after its call has ended, beside the next call',
     breaks: [],
     by: 'runner: step',
   },
   {
-    file: liveRun,
-    find: 'return kept.at;',
-    replace: 'return this.#options.runtime.now() + ms;',
-    why: 'a sleep begins anew with each restart',
+    file: call,
+    find: 'this.waits.push({ name, ...defined({ until }) });',
+    replace: 'this.waits.push({ name });',
+    why: 'a wait with an end never ends without its signal',
     breaks: [],
     by: 'runner: sleep',
   },
@@ -85,15 +110,7 @@ export const runnerMutants: readonly Mutant[] = [
     file: runner,
     find: "if (error.code !== 'fenced') this.#strays.add(claimed);",
     replace: '',
-    why: 'a run whose journal failed for a moment is never gone on with',
-    breaks: ['P13'],
-    by: units,
-  },
-  {
-    file: runner,
-    find: 'if (claimed.version !== version && !replays.includes(claimed.version))',
-    replace: 'if (claimed.version === undefined)',
-    why: 'a run is replayed by a routine that does something else',
+    why: 'a run whose inbox failed for a moment is never gone on with',
     breaks: ['P13'],
     by: units,
   },
@@ -117,8 +134,16 @@ export const runnerMutants: readonly Mutant[] = [
     file: 'src/values/json-text.ts',
     find: 'bytesUpTo(text, maxResultBytes) <= maxResultBytes) return text;',
     replace: 'bytesUpTo(text, maxResultBytes) < maxResultBytes) return text;',
-    why: 'a result of exactly the most bytes is refused',
+    why: 'an input of exactly the most bytes is refused',
     breaks: [],
-    by: 'runner: step',
+    by: 'runner: start',
+  },
+  {
+    file: 'src/loop/opening.ts',
+    find: '|| open.has(event.approvalId));',
+    replace: '|| true);',
+    why: 'an action that is performed again decides again what is decided',
+    breaks: ['P13'],
+    by: 'test/loop/advance.test.ts',
   },
 ];

@@ -2,6 +2,7 @@ import type { ErrorData, Json, Runtime } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { RoutineStatus, Runner, StartOptions } from '@cobbler/agent/runner';
 import {
+  checkDueAt,
   checkRunId,
   pause,
   runBusy,
@@ -47,8 +48,8 @@ const sweptAtOnce = 100;
 const ended: ReadonlySet<string> = new Set(['errored', 'terminated', 'complete']);
 
 /**
- * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine, in
- * which `runWorkflow` executes the runs, stores the results of steps.
+ * Runs a workflow on Cloudflare Workflows. D1 stores the runs, their order, signals and outcomes; the engine calls
+ * `runWorkflow`, which executes each run, again after a crash.
  */
 export function cloudflareRunner(options: CloudflareRunnerOptions): CloudflareRunner {
   return new RunnerOnWorkflows(options);
@@ -69,10 +70,11 @@ class RunnerOnWorkflows implements CloudflareRunner {
     this.#lookMs = lookMs;
   }
 
-  async start(input: Json, { runId, key, whenBusy = 'queue' }: StartOptions): Promise<boolean> {
+  async start(input: Json, { runId, key, whenBusy = 'queue', dueAt }: StartOptions): Promise<boolean> {
     this.#checkOpen();
     checkRunId(runId);
-    const run = { runId, key, input: plainJson(input, `The input of run ${runId}`) };
+    checkDueAt(dueAt, runId);
+    const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
     const { isNew, isOpen, isThere } = await this.#table.start(
       run,
       whenBusy === 'reject',
@@ -175,7 +177,7 @@ class RunnerOnWorkflows implements CloudflareRunner {
   }
 
   async #wakeNext(runId: string): Promise<void> {
-    const next = await this.#table.next(runId);
+    const next = await this.#table.next(runId, this.#runtime.now());
     if (next !== undefined) await wake(this.#workflow, this.#runtime, next);
   }
 

@@ -11,6 +11,7 @@ export interface RunOutcome {
 export interface RunStanding {
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly epoch: number;
+  readonly dueAt: number;
   /** The output or the error as JSON, if any. */
   readonly text: string | undefined;
 }
@@ -25,10 +26,10 @@ export interface OwnRun {
 const isOpen = "state IN ('queued', 'running')";
 
 const insertRun = `
-  INSERT INTO runs (id, key, state, epoch, created_at, updated_at)
-  SELECT ?1, ?2, 'queued', 0, ?3, ?3
+  INSERT INTO runs (id, key, state, epoch, created_at, updated_at, due_at)
+  SELECT ?1, ?2, 'queued', 0, ?3, ?3, ?5
   WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
-    AND NOT (?4 AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND ${isOpen}))`;
+    AND NOT (?4 AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND ${isOpen} AND due_at <= ?3))`;
 
 /** Inserts the input of a new run. An existing run already has one, so the statement has no effect on it. */
 const insertInput = `
@@ -38,9 +39,10 @@ const insertInput = `
 
 const claim = `
   UPDATE runs SET state = 'running', epoch = epoch + 1, updated_at = ?2
-  WHERE id = ?1 AND ${isOpen} AND NOT EXISTS (
-    SELECT 1 FROM runs AS earlier
-    WHERE earlier.key = runs.key AND earlier.seq < runs.seq AND earlier.${isOpen})
+  WHERE id = ?1 AND ${isOpen} AND due_at <= ?2 AND NOT EXISTS (
+    SELECT 1 FROM runs AS other
+    WHERE other.key = runs.key AND other.id <> runs.id AND (other.state = 'running'
+      OR (other.state = 'queued' AND other.seq < runs.seq AND other.due_at <= ?2)))
   RETURNING epoch`;
 
 const insertOutput = `
@@ -58,16 +60,14 @@ const insertSignal = `
   SELECT id, 'signal', ?2, ?3 FROM runs WHERE id = ?1 AND ${isOpen}
   ON CONFLICT (run_id, kind, name) DO NOTHING`;
 
-/** Selects the first open run with the same key. */
+/** Selects the first open run with the same key that is due. */
 const firstOfKey = `
-  SELECT id FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?1) AND ${isOpen} ORDER BY seq LIMIT 1`;
+  SELECT id FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?1) AND ${isOpen} AND due_at <= ?2
+  ORDER BY seq LIMIT 1`;
 
 const old = "state NOT IN ('queued', 'running') AND updated_at < ?1";
 
-/**
- * Stores runs in D1: their order, their inputs, signals and outcomes. The engine stores the results of steps, except
- * large ones.
- */
+/** Stores runs in D1: their order, their inputs, signals and outcomes. */
 export class D1RunTable {
   readonly #sql: Sql;
 
@@ -77,13 +77,18 @@ export class D1RunTable {
 
   /** Records a run, unless it exists, or its key is in use and `rejectBusy` is set. */
   async start(
-    run: { readonly runId: string; readonly key: string | undefined; readonly input: string },
+    run: {
+      readonly runId: string;
+      readonly key: string | undefined;
+      readonly input: string;
+      readonly dueAt: number | undefined;
+    },
     rejectBusy: boolean,
     now: number,
   ): Promise<{ readonly isNew: boolean; readonly isOpen: boolean; readonly isThere: boolean }> {
-    const { runId, key = null, input } = run;
+    const { runId, key = null, input, dueAt = 0 } = run;
     const [inserted, , found] = await this.#sql.batch([
-      { text: insertRun, params: [runId, key, now, rejectBusy ? 1 : 0] },
+      { text: insertRun, params: [runId, key, now, rejectBusy ? 1 : 0, dueAt] },
       { text: insertInput, params: [runId, input] },
       { text: 'SELECT state FROM runs WHERE id = ?1', params: [runId] },
     ]);
@@ -107,7 +112,7 @@ export class D1RunTable {
 
   async standing(runId: string): Promise<RunStanding | undefined> {
     const { rows } = await this.#sql.run(
-      `SELECT state, epoch, text FROM runs LEFT JOIN run_values ON run_id = id AND kind = 'output' WHERE id = ?1`,
+      `SELECT state, epoch, due_at, text FROM runs LEFT JOIN run_values ON run_id = id AND kind = 'output' WHERE id = ?1`,
       [runId],
     );
     return rows[0] === undefined ? undefined : standingIn(rows[0]);
@@ -146,8 +151,8 @@ export class D1RunTable {
   }
 
   /** Returns the next run after this one has ended. */
-  async next(runId: string): Promise<string | undefined> {
-    return textOrNone((await this.#sql.run(firstOfKey, [runId])).rows[0], 'id');
+  async next(runId: string, now: number): Promise<string | undefined> {
+    return textOrNone((await this.#sql.run(firstOfKey, [runId, now])).rows[0], 'id');
   }
 
   /** Stores the first signal with a name. Null means that the run no longer waits for it. */
@@ -162,23 +167,6 @@ export class D1RunTable {
       [runId, name],
     );
     return rows[0] === undefined ? undefined : (textOrNone(rows[0], 'text') ?? null);
-  }
-
-  /** Stores a result that is too large for the engine. */
-  async keep(runId: string, name: string, text: string): Promise<void> {
-    await this.#sql.run(
-      `INSERT INTO run_values (run_id, kind, name, text) VALUES (?1, 'result', ?2, ?3)
-       ON CONFLICT (run_id, kind, name) DO UPDATE SET text = excluded.text`,
-      [runId, name, text],
-    );
-  }
-
-  async kept(runId: string, name: string): Promise<string> {
-    const { rows } = await this.#sql.run(
-      "SELECT text FROM run_values WHERE run_id = ?1 AND kind = 'result' AND name = ?2",
-      [runId, name],
-    );
-    return textIn(rows[0], 'text');
   }
 
   /** Returns unfinished runs that were started or claimed before a time, oldest first. */
@@ -211,6 +199,7 @@ function standingIn(row: SqlRow): RunStanding {
     // The schema allows no other state. If it was changed, the run counts as ended.
     state: states.has(state) ? (state as RunStanding['state']) : 'failed',
     epoch: numberIn(row, 'epoch'),
+    dueAt: numberIn(row, 'due_at'),
     text: textOrNone(row, 'text'),
   };
 }

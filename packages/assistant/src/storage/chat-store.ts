@@ -1,6 +1,7 @@
+import type { Json } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import type { Sql } from './sql.ts';
-import { numberIn, numberOrNone, textOrNone } from './sql-row.ts';
+import type { Sql, SqlRow } from './sql.ts';
+import { numberIn, numberOrNone, textIn, textOrNone } from './sql-row.ts';
 
 /** Data of a chat besides its messages. */
 export interface Chat {
@@ -29,6 +30,18 @@ export type TurnPermission =
       readonly first: boolean;
     };
 
+/** A value that a run of a chat has noted. */
+export interface ChatNote {
+  readonly key: string;
+  readonly chatId: string;
+  readonly value: Json;
+  /** Current time, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** How long a note is kept, in milliseconds: longer than any run. */
+const noteMs = 30 * 86_400_000;
+
 /** Stored data about chats and users. */
 export interface ChatStore {
   /** Returns the data of a chat. Without any data, it contains only the id. */
@@ -44,6 +57,13 @@ export interface ChatStore {
   running(chatId: string): Promise<string | undefined>;
   /** Allows and counts a turn, or refuses it. Concurrent calls never allow more than `count` turns. */
   takeTurn(userId: string, now: number, limit: RateLimit): Promise<TurnPermission>;
+  /** Returns what was noted under a key. */
+  noted(key: string): Promise<Json | undefined>;
+  /**
+   * Notes a value for 30 days, for a run that must find the same value when it continues. Of several values for one
+   * key, the first is kept. Returns the kept value.
+   */
+  note(note: ChatNote): Promise<Json>;
   /**
    * Deletes the data of a chat, but not the count of the user's turns. Otherwise, deletion would bypass the limit.
    */
@@ -78,10 +98,35 @@ export function sqlChats(sql: Sql): ChatStore {
     },
     running: async (chatId) => (await get(chatId)).runId,
     takeTurn: (userId, now, limit) => takeTurn(sql, userId, now, limit),
+    async noted(key) {
+      const { rows } = await sql.run(findNote, [key]);
+      return rows[0] === undefined ? undefined : noteIn(rows[0]);
+    },
+    async note({ key, chatId, value, now }) {
+      const [, , kept] = await sql.batch([
+        { text: 'DELETE FROM notes WHERE created_at < ?1', params: [now - noteMs] },
+        {
+          text: `INSERT INTO notes (key, chat_id, value, created_at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (key) DO NOTHING`,
+          params: [key, chatId, JSON.stringify(value), now],
+        },
+        { text: findNote, params: [key] },
+      ]);
+      return noteIn(kept?.rows[0]);
+    },
     async forget(chatId) {
-      await sql.run('DELETE FROM chats WHERE chat_id = ?1', [chatId]);
+      await sql.batch([
+        { text: 'DELETE FROM chats WHERE chat_id = ?1', params: [chatId] },
+        { text: 'DELETE FROM notes WHERE chat_id = ?1', params: [chatId] },
+      ]);
     },
   };
+}
+
+const findNote = 'SELECT value FROM notes WHERE key = ?1';
+
+function noteIn(row: SqlRow | undefined): Json {
+  return JSON.parse(textIn(row, 'value')) as Json;
 }
 
 /** Deletes turns that no longer count, including future ones: a clock that was set back must not lock out users. */

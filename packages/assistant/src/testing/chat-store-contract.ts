@@ -1,3 +1,4 @@
+import type { Json } from '@cobbler/agent';
 import type { ContractCase } from '@cobbler/agent/testing';
 import type { ChatStore } from '../storage/chat-store.ts';
 import type { PlaceCase, PlaceSubject } from './place.ts';
@@ -41,6 +42,24 @@ const definitions: readonly PlaceCase<ChatStore>[] = [
     expectSame(await store.running('chat'), 'new', 'the turn');
     expectSame(await store.setRun('chat', null, 'new'), true, 'the result for the new turn');
     expectSame(await store.setRun('empty', null, 'new'), false, 'the result for another chat');
+  }),
+  the('note', 'keeps the first value of a key, also after reopening', async ({ store, again }) => {
+    const note = (key: string, value: Json) => store.note({ key, chatId: 'chat', value, now: start });
+    expectSame(await store.noted('run/a'), undefined, 'a note that was not made');
+    expectSame(await note('run/a', { one: [1, null] }), { one: [1, null] }, 'the first value');
+    expectSame(await note('run/a', 2), { one: [1, null] }, 'the kept value');
+    expectSame(await note('run/b', null), null, 'the value of another key');
+    expectSame(await (await again()).noted('run/a'), { one: [1, null] }, 'the note after reopening');
+  }),
+  the('note', 'deletes the notes of a chat, and those that are old', async ({ store }) => {
+    const note = (key: string, chatId: string, now: number) => store.note({ key, chatId, value: 1, now });
+    await note('old', 'chat', start);
+    await note('other', 'other', start + 40 * 86_400_000);
+    expectSame(await store.noted('old'), undefined, 'a note of forty days ago');
+    await note('mine', 'chat', start + 40 * 86_400_000);
+    await store.forget('chat');
+    expectSame(await store.noted('mine'), undefined, 'a note of the chat');
+    expectSame(await store.noted('other'), 1, 'a note of another chat');
   }),
   the('rate', 'allows a number of turns and refuses the next until one has expired', async ({ store }) => {
     const limit = { count: 3, perMs: 1000 };

@@ -8,6 +8,7 @@ import { approvalTap } from './approval.ts';
 import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import * as words from './messages.ts';
+import { noted } from './noted.ts';
 import { isTimeZone, zonedTime } from './system-prompt.ts';
 import { turnSessions } from './turn.ts';
 import type { CommandWork, TapWork } from './work.ts';
@@ -74,16 +75,16 @@ async function answerTo(
 ): Promise<CommandReply | null> {
   const act = commands.get(work.name);
   try {
-    const { value } = await steps.run(
-      'command',
-      async () => {
+    return await noted<CommandReply | null>(dependencies, steps, {
+      name: 'command',
+      chatId: work.chatId,
+      settings: { retry: { retries: 6, firstMs: 1000 }, timeoutMs: 120_000 },
+      async perform() {
         const said =
           act === undefined ? words.unknownCommand(work.name) : await act(dependencies, work, steps);
         return typeof said === 'string' ? { markdown: said } : (said ?? null);
       },
-      { retry: { retries: 6, firstMs: 1000 }, timeoutMs: 120_000 },
-    );
-    return value;
+    });
   } catch (thrown) {
     dependencies.report(rethrowStop(thrown), `command ${steps.runId}`);
     return { markdown: words.failed };
@@ -93,14 +94,15 @@ async function answerTo(
 /** Handles a button press: a decision about a call or about deletion. A repeated press has no effect. */
 export async function tap(dependencies: AssistantDependencies, work: TapWork, steps: Steps): Promise<void> {
   const { channel } = dependencies;
-  const { value: outcome } = await steps.run('tap', () => decide(dependencies, work), {
-    retry: { retries: 3, firstMs: 500 },
-    timeoutMs: 60_000,
+  const outcome = await noted<ControlReply>(dependencies, steps, {
+    name: 'tap',
+    chatId: work.chatId,
+    settings: { retry: { retries: 3, firstMs: 500 }, timeoutMs: 60_000 },
+    perform: () => decide(dependencies, work),
   });
-  await steps.run('heard', async () => {
-    await channel.heard(work.tapId, outcome.short).catch((error) => dependencies.report(error, 'tap'));
-    return null;
-  });
+  await steps.run('heard', () =>
+    channel.heard(work.tapId, outcome.short).catch((error) => dependencies.report(error, 'tap')),
+  );
   if (work.message === undefined || outcome.long === '') return;
   const [piece] = channel.pieces(outcome.long);
   if (piece !== undefined) await edit(dependencies, steps, work, piece);
@@ -134,12 +136,11 @@ async function edit(
   { chatId, message = '' }: TapWork,
   piece: MessagePart,
 ): Promise<void> {
-  await steps.run('edit', async ({ signal }) => {
-    await dependencies.channel
+  await steps.run('edit', ({ signal }) =>
+    dependencies.channel
       .edit(chatId, message, piece, { signal })
-      .catch((error) => dependencies.report(error, `edit in ${steps.runId}`));
-    return null;
-  });
+      .catch((error) => dependencies.report(error, `edit in ${steps.runId}`)),
+  );
 }
 
 async function startFresh({ messages }: AssistantDependencies, { chatId }: CommandWork): Promise<string> {

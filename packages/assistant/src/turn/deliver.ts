@@ -81,7 +81,6 @@ async function prepare(dependencies: AssistantDependencies, steps: Steps, reply:
         const sent = outbox.deliver(key, chatId, piece, send, { atOnce: true });
         await sent.catch((error) => dependencies.report(AgentError.from(error), `notice ${key}`));
       }
-      return null;
     },
     preparing,
   );
@@ -100,7 +99,7 @@ async function sendPiece(
   const key = outboxKey(steps, name);
   const piece = pieces[index] ?? { text: '' };
   try {
-    const { value } = await steps.run(
+    return await steps.run(
       name,
       async ({ signal }) => {
         const send: SendPiece = (planned, { isRepeat, replyTo }) =>
@@ -114,7 +113,6 @@ async function sendPiece(
       },
       sending,
     );
-    return value;
   } catch (thrown) {
     const error = rethrowStop(thrown);
     dependencies.report(error, `reply ${key}`);
@@ -138,7 +136,6 @@ async function sayUndelivered(
     const send: SendPiece = (planned, { replyTo }) =>
       channel.send(reply.chatId, planned, { signal, ...tie(replyTo) });
     await outbox.deliver(key, reply.chatId, piece, send, tie(reply.replyTo));
-    return null;
   };
   await steps.run(name, perform, noticing).catch((thrown) => report(rethrowStop(thrown), `notice ${key}`));
 }

@@ -12,11 +12,12 @@ import { deliver, replyTo, rethrowStop } from './deliver.ts';
 import type { AssistantDependencies } from './dependencies.ts';
 import { contextMessages, conversation } from './history.ts';
 import * as words from './messages.ts';
+import { noted } from './noted.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { showTyping } from './typing-indicator.ts';
 import type { TurnWork } from './work.ts';
 
-/** The outcome of a turn, for the journal and for tests. */
+/** The outcome of a turn, for tests. */
 export type TurnEnd = { answered: boolean; delivered: string };
 
 /** Settings of steps that use the databases, which may be briefly busy. */
@@ -30,7 +31,8 @@ const acting: StepSettings = { retry: { retries: 2, firstMs: 1000 }, timeoutMs: 
 
 /**
  * Executes one turn, the same on every platform: saves the message, recalls memories, runs the model with its tools,
- * sends the reply and saves it. Each is a step; requirements S3.1 to S3.13.
+ * sends the reply and saves it. Each is a step; requirements S3.1 to S3.13. A turn that continues after a wait or a crash
+ * begins here again: its notes, the log of its session and the outbox know what is done.
  */
 export async function turn(
   dependencies: AssistantDependencies,
@@ -57,9 +59,11 @@ type Admitted = { ok: true; timeZone: string; now: number } | { ok: false; first
 async function admit(dependencies: AssistantDependencies, work: TurnWork, steps: Steps): Promise<Admitted> {
   const { chats, messages, rateLimit, runtime, timeZone } = dependencies;
   const { chatId, userId, messageId, text, sentAt } = work;
-  const { value } = await steps.run<Admitted>(
-    'admit',
-    async () => {
+  return await noted<Admitted>(dependencies, steps, {
+    name: 'admit',
+    chatId,
+    settings: keeping,
+    async perform() {
       const allowed = await chats.takeTurn(userId, runtime.now(), rateLimit);
       if (!allowed.ok) return { ok: false, first: allowed.first, waitMs: allowed.waitMs };
       await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });
@@ -67,9 +71,7 @@ async function admit(dependencies: AssistantDependencies, work: TurnWork, steps:
       const chat = await chats.get(chatId);
       return { ok: true, timeZone: chat.timeZone ?? timeZone, now: runtime.now() };
     },
-    keeping,
-  );
-  return value;
+  });
 }
 
 /**
@@ -167,13 +169,17 @@ async function recalled(
 ): Promise<readonly string[]> {
   const { memory, runtime } = dependencies;
   if (memory === undefined) return [];
-  const { value } = await steps.run('recall', async ({ signal }) => {
-    const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
-      dependencies.report(error, `recall in ${steps.runId}`);
-    const found = await recallFor(memory, work.chatId, work.text, { signal, runtime, report });
-    return found.map(({ text }) => text);
+  const { chatId, text } = work;
+  return await noted<string[]>(dependencies, steps, {
+    name: 'recall',
+    chatId,
+    async perform({ signal }) {
+      const report = (error: Parameters<AssistantDependencies['report']>[0]) =>
+        dependencies.report(error, `recall in ${steps.runId}`);
+      const found = await recallFor(memory, chatId, text, { signal, runtime, report });
+      return found.map((memory) => memory.text);
+    },
   });
-  return value;
 }
 
 async function askPerson(
@@ -239,7 +245,6 @@ async function finish(
         });
       await chats.setRun(chatId, null, steps.runId);
       if (memory !== undefined && isAnswer) await rememberLater(dependencies, runner(), chatId, steps.runId);
-      return null;
     },
     keeping,
   );

@@ -117,7 +117,7 @@ describe('one turn', () => {
     const recorded = (steps: Steps): Steps => ({
       runId: steps.runId,
       signal: steps.signal,
-      sleep: (name, ms) => steps.sleep(name, ms),
+      checkpoint: () => steps.checkpoint(),
       waitFor: (name, options) => steps.waitFor(name, options),
       run: (name, perform, given) => {
         settings.set(name, given);

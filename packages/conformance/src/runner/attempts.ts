@@ -1,5 +1,4 @@
 import { expect, expectEqual } from '@cobbler/agent/testing';
-import { maxResultBytes } from '@cobbler/agent/values';
 import type { RunnerCase } from './cases.ts';
 import { group } from './cases.ts';
 
@@ -40,6 +39,12 @@ export const attemptCases: readonly RunnerCase[] = [
     await stage.start('one', { routine: 'failing', failures: 9, error, retry });
     await stage.result('one');
     await stage.expectLines('one', 'attempt', 1);
+  }),
+  the('a workflow whose session was claimed by another process is called again', async (stage) => {
+    const error = { kind: 'invalid', code: 'fenced', message: 'taken over' };
+    await stage.start('one', { routine: 'failing', failures: 2, error, rethrow: true });
+    expectEqual(await stage.result('one'), null, 'the result');
+    await stage.expectLines('one', 'attempt', 3);
   }),
   the('an AgentError marked as retryable is retried', async (stage) => {
     const error = { kind: 'network', message: 'cut', retryable: true };
@@ -83,10 +88,5 @@ export const attemptCases: readonly RunnerCase[] = [
     await stage.start('one', { routine: 'hanging', timeoutMs: 40, retry: { retries: 1, firstMs: 5 } });
     await stage.result('one');
     await stage.expectLines('one', 'in', 2);
-  }),
-  the('a step with a result that is too large is not retried', async (stage) => {
-    await stage.start('one', { routine: 'large', text: 'x', count: maxResultBytes + 5 });
-    const { error } = (await stage.result('one')) as { error: { code: string } };
-    expectEqual(error.code, 'too_large', 'the error');
   }),
 ];

@@ -37,8 +37,8 @@ export const cancelCases: readonly RunnerCase[] = [
     expectEqual(await stage.lines('one', 'refused'), ['aborted'], "the kind of the step's error");
   }),
   the('a sleeping run can be cancelled', async (stage) => {
-    const ms = stage.stretched(100);
-    await stage.start('one', { routine: 'sleeper', ms });
+    const ms = stage.stretched(200);
+    await stage.start('one', { routine: 'sleeper', until: stage.place.now() + ms });
     await stage.reached('one', 'recorded');
     expectEqual(await stage.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(stage, 'one');
@@ -91,8 +91,8 @@ export const cancelCases: readonly RunnerCase[] = [
     expectEqual((await failure).kind, 'aborted', 'the kind of the error');
   }),
   group('cancel', 'reopen')('a cancelled run does not resume', async (stage) => {
-    const ms = stage.stretched(60);
-    await stage.start('one', { routine: 'sleeper', ms });
+    const ms = stage.stretched(200);
+    await stage.start('one', { routine: 'sleeper', until: stage.place.now() + ms });
     await stage.reached('one', 'recorded');
     await stage.cancel('one');
     await stage.reopen(() => stage.place.advance(ms + 20));

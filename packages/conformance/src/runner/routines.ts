@@ -11,6 +11,13 @@ export interface RoutineContext {
   readonly steps: Steps;
   /** Adds a line to a mark of this run. Returns the number of its lines. */
   note(mark: string, text?: string): Promise<number>;
+  /** Returns whether a mark of this run has a line. */
+  has(mark: string): Promise<boolean>;
+  /**
+   * Performs a step that adds a line to a mark of this run, unless the mark has one: marks are the run's own data.
+   * Returns whether it was performed.
+   */
+  once(mark: string, text?: string): Promise<boolean>;
   /** Resolves when the mark of this run has a line. */
   reached(mark: string): Promise<void>;
   /** Adds a line to a mark that runs share. Returns the number of its lines. */
@@ -23,10 +30,18 @@ export function contractRoutine(counter: Counter): Routine {
     const given = isObject(input) ? (input as JsonObject) : {};
     const routine = contractRoutines[String(given['routine'])];
     if (routine === undefined) throw new Error(`There is no routine ${JSON.stringify(given['routine'])}.`);
+    const note = (mark: string, text = '') => counter.add(markOf(steps.runId, mark), text);
+    const has = async (mark: string) => (await counter.list(markOf(steps.runId, mark))).length > 0;
     return routine({
       input: given,
       steps,
-      note: (mark, text = '') => counter.add(markOf(steps.runId, mark), text),
+      note,
+      has,
+      async once(mark, text) {
+        if (await has(mark)) return false;
+        await steps.run(mark, () => note(mark, text));
+        return true;
+      },
       reached: (mark) => counter.reached(markOf(steps.runId, mark)),
       noteShared: (mark, text) => counter.add(mark, text),
     });
@@ -39,55 +54,50 @@ export function markOf(runId: string, mark: string): string {
 }
 
 /**
- * The contract routines by name, so that runners in other processes or engines can use them too. They write
- * `recorded` when a step is known to have its result, and write it again when the run resumes.
+ * The contract routines by name, so that runners in other processes or engines can use them too. A runner may call
+ * them any number of times; their marks tell them what they have done. They write `recorded` when they reach a wait,
+ * and write it again with each call.
  */
 export const contractRoutines: Readonly<Record<string, (means: RoutineContext) => Promise<Json>>> = {
   /** One step that returns the input value. */
   async echo({ input, steps, note }) {
-    const { value, replayed } = await steps.run('echo', async () => {
+    const value = await steps.run('echo', async () => {
       await note('echo');
       return input['value'] ?? null;
     });
-    return { value, replayed };
+    return { value };
   },
 
-  /** `count` steps. After the one numbered `waitAfter` it waits for the signal `go`. */
-  async steps({ input, steps, note }) {
-    const replayed: boolean[] = [];
+  /** `count` actions, with `isPaced` with a checkpoint after each. After the one numbered `waitAfter` it waits for the signal `go`. */
+  async steps({ input, steps, note, once }) {
     let sum = 0;
     for (let at = 0; at < Number(input['count']); at += 1) {
-      const result = await steps.run(`s${at}`, async ({ idempotencyKey }) => {
-        await note(`s${at}`, idempotencyKey);
-        return at;
-      });
-      sum += result.value;
-      replayed.push(result.replayed);
-      if (at !== input['waitAfter']) continue;
-      await note('recorded');
-      await steps.waitFor('go');
+      const isNew = await once(`s${at}`);
+      sum += at;
+      if (at === input['waitAfter']) {
+        await note('recorded');
+        await steps.waitFor('go');
+      }
+      if (isNew && input['isPaced'] === true) await steps.checkpoint();
     }
-    return { sum, replayed };
+    return { sum };
   },
 
-  /** Uses the name `a` twice, then continues. */
-  async names({ input, steps }) {
-    const found: Json[] = [];
-    await steps.run('a', () => 1);
-    const second = String(input['second'] ?? 'a');
-    const ways: Record<string, () => Promise<unknown>> = {
-      run: () => steps.run(second, () => 2),
-      sleep: () => steps.sleep(second, 1),
-      waitFor: () => steps.waitFor(second, { timeoutMs: 1 }),
-    };
-    for (const way of Object.values(ways)) found.push(await errorOf(way));
-    const { value } = await steps.run('b', () => 'continued');
-    return { found, value };
+  /** `count` steps that return their places. Returns the sum. */
+  async many({ input, steps }) {
+    let sum = 0;
+    for (let at = 0; at < Number(input['count']); at += 1) sum += await steps.run(`s${at}`, () => at);
+    return sum;
   },
 
-  /**
-   * A step that fails its first `failures` attempts with `error`. Then it waits for `go` if `wait` is true.
-   */
+  /** Two steps of one name and one of another, which return their keys. */
+  async keys({ steps }) {
+    const keys: string[] = [];
+    for (const name of ['a', 'a', 'b']) keys.push(await steps.run(name, (call) => call.idempotencyKey));
+    return keys;
+  },
+
+  /** A step that fails its first `failures` attempts with `error`. */
   async failing({ input, steps, note }) {
     const { retry, timeoutMs } = input as unknown as {
       readonly retry?: { readonly retries: number; readonly firstMs: number };
@@ -104,73 +114,65 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
         { ...(retry && { retry }), ...defined({ timeoutMs }) },
       ),
     );
-    await note('recorded');
-    if (input['wait'] === true) await steps.waitFor('go');
     if (input['rethrow'] === true && failed !== null) throw new AgentError(failed as unknown as ErrorData);
     return failed;
   },
 
-  /** Steps with results that JSON cannot represent. Returns the error of each. */
-  async odd({ steps }) {
-    const found: JsonObject = {};
-    for (const [name, value] of Object.entries(oddValues()))
-      found[name] = await errorOf(() => steps.run(name, () => value as Json));
-    return found;
+  /** A step whose result JSON cannot represent. */
+  async anyValue({ steps }) {
+    const value = new Map([['a', 1]]);
+    return (await steps.run('map', () => value)) === value;
   },
 
-  /** A step whose result is `text` repeated `count` times. */
-  async large({ input, steps }) {
-    let length = 0;
-    const error = await errorOf(async () => {
-      const text = String(input['text']).repeat(Number(input['count']));
-      length = (await steps.run('large', () => text)).value.length;
-    });
-    return { length, error };
-  },
-
-  /** Changes the result of a step. */
-  async changing({ steps }) {
-    const list = ['a'];
-    const { value } = await steps.run('list', () => list);
-    list.push('b');
-    value.push('c');
-    const { value: later } = await steps.run('later', () => value.length);
-    return { list: value, later };
-  },
-
-  /** A step, a sleep of `ms`, a step. */
-  async sleeper({ input, steps, note }) {
-    await steps.run('before', () => note('before'));
+  /** A step, a wait until a time, a step. */
+  async sleeper({ input, steps, note, once }) {
+    await once('before');
     await note('recorded');
-    await steps.sleep('pause', Number(input['ms'] ?? 0));
-    await steps.run('after', () => note('after'));
+    await steps.waitFor('never sent', { until: Number(input['until'] ?? 0) });
+    await once('after');
     return 'awake';
   },
 
-  /** Sleeps with invalid durations. Returns the error of each. */
-  async badDurations({ steps }) {
+  /** Waits until invalid times. Returns the error of each. */
+  async badTimes({ steps }) {
     const found: Json[] = [];
-    for (const [at, ms] of [Number.NaN, -1, Number.POSITIVE_INFINITY].entries())
-      found.push(await errorOf(() => steps.sleep(`bad${at}`, ms)));
+    for (const until of [Number.NaN, Number.POSITIVE_INFINITY])
+      found.push(await errorOf(() => steps.waitFor('go', { until })));
     return found;
   },
 
   /**
-   * A step, then a wait for each signal in `names`, then a step. Returns the values received, or their
-   * lengths if `measure` is true.
+   * A step, then a wait for each signal in `names`, at most until `until`, with `timed` only for that name, then a
+   * step. Returns the values received, or their lengths if `measure` is true.
    */
-  async waiter({ input, steps, note }) {
-    await steps.run('before', () => note('before'));
+  async waiter({ input, steps, note, once }) {
+    await once('before');
     await note('recorded');
-    const { timeoutMs, names = ['go'] } = input as { readonly timeoutMs?: number; readonly names?: string[] };
+    const { until, names = ['go'] } = input as { readonly until?: number; readonly names?: string[] };
     const came: Json[] = [];
     for (const name of names) {
-      const value = await steps.waitFor(name, timeoutMs === undefined ? {} : { timeoutMs });
+      const isTimed = input['timed'] === undefined || input['timed'] === name;
+      const value = await steps.waitFor(name, isTimed ? defined({ until }) : {});
       const { length } = String(value);
       came.push(value === undefined ? 'timed out' : { value: input['measure'] === true ? length : value });
     }
-    await steps.run('after', () => note('after'));
+    await once('after');
     return came;
+  },
+
+  /** Returns the name of the first signal in `names` that comes. */
+  async any({ input, steps, note }) {
+    await note('recorded');
+    let waiting: unknown;
+    for (const name of input['names'] as string[]) {
+      try {
+        await steps.waitFor(name);
+        return name;
+      } catch (thrown) {
+        waiting = thrown;
+      }
+    }
+    throw waiting;
   },
 
   /** A step that ends when it is stopped, or with `isDeaf` when `release` has a line. */
@@ -194,29 +196,25 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
   },
 
   /** Waits outside of any step until the run is stopped. */
-  async between({ steps, note }) {
-    await steps.run('before', () => note('before'));
+  async between({ steps, note, once }) {
+    await once('before');
     await note('recorded');
     await stopped(steps.signal);
     await note('stopped');
     return null;
   },
 
-  /**
-   * `count` parallel steps. None ends before all have started; with `hold` the first also waits for
-   * `release`.
-   */
+  /** `count` parallel steps. None ends before all have started. */
   async parallel({ input, steps, note, reached }) {
     const places = Array.from({ length: Number(input['count']) }, (_, at) => at);
     const done = places.map((at) =>
       steps.run(`p${at}`, async () => {
         await note(`p${at}`);
         for (const other of places) await reached(`p${other}`);
-        if (input['hold'] === true && at === 0) await reached('release');
         return at;
       }),
     );
-    return (await Promise.all(done)).map(({ value }) => value);
+    return await Promise.all(done);
   },
 
   /** A routine that throws. */
@@ -238,15 +236,29 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     return 'over';
   },
 
+  /** Starts a step after the call that began it has ended with a wait. */
+  async leftBehind({ steps, note, reached, once }) {
+    reached('over')
+      .then(() => steps.run('late', () => note('ran')))
+      .catch((thrown) => note('refused', kindOf(thrown)));
+    await once('recorded');
+    await steps.waitFor('go');
+    return 'over';
+  },
+
   /**
    * Writes a line to a shared mark at its start and at its end. In between it waits for `go` if `wait` is
    * true.
    */
-  async turn({ input, steps, noteShared }) {
+  async turn({ input, steps, note, has, noteShared }) {
     const name = String(input['name']);
-    await steps.run('begin', () => noteShared(String(input['mark']), `+${name}`));
+    const mark = String(input['mark']);
+    if (!(await has('begun'))) {
+      await steps.run('begin', () => noteShared(mark, `+${name}`));
+      await note('begun');
+    }
     if (input['wait'] === true) await steps.waitFor('go');
-    await steps.run('end', () => noteShared(String(input['mark']), `-${name}`));
+    await steps.run('end', () => noteShared(mark, `-${name}`));
     if (input['fails'] === true) throw new Error('failed on purpose');
     return name;
   },
@@ -278,22 +290,4 @@ function stopped(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-function oddValues(): Record<string, unknown> {
-  const circle: unknown[] = [];
-  circle.push(circle);
-  return {
-    nothing: undefined,
-    function: () => 1,
-    symbol: Symbol('x'),
-    'not a number': [Number.NaN],
-    infinity: { a: Number.POSITIVE_INFINITY },
-    error: new Error('x'),
-    map: new Map(),
-    bytes: new Uint8Array(1),
-    bigint: 1n,
-    circle,
-    hole: Array.from({ length: 2 }).fill(1, 1),
-  };
 }

@@ -4,6 +4,7 @@ import { attemptCases } from './attempts.ts';
 import { cancelCases } from './cancels.ts';
 import type { RunnerCase } from './cases.ts';
 import { RunnerStage } from './cases.ts';
+import { dueCases } from './due.ts';
 import { endCases } from './ends.ts';
 import type { RunnerEnvironment } from './environment.ts';
 import { keyCases } from './keys.ts';
@@ -18,6 +19,7 @@ const definitions: readonly RunnerCase[] = [
   ...waitCases,
   ...cancelCases,
   ...keyCases,
+  ...dueCases,
   ...endCases,
 ];
 

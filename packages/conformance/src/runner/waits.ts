@@ -12,31 +12,32 @@ const waitAfterReopening = group('signal', 'reopen');
 const none = ['timed out'];
 
 export const waitCases: readonly RunnerCase[] = [
-  sleep('a run sleeps for the given time', async (stage) => {
-    const began = stage.place.now();
-    await stage.start('one', { routine: 'sleeper', ms: 150 });
+  sleep('a run waits until the given time', async (stage) => {
+    const until = stage.place.now() + 150;
+    await stage.start('one', { routine: 'sleeper', until });
     await stage.reached('one', 'recorded');
-    expectEqual(await stage.state('one'), 'running', 'the state during the sleep');
+    expectEqual(await stage.state('one'), 'running', 'the state during the wait');
     expectEqual(await stage.result('one'), 'awake', 'the result');
-    const took = stage.place.now() - began;
-    expect(took >= 149, `at least 150 ms, found ${took}`);
+    const late = stage.place.now() - until;
+    expect(late >= -1, `the end of the wait, found ${-late} ms before it`);
+    await stage.expectLines('one', 'before', 1);
   }),
-  sleep('a sleep of zero milliseconds ends', async (stage) => {
-    await stage.start('one', { routine: 'sleeper', ms: 0 });
+  sleep('a wait until a time in the past ends', async (stage) => {
+    await stage.start('one', { routine: 'sleeper', until: 0 });
     expectEqual(await stage.result('one'), 'awake', 'the result');
   }),
-  sleep('an invalid duration is rejected', async (stage) => {
-    await stage.start('one', { routine: 'badDurations' });
-    const found = (await stage.result('one')) as { kind: string }[];
+  sleep('an invalid time is rejected', async (stage) => {
+    await stage.start('one', { routine: 'badTimes' });
+    const found = (await stage.result('one')) as { kind: string; code: string }[];
     expectEqual(
-      found.map(({ kind }) => kind),
-      ['invalid', 'invalid', 'invalid'],
-      'the kinds of the errors',
+      found.map(({ kind, code }) => `${kind} ${code}`),
+      ['invalid until', 'invalid until'],
+      'the errors',
     );
   }),
-  sleepAfterReopening('a sleep that ended while the runner was closed is over', async (stage) => {
+  sleepAfterReopening('a wait that ended while the runner was closed is over', async (stage) => {
     const ms = stage.stretched(200);
-    await stage.start('one', { routine: 'sleeper', ms });
+    await stage.start('one', { routine: 'sleeper', until: stage.place.now() + ms });
     await stage.reached('one', 'recorded');
     await stage.reopen(() => stage.place.advance(ms + 50));
     expectEqual(await stage.result('one'), 'awake', 'the result');
@@ -46,16 +47,16 @@ export const waitCases: readonly RunnerCase[] = [
     'sleep',
     'reopen',
     'precise',
-  )('reopening does not restart a sleep', async (stage) => {
-    const began = stage.place.now();
-    await stage.start('one', { routine: 'sleeper', ms: 250 });
+  )('reopening does not change the end of a wait', async (stage) => {
+    const until = stage.place.now() + 250;
+    await stage.start('one', { routine: 'sleeper', until });
     await stage.reached('one', 'recorded');
     await stage.place.advance(150);
     await stage.reopen();
     await stage.expectLines('one', 'after', 0);
     await stage.result('one');
-    const took = stage.place.now() - began;
-    expect(took >= 249 && took < 380, `about 250 ms, found ${took}`);
+    const late = stage.place.now() - until;
+    expect(late >= -1 && late < 130, `about 250 ms, found ${late} ms more`);
   }),
   wait('a signal continues the run that waits for it', async (stage) => {
     await stage.start('one', { routine: 'waiter' });
@@ -77,25 +78,39 @@ export const waitCases: readonly RunnerCase[] = [
     await stage.signal('one', 'first', 0);
     expectEqual(await stage.result('one'), [{ value: 0 }, { value: 1 }], 'the result');
   }),
-  wait('a wait with a timeout ends with undefined', async (stage) => {
-    const began = stage.place.now();
-    await stage.start('one', { routine: 'waiter', timeoutMs: 100 });
+  wait('a wait until a time ends with undefined', async (stage) => {
+    const until = stage.place.now() + 100;
+    await stage.start('one', { routine: 'waiter', until });
     expectEqual(await stage.result('one'), none, 'the result');
-    const took = stage.place.now() - began;
-    expect(took >= 99, `at least 100 ms, found ${took}`);
+    const late = stage.place.now() - until;
+    expect(late >= -1, `the end of the wait, found ${-late} ms before it`);
   }),
-  wait('a signal before the timeout counts', async (stage) => {
-    await stage.start('one', { routine: 'waiter', timeoutMs: 5000 });
+  wait('a signal before the end of the wait counts', async (stage) => {
+    await stage.start('one', { routine: 'waiter', until: stage.place.now() + stage.stretched(5000) });
     await stage.signal('one', 'go', 'x');
     expectEqual(await stage.result('one'), [{ value: 'x' }], 'the result');
   }),
+  wait('a signal after the end of the wait is rejected', async (stage) => {
+    await stage.start('one', { routine: 'waiter', names: ['first', 'go'], until: 1, timed: 'first' });
+    await stage.reached('one', 'recorded', 2);
+    expectEqual(await stage.signal('one', 'first', 1), false, 'whether the signal was accepted');
+    await stage.signal('one', 'go', 2);
+    expectEqual(await stage.result('one'), ['timed out', { value: 2 }], 'the result');
+  }),
+  wait('of several waits any can be the first to end', async (stage) => {
+    await stage.start('one', { routine: 'any', names: ['a', 'b', 'c'] });
+    await stage.reached('one', 'recorded');
+    await stage.place.advance(20);
+    await stage.signal('one', 'c');
+    expectEqual(await stage.result('one'), 'c', 'the result');
+  }),
   wait('null is a valid signal value', async (stage) => {
-    await stage.start('one', { routine: 'waiter', timeoutMs: 5000 });
+    await stage.start('one', { routine: 'waiter' });
     await stage.signal('one', 'go', null);
     expectEqual(await stage.result('one'), [{ value: null }], 'the result');
   }),
   wait('a signal reaches only one run', async (stage) => {
-    await stage.start('one', { routine: 'waiter', timeoutMs: 80 });
+    await stage.start('one', { routine: 'waiter', until: stage.place.now() + stage.stretched(80) });
     await stage.start('two', { routine: 'waiter' });
     await stage.signal('two', 'go', 2);
     expectEqual(await stage.result('two'), [{ value: 2 }], 'the result of the run with the signal');
@@ -129,12 +144,12 @@ export const waitCases: readonly RunnerCase[] = [
     expectEqual(await stage.result('one'), [{ value: 1 }, { value: 2 }], 'the result');
     await stage.expectLines('one', 'before', 1);
   }),
-  waitAfterReopening('a timeout stays a timeout, even if the signal arrives later', async (stage) => {
-    await stage.start('one', { routine: 'waiter', names: ['first', 'second'], timeoutMs: 100 });
+  waitAfterReopening('a wait that is over stays over, even if the signal arrives later', async (stage) => {
+    const until = stage.place.now() + 100;
+    await stage.start('one', { routine: 'waiter', names: ['first', 'second'], until });
     await stage.reached('one', 'recorded');
     await stage.reopen(() => stage.place.advance(120));
-    await stage.signal('one', 'second', 2);
-    const [first] = (await stage.result('one')) as Json[];
-    expectEqual(first, 'timed out', 'the first value');
+    expectEqual(await stage.result('one'), ['timed out', 'timed out'], 'the result');
+    expectEqual(await stage.signal('one', 'first', 2), false, 'whether the signal was accepted');
   }),
 ];

@@ -1,12 +1,11 @@
-import type { ClaimedRun, JournalEntry, NewRun, RunEndState, RunRecord } from '../../runner/journal.ts';
-import { fencedRun } from '../../runner/journal.ts';
+import type { ClaimedRun, NewRun, RunEndState, RunRecord } from '../../runner/inbox.ts';
+import { fencedRun } from '../../runner/inbox.ts';
 import { buried } from '../sqlite/owner.ts';
 import type { Statements } from '../sqlite/statements.ts';
 
 interface OpenRow {
   readonly number: number;
   readonly id: string;
-  readonly version: string;
   readonly input: string;
 }
 
@@ -15,12 +14,6 @@ interface StandingRow {
   readonly outcome: string | null;
   readonly owner: string | null;
   readonly epoch: number;
-}
-
-interface StepRow {
-  readonly kind: JournalEntry['kind'];
-  readonly text: string | null;
-  readonly at: number | null;
 }
 
 /** Number of runs that one transaction claims or removes. */
@@ -36,32 +29,36 @@ export class RunTable {
     this.#file = file;
   }
 
-  /** Adds a run unless its id exists or, with `rejectBusy`, its queue contains an unfinished run. */
-  add(run: NewRun, rejectBusy: boolean): 'exists' | 'busy' | 'added' {
+  /** Adds a run unless its id exists or, with `rejectBusy`, its queue contains an unfinished run that is due. */
+  add(run: NewRun, rejectBusy: boolean, now: number): 'exists' | 'busy' | 'added' {
     if (this.#sql.row('SELECT 1 FROM runs WHERE id = ?', run.runId) !== undefined) return 'exists';
     const queue = run.key ?? null;
-    if (rejectBusy && this.#sql.row(anyOfQueue, queue) !== undefined) return 'busy';
-    this.#sql.run(insertRun, run.runId, queue, run.version, run.input);
+    if (rejectBusy && this.#sql.row(anyOfQueue, queue, now) !== undefined) return 'busy';
+    this.#sql.run(insertRun, run.runId, queue, run.input, run.dueAt ?? 0);
     return 'added';
   }
 
-  /** Claims a run for an owner if it is free and first in its queue. */
-  claim(runId: string, lock: string): ClaimedRun | undefined {
-    const row = this.#sql.row<OpenRow>(`${selectFree} AND r.id = ?`, runId);
+  /** Claims a run for an owner if it is free, due and first in its queue. */
+  claim(runId: string, lock: string, now: number): ClaimedRun | undefined {
+    const row = this.#sql.row<OpenRow>(`${selectFree} AND r.id = ?2`, now, runId);
     return row && this.#claimed(row, lock);
   }
 
-  /** Claims the next run in the queue of a run, if it is free. */
-  claimNext(runId: string, lock: string): ClaimedRun | undefined {
-    const row = this.#sql.row<OpenRow>(selectNext, runId);
+  /** Claims the next run in the queue of a run, if one is due and none is being worked on. */
+  claimNext(runId: string, lock: string, now: number): ClaimedRun | undefined {
+    const row = this.#sql.row<OpenRow>(
+      `${selectFree} AND r.queue = (SELECT queue FROM runs WHERE id = ?2)`,
+      now,
+      runId,
+    );
     return row && this.#claimed(row, lock);
   }
 
-  /** Claims some of the free runs, after releasing those of dead processes. */
-  claimFree(lock: string): readonly ClaimedRun[] {
+  /** Claims some of the free runs that are due, after releasing those of dead processes. */
+  claimDue(lock: string, now: number): readonly ClaimedRun[] {
     for (const { owner } of this.#sql.rows<{ owner: string }>(selectOwners, lock))
       if (buried(this.#file, owner)) this.releaseAll(owner);
-    const rows = this.#sql.rows<OpenRow>(`${selectFree} ORDER BY r.number LIMIT ${batch}`);
+    const rows = this.#sql.rows<OpenRow>(`${selectFree} ORDER BY r.number LIMIT ${batch}`, now);
     return rows.map((row) => this.#claimed(row, lock));
   }
 
@@ -75,23 +72,6 @@ export class RunTable {
 
   releaseAll(lock: string): void {
     this.#sql.run("UPDATE runs SET owner = NULL WHERE owner = ? AND state = 'open'", lock);
-  }
-
-  find(runId: string, name: string): JournalEntry | undefined {
-    const row = this.#sql.row<StepRow>(selectStep, runId, name);
-    if (row === undefined) return undefined;
-    const { kind, text, at } = row;
-    return kind === 'value' || kind === 'error' ? { kind, text: text ?? '' } : { kind, at: at ?? 0 };
-  }
-
-  /**
-   * Records a step.
-   * @throws AgentError `fenced`.
-   */
-  record(run: ClaimedRun, name: string, entry: JournalEntry): void {
-    const [text, at] = 'text' in entry ? [entry.text, null] : [null, Math.ceil(entry.at)];
-    const number = this.#own(run);
-    this.#sql.run('INSERT INTO steps VALUES (?, ?, ?, ?, ?)', number, name, entry.kind, text, at);
   }
 
   /**
@@ -144,10 +124,10 @@ export class RunTable {
     return this.#sql.run(deleteEnded, oldest) + this.#sql.run(deleteSurplus, maxRuns) > 0;
   }
 
-  #claimed({ number, id, version, input }: OpenRow, lock: string): ClaimedRun {
+  #claimed({ number, id, input }: OpenRow, lock: string): ClaimedRun {
     const { epoch } = this.#sql.row<{ epoch: number }>(nextEpoch) ?? { epoch: 0 };
     this.#sql.run('UPDATE runs SET owner = ?, epoch = ? WHERE number = ?', lock, epoch, number);
-    return { runId: id, epoch, version, input };
+    return { runId: id, epoch, input };
   }
 
   /**
@@ -167,31 +147,25 @@ export class RunTable {
 
   #end(number: number, state: string, outcome: string | null, now: number): void {
     this.#sql.run(endRun, state, outcome, Math.floor(now), number);
-    this.#sql.run('DELETE FROM steps WHERE run = ?', number);
     this.#sql.run('DELETE FROM signals WHERE run = ?', number);
   }
 }
 
-const anyOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ?";
-const insertRun = "INSERT INTO runs (id, queue, version, state, input, epoch) VALUES (?, ?, ?, 'open', ?, 0)";
+const anyOfQueue = "SELECT 1 FROM runs WHERE state = 'open' AND queue = ? AND due <= ?";
+const insertRun =
+  "INSERT INTO runs (id, queue, version, state, input, epoch, due) VALUES (?, ?, '', 'open', ?, 0, ?)";
+/** Of runs with one key, only the first that is due is free, and none while one of them is being worked on. */
 const selectFree = `
-  SELECT r.number, r.id, r.version, r.input FROM runs r
-  WHERE r.state = 'open' AND r.owner IS NULL AND NOT EXISTS (
-    SELECT 1 FROM runs before
-    WHERE before.state = 'open' AND before.queue = r.queue AND before.number < r.number
+  SELECT r.number, r.id, r.input FROM runs r
+  WHERE r.state = 'open' AND r.owner IS NULL AND r.due <= ?1 AND NOT EXISTS (
+    SELECT 1 FROM runs other
+    WHERE other.state = 'open' AND other.queue = r.queue
+      AND (other.owner IS NOT NULL OR (other.number < r.number AND other.due <= ?1))
   )`;
-const selectNext = `
-  SELECT r.number, r.id, r.version, r.input FROM runs r
-  WHERE r.number = (
-    SELECT min(number) FROM runs
-    WHERE state = 'open' AND queue = (SELECT queue FROM runs WHERE id = ?)
-  ) AND r.owner IS NULL`;
 const selectOwners =
   "SELECT DISTINCT owner FROM runs WHERE state = 'open' AND owner IS NOT NULL AND owner <> ?";
 const nextEpoch = "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value AS epoch";
 const selectOwn = "SELECT number FROM runs WHERE id = ? AND epoch = ? AND state = 'open'";
-const selectStep =
-  'SELECT kind, text, at FROM steps WHERE run = (SELECT number FROM runs WHERE id = ?) AND name = ?';
 const selectSignal =
   'SELECT text FROM signals WHERE run = (SELECT number FROM runs WHERE id = ?) AND name = ?';
 const selectStanding = 'SELECT state, outcome, owner, epoch FROM runs WHERE id = ?';

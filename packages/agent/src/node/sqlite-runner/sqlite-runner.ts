@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import type { RunRetention } from '../../runner/journal.ts';
-import { filledRetention } from '../../runner/journal.ts';
-import { JournaledRunner } from '../../runner/local-runner.ts';
+import type { RunRetention } from '../../runner/inbox.ts';
+import { filledRetention } from '../../runner/inbox.ts';
+import { InboxRunner } from '../../runner/inbox-runner.ts';
 import type { Routine, Runner } from '../../runner/runner.ts';
 import type { Json } from '../../values/json.ts';
 import type { Runtime } from '../../values/runtime.ts';
@@ -9,46 +9,41 @@ import { systemRuntime } from '../../values/runtime.ts';
 import { storeError } from '../sqlite/database-error.ts';
 import { sqlite } from '../sqlite/engine.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
-import { SqliteJournal } from './sqlite-journal.ts';
+import { SqliteInbox } from './sqlite-inbox.ts';
 
 /** Options of {@link sqliteRunner}. */
 export interface SqliteRunnerOptions<Input extends Json, Output extends Json> {
-  /** Path of the journal. A missing directory or file is created, accessible only to its owner. */
+  /** Path of the database. A missing directory or file is created, accessible only to its owner. */
   readonly file: string;
   readonly routine: Routine<Input, Output>;
   /** Clock and randomness. Default: the real ones. */
   readonly runtime?: Runtime;
-  /** Version of the workflow. Change it if unfinished runs would replay differently. Default `1`. */
-  readonly version?: string;
-  /** Older versions whose runs this workflow can also resume. */
-  readonly replays?: readonly string[];
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;
   /** Maximum time to wait for another process that is writing, in milliseconds. Default 4,000. */
   readonly busyMs?: number;
-  /** Interval of checks for changes by other processes, in milliseconds. Default 200. */
+  /** Interval of checks for changes by other processes, in milliseconds. Default 100. */
   readonly lookMs?: number;
   /** Called at each moment of each write, for tests that end the process there. */
   readonly onWrite?: OnWrite;
 }
 
 /**
- * Runs workflows durably on one machine, with a journal in a file that several processes can use at the same time. One
- * process works on each run; if it dies, another takes over. A recorded step survives a power failure. Unfinished runs
- * resume as soon as the runner is opened. A run of an unknown version fails with code `routine_version`, so all
- * processes on one file should have the same versions.
+ * Runs workflows durably on one machine, with the runs in a file that several processes can use at the same time. One
+ * process works on each run; if it dies, another takes over. A started run survives a power failure. Unfinished runs
+ * continue as soon as the runner is opened, so all processes on one file should have the same workflow.
  * @throws AgentError that states the problem with the file and how to fix it, with the codes of {@link sqliteStore}.
  */
 export function sqliteRunner<Input extends Json, Output extends Json>(
   options: SqliteRunnerOptions<Input, Output>,
 ): Runner<Input, Output> {
-  const { file, routine, runtime = systemRuntime, version = '1', replays = [], retention } = options;
-  const { busyMs = 4000, lookMs = 200, onWrite = () => {} } = options;
+  const { file, routine, runtime = systemRuntime, retention } = options;
+  const { busyMs = 4000, lookMs = 100, onWrite = () => {} } = options;
   const kept = filledRetention(retention);
-  const journal = new SqliteJournal({ file, runtime, retention: kept, busyMs, lookMs, onWrite });
+  const inbox = new SqliteInbox({ file, runtime, retention: kept, busyMs, lookMs, onWrite });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const own = { journal, runtime, routine: routine as unknown as Routine, version, replays };
-  return new JournaledRunner(own) as unknown as Runner<Input, Output>;
+  const own = { inbox, runtime, routine: routine as unknown as Routine };
+  return new InboxRunner(own) as unknown as Runner<Input, Output>;
 }
 
 /** An unfinished run. */

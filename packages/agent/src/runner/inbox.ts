@@ -5,24 +5,19 @@ export interface ClaimedRun {
   readonly runId: string;
   /** Larger than that of every earlier owner: a write with an older epoch is rejected. */
   readonly epoch: number;
-  readonly version: string;
   /** The input as JSON. */
   readonly input: string;
 }
 
+/** A run to be recorded. */
 export interface NewRun {
   readonly runId: string;
   readonly key: string | undefined;
-  readonly version: string;
   /** The input as JSON. */
   readonly input: string;
+  /** The earliest time of its first claim, in milliseconds since 1970; undefined: now. */
+  readonly dueAt: number | undefined;
 }
-
-/** The journal entry of a step. */
-export type JournalEntry =
-  | { readonly kind: 'value' | 'error'; readonly text: string }
-  /** Time at which a sleep or a wait ends, in milliseconds since 1970. */
-  | { readonly kind: 'sleep' | 'wait'; readonly at: number };
 
 /** The end of a run, with its output or its error as JSON. */
 export interface RunEndState {
@@ -37,10 +32,11 @@ export type RunRecord =
   | { readonly state: 'cancelled' }
   | RunEndState;
 
-export type Started =
+/** The result of recording a run; `run` if it was also claimed. */
+export type Put =
   | { readonly result: 'exists' }
   | { readonly result: 'busy' }
-  | { readonly result: 'started'; readonly run?: ClaimedRun };
+  | { readonly result: 'put'; readonly run?: ClaimedRun };
 
 /** The result of ending a run. */
 export interface Freed {
@@ -58,22 +54,23 @@ export interface RunRetention {
 }
 
 /**
- * Stores the runs of one machine. Reads are synchronous. Writes are atomic and have completed when their promise
- * resolves; a write with an outdated epoch rejects with code `fenced`.
+ * The runs that are to be worked on, in the order of their keys, and the signals they have received. It holds nothing
+ * of what a run has done: that is in the log of its session, or in other data of its workflow. Writes are atomic and
+ * have completed when their promise resolves; a write with an outdated epoch rejects with code `fenced`.
  */
-export interface Journal {
+export interface Inbox {
   readonly durable: boolean;
   /** Interval of checks for changes by other processes, in milliseconds; undefined if there are none. */
   readonly lookMs?: number;
-  /** Records a run, and claims it if no run with its key is ahead of it. */
-  start(run: NewRun, rejectBusy: boolean): Promise<Started>;
-  /** Claims some free runs that are first of their key; returns an empty list if there are none. */
-  claimFree(): Promise<readonly ClaimedRun[]>;
+  /** Records a run, and claims it if it is due and no run with its key is ahead of it. */
+  put(run: NewRun, rejectBusy: boolean): Promise<Put>;
+  /** Claims some free runs that are due and first of their key; returns an empty list if there are none. */
+  claimDue(): Promise<readonly ClaimedRun[]>;
   /** Releases a run unfinished. */
   release(run: ClaimedRun): Promise<void>;
-  find(runId: string, name: string): JournalEntry | undefined;
-  record(run: ClaimedRun, name: string, entry: JournalEntry): Promise<void>;
-  finish(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
+  /** Ends a run. */
+  ack(run: ClaimedRun, outcome: RunEndState): Promise<Freed>;
+  /** Ends a run, whoever works on it. */
   cancel(runId: string): Promise<Freed>;
   /**
    * Stores a signal. Returns false if the run has ended, or if this name has already received its signal or is no
@@ -81,15 +78,17 @@ export interface Journal {
    */
   signal(runId: string, name: string, text: string): Promise<boolean>;
   /** Returns a signal as JSON, null if waiting for it has timed out, or undefined if it can still arrive. */
-  signalled(runId: string, name: string): string | null | undefined;
+  signalled(runId: string, name: string): Awaitable<string | null | undefined>;
   /** Stops waiting for a signal unless it has arrived: whichever happens first is kept. */
   giveUp(run: ClaimedRun, name: string): Promise<string | null>;
-  standing(runId: string): RunRecord | undefined;
+  standing(runId: string): Awaitable<RunRecord | undefined>;
   /** Returns whether another process has written since the last call. */
-  hasNews(): boolean;
+  hasNews(): Awaitable<boolean>;
   /** Releases all runs. */
   close(): Promise<void>;
 }
+
+type Awaitable<Value> = Value | Promise<Value>;
 
 /** Creates the error for a writer whose run was cancelled or taken over by another process. */
 export function fencedRun(runId: string): AgentError {

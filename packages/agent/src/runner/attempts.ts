@@ -1,14 +1,10 @@
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
-import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { StepCall, StepRetry, StepSettings } from './runner.ts';
 
-/** The code that all runners share: names, keys, attempts, errors as data. */
-
-/** Maximum length of a step name in characters, which every engine supports. */
-const maxNameLength = 256;
+/** The code that all runners share: ids, keys, attempts, errors as data. */
 
 const defaultTimeoutMs = 600_000;
 const defaultMaxPauseMs = 60_000;
@@ -30,43 +26,16 @@ export function checkRunId(runId: string): void {
 }
 
 /**
- * Checks the duration of a sleep or a wait.
- * @throws AgentError `invalid`, code `duration`.
+ * Checks when a run is due.
+ * @throws AgentError `invalid`, code `due_at`.
  */
-export function checkDuration(ms: number, name: string): void {
-  if (Number.isFinite(ms) && ms >= 0) return;
-  const message = `The duration of ${quoted(name)} is invalid: ${ms} ms. Use a non-negative number.`;
-  throw new AgentError({ kind: 'invalid', code: 'duration', message });
+export function checkDueAt(dueAt: number | undefined, runId: string): void {
+  if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
+  const message = `Run ${runId} has no valid due time: ${dueAt}. Set dueAt to milliseconds since 1970.`;
+  throw new AgentError({ kind: 'invalid', code: 'due_at', message });
 }
 
-/** The names of the steps, sleeps and waits of a run, which share one namespace. */
-export class StepNames {
-  readonly #taken = new Set<string>();
-
-  /**
-   * Reserves a name.
-   * @throws AgentError `invalid`, code `step_name`.
-   */
-  take(name: string): void {
-    if (typeof name !== 'string' || name === '' || name.length > maxNameLength || !name.isWellFormed())
-      throw badName(
-        `A step name must be a string of 1 to ${maxNameLength} characters without lone surrogates.`,
-      );
-    if (this.#taken.has(name))
-      throw badName(
-        `This run already has a step ${quoted(name)}, and the results of two steps with the same name could not be distinguished. Give each step a unique name, derived from its position.`,
-      );
-    this.#taken.add(name);
-  }
-}
-
-/** Creates the error for a step whose journal entry has a different kind. */
-export function stepMismatch(name: string): AgentError {
-  const message = `${quoted(name)} was a different kind of step when this run executed before. A workflow must be deterministic outside of its steps; give a changed workflow a new version.`;
-  return new AgentError({ kind: 'invalid', code: 'replay', message });
-}
-
-/** Creates the error for a step of a run that has ended. */
+/** Creates the error for a step of a call that has ended. */
 export function runEnded(runId: string): AgentError {
   const message = `Run ${runId} has ended; a step that starts now would be lost. Await each step before the workflow returns.`;
   return new AgentError({ kind: 'invalid', code: 'run_over', message });
@@ -115,7 +84,7 @@ export function stepKey(runtime: Runtime, runId: string, name: string): Promise<
   return runtime.digest(JSON.stringify([runId, name]));
 }
 
-/** Converts a thrown value to an AgentError small enough for a journal. */
+/** Converts a thrown value to an AgentError small enough to be stored. */
 export function toSerializableError(thrown: unknown): AgentError {
   const error = AgentError.from(thrown);
   try {
@@ -133,32 +102,32 @@ export function toSerializableError(thrown: unknown): AgentError {
 }
 
 /** One step to run, with as many attempts as its settings allow. */
-export interface StepWork {
+export interface StepWork<Value> {
   readonly runtime: Runtime;
   readonly runId: string;
   readonly name: string;
-  readonly perform: (call: StepCall) => Json | Promise<Json>;
+  readonly perform: (call: StepCall) => Value | Promise<Value>;
   readonly settings: StepSettings;
   /** Ends the step immediately; its reason is then thrown. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a step's function until it succeeds or may not be retried, and returns its result as JSON.
- * @throws AgentError that can be stored as data, or the signal's reason.
+ * Runs a step's function until it succeeds or may not be retried.
+ * @throws AgentError of the function, or the signal's reason.
  */
-export async function attemptStep(work: StepWork): Promise<string> {
+export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> {
   const { runtime, runId, name, settings, signal } = work;
   const { retry } = settings;
   const idempotencyKey = await stepKey(runtime, runId, name);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const value = await oneAttempt(work, attempt, idempotencyKey);
-      return plainJson(value, `The result of step ${quoted(name)}`);
+      signal.throwIfAborted();
+      return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      if (retry === undefined || attempt > retry.retries || !mayMend(thrown))
-        throw toSerializableError(thrown);
+      if (retry === undefined || attempt > retry.retries || !mayMend(thrown)) throw AgentError.from(thrown);
       await pause(runtime, pauseOf(retry, attempt, thrown), signal);
     }
   }
@@ -181,7 +150,7 @@ export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promis
 }
 
 /** Makes one attempt. A function that ignores its signal is abandoned; its later result is discarded. */
-function oneAttempt(work: StepWork, attempt: number, idempotencyKey: string): Promise<unknown> {
+function oneAttempt<Value>(work: StepWork<Value>, attempt: number, idempotencyKey: string): Promise<Value> {
   const { runtime, name, perform, settings, signal } = work;
   const { timeoutMs = defaultTimeoutMs } = settings;
   return new Promise((resolve, reject) => {
@@ -223,10 +192,6 @@ function pauseOf(
 function timedOut(name: string, timeoutMs: number): AgentError {
   const message = `Step ${quoted(name)} took longer than ${timeoutMs} ms.`;
   return new AgentError({ kind: 'timeout', code: 'step', message, retryable: true });
-}
-
-function badName(message: string): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'step_name', message });
 }
 
 function quoted(name: string): string {

@@ -1,14 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type {
-  ClaimedRun,
-  Freed,
-  Journal,
-  JournalEntry,
-  NewRun,
-  RunEndState,
-  RunRecord,
-  Started,
-} from '../../runner/journal.ts';
+import type { ClaimedRun, Freed, Inbox, NewRun, Put, RunEndState, RunRecord } from '../../runner/inbox.ts';
 import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Runtime } from '../../values/runtime.ts';
@@ -22,7 +13,7 @@ import { Statements } from '../sqlite/statements.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
 import { RunTable } from './run-table.ts';
 
-export interface SqliteJournalOptions {
+export interface SqliteInboxOptions {
   readonly file: string;
   readonly runtime: Runtime;
   readonly retention: { readonly maxAgeMs: number; readonly maxRuns: number };
@@ -34,11 +25,11 @@ export interface SqliteJournalOptions {
 /** Number of ended runs after which old runs are removed. */
 const prunedEvery = 100;
 
-/** A journal in a file that several processes can use at the same time. */
-export class SqliteJournal implements Journal {
+/** An inbox in a file that several processes can use at the same time. */
+export class SqliteInbox implements Inbox {
   readonly durable = true;
   readonly lookMs: number;
-  readonly #options: SqliteJournalOptions;
+  readonly #options: SqliteInboxOptions;
   readonly #db: DatabaseSync;
   readonly #commit: GroupCommit;
   readonly #table: RunTable;
@@ -49,10 +40,10 @@ export class SqliteJournal implements Journal {
   #isClosing = false;
 
   /**
-   * Opens the journal.
+   * Opens the inbox.
    * @throws AgentError with the codes of `sqliteStore`.
    */
-  constructor(options: SqliteJournalOptions) {
+  constructor(options: SqliteInboxOptions) {
     const { file, busyMs, lookMs, onWrite } = options;
     this.#options = options;
     this.lookMs = lookMs;
@@ -72,33 +63,26 @@ export class SqliteJournal implements Journal {
     this.#prune();
   }
 
-  start(run: NewRun, rejectBusy: boolean): Promise<Started> {
+  put(run: NewRun, rejectBusy: boolean): Promise<Put> {
     return this.#write(() => {
       this.#checkFile();
-      const result = this.#table.add(run, rejectBusy);
+      const now = this.#options.runtime.now();
+      const result = this.#table.add(run, rejectBusy, now);
       if (result !== 'added') return { result };
-      const claimed = this.#table.claim(run.runId, this.#lock());
-      return { result: 'started', ...defined({ run: claimed }) };
+      const claimed = this.#table.claim(run.runId, this.#lock(), now);
+      return { result: 'put', ...defined({ run: claimed }) };
     });
   }
 
-  claimFree(): Promise<readonly ClaimedRun[]> {
-    return this.#write(() => this.#table.claimFree(this.#lock()), false);
+  claimDue(): Promise<readonly ClaimedRun[]> {
+    return this.#write(() => this.#table.claimDue(this.#lock(), this.#options.runtime.now()), false);
   }
 
   release(run: ClaimedRun): Promise<void> {
     return this.#write(() => this.#table.release(run), false);
   }
 
-  find(runId: string, name: string): JournalEntry | undefined {
-    return this.#read(() => this.#table.find(runId, name));
-  }
-
-  record(run: ClaimedRun, name: string, entry: JournalEntry): Promise<void> {
-    return this.#write(() => this.#table.record(run, name, entry));
-  }
-
-  async finish(run: ClaimedRun, outcome: RunEndState): Promise<Freed> {
+  async ack(run: ClaimedRun, outcome: RunEndState): Promise<Freed> {
     const freed = await this.#write(() => {
       this.#table.finish(run, outcome, this.#options.runtime.now());
       return this.#freed(run.runId);
@@ -149,7 +133,7 @@ export class SqliteJournal implements Journal {
   }
 
   #freed(runId: string): Freed {
-    const next = this.#table.claimNext(runId, this.#lock());
+    const next = this.#table.claimNext(runId, this.#lock(), this.#options.runtime.now());
     return { isOver: true, ...defined({ next }) };
   }
 
@@ -250,5 +234,10 @@ const runMigrations: readonly string[] = [
     text TEXT                  -- JSON; nothing when waiting was given up before it came
   ) STRICT;
   CREATE UNIQUE INDEX signal_names ON signals (run, name);
+  `,
+  // The log of a session has what its steps did. An unfinished run continues from there, so its steps are not needed.
+  `
+  DROP TABLE steps;
+  ALTER TABLE runs ADD COLUMN due INTEGER NOT NULL DEFAULT 0;   -- milliseconds since 1970
   `,
 ];

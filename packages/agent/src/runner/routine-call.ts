@@ -1,0 +1,147 @@
+import { backoff } from '../values/backoff.ts';
+import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Json } from '../values/json.ts';
+import { plainJson } from '../values/json-text.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { StepWork } from './attempts.ts';
+import { attemptStep, ignoreRejection, pause, runEnded, toSerializableError } from './attempts.ts';
+import type { RunEndState } from './inbox.ts';
+import type { Routine, StepCall, StepSettings, Steps } from './runner.ts';
+
+/** A signal that a workflow waits for. */
+export interface RoutineWait {
+  readonly name: string;
+  /** Time at which the wait ends without the signal, in milliseconds since 1970. */
+  readonly until?: number;
+}
+
+/**
+ * How a call of a workflow ended: with the run, or with waits. The next call follows as soon as one of them is over; at
+ * once if there is none.
+ */
+export type CallEnd = RunEndState | { readonly state: 'waiting'; readonly waits: readonly RoutineWait[] };
+
+/** A workflow, and the run that it is called for. */
+export interface RoutineCallOptions {
+  readonly routine: Routine;
+  readonly runId: string;
+  /** The input as JSON. */
+  readonly input: string;
+  readonly runtime: Runtime;
+  /** Stops all steps; its reason is thrown in the workflow. */
+  readonly signal: AbortSignal;
+  /** Returns a signal as JSON, null if waiting for it has timed out, or undefined if it can still arrive. */
+  readonly signalled: (name: string) => string | null | undefined | Promise<string | null | undefined>;
+  /** Called before each step; throws if another process has the run. Default: nothing is checked. */
+  readonly mayStart?: () => Promise<void>;
+  /** True if the call ends at each checkpoint. Default false. */
+  readonly endsAtCheckpoint?: boolean;
+}
+
+/**
+ * Calls a workflow once. Every runner uses it, so that all of them treat retries, waits, outputs and errors alike.
+ * Never rejects. If the signal aborts, the end means nothing: another call, here or elsewhere, continues the run.
+ */
+export async function callRoutine(options: RoutineCallOptions): Promise<CallEnd> {
+  const { runtime, signal } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    const { end, code } = await callOnce(options);
+    if (code !== 'fenced' || signal.aborted || attempt >= fencedTries) return end;
+    // A process that has lost the run claimed its session after this one did. It cannot do so again.
+    await pause(runtime, backoff({ baseMs: fencedMs }, attempt - 1), signal).catch(() => {});
+  }
+}
+
+/** Number of calls of a workflow whose session another process claims, and the delay before the second one. */
+const fencedTries = 5;
+const fencedMs = 200;
+
+async function callOnce(options: RoutineCallOptions): Promise<{ end: CallEnd; code?: string | undefined }> {
+  const { routine, runId, input } = options;
+  const call = new RoutineCall(options);
+  try {
+    const output = await routine(JSON.parse(input), call);
+    return { end: { state: 'done', text: plainJson(output, `The output of run ${runId}`) } };
+  } catch (thrown) {
+    if (isWaiting(thrown)) return { end: { state: 'waiting', waits: call.waits } };
+    const error = toSerializableError(thrown);
+    return { end: { state: 'failed', text: JSON.stringify(error) }, code: error.code };
+  } finally {
+    call.end();
+  }
+}
+
+/** Returns whether an error ends a call of a workflow with a wait. */
+export function isWaiting(thrown: unknown): boolean {
+  return AgentError.is(thrown) && thrown.kind === 'aborted' && thrown.code === 'run_waiting';
+}
+
+/** The steps of one call. Invariant: no step starts after the call has ended or the run was stopped. */
+class RoutineCall implements Steps {
+  readonly signal: AbortSignal;
+  /** The waits of this call that are not over. */
+  readonly waits: RoutineWait[] = [];
+  readonly #options: RoutineCallOptions;
+  readonly #ended = new AbortController();
+
+  constructor(options: RoutineCallOptions) {
+    this.#options = options;
+    this.signal = AbortSignal.any([this.#ended.signal, options.signal]);
+  }
+
+  get runId(): string {
+    return this.#options.runId;
+  }
+
+  run<Value>(
+    name: string,
+    perform: (call: StepCall) => Value | Promise<Value>,
+    settings: StepSettings = {},
+  ): Promise<Value> {
+    const { runtime, runId } = this.#options;
+    const work = { runtime, runId, name, perform, settings, signal: this.signal };
+    return ignoreRejection(this.#attempt(work));
+  }
+
+  waitFor(name: string, options: { readonly until?: number } = {}): Promise<Json | undefined> {
+    return ignoreRejection(this.#waitFor(name, options.until));
+  }
+
+  async checkpoint(): Promise<void> {
+    this.signal.throwIfAborted();
+    if (this.#options.endsAtCheckpoint === true) throw waiting(this.runId);
+  }
+
+  /** Ends the call: steps that the workflow did not await are lost. */
+  end(): void {
+    this.#ended.abort(runEnded(this.runId));
+  }
+
+  async #attempt<Value>(work: StepWork<Value>): Promise<Value> {
+    this.signal.throwIfAborted();
+    await this.#options.mayStart?.();
+    this.signal.throwIfAborted();
+    return await attemptStep(work);
+  }
+
+  async #waitFor(name: string, until: number | undefined): Promise<Json | undefined> {
+    this.signal.throwIfAborted();
+    if (until !== undefined && !Number.isFinite(until)) throw badTime(name, until);
+    const text = await this.#options.signalled(name);
+    this.signal.throwIfAborted();
+    if (text !== undefined) return text === null ? undefined : JSON.parse(text);
+    this.waits.push({ name, ...defined({ until }) });
+    throw waiting(this.runId);
+  }
+}
+
+function waiting(runId: string): AgentError {
+  const message = `Run ${runId} waits. Let this error through: the runner calls the workflow again when the wait is over.`;
+  return new AgentError({ kind: 'aborted', code: 'run_waiting', message });
+}
+
+function badTime(name: string, until: number): AgentError {
+  const message = `The wait for ${JSON.stringify(name)} has no valid end: ${until}. Set until to milliseconds since 1970.`;
+  return new AgentError({ kind: 'invalid', code: 'until', message });
+}
