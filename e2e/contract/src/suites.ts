@@ -23,6 +23,7 @@ import { lantern, scripted } from '../../../packages/conformance/test/subjects.t
 import { delegatedDoors } from '../../../packages/delegate/test/gate-doors.ts';
 import { delegatedSubjects } from '../../../packages/delegate/test/subjects.ts';
 import { restateOnDemand } from '../../../packages/runner-restate/test/on-demand.ts';
+import { postgresRunnerOnDemand } from '../../../packages/store-postgres/test/runner-stand.ts';
 import { mockedWays, packageSuites } from './packages.ts';
 import type { Suite } from './suite.ts';
 
@@ -111,19 +112,19 @@ function stores(): Suite[] {
 }
 
 function runners(): Suite[] {
-  const { subject, missing, stop } = restateOnDemand();
+  const engines = [postgresRunnerOnDemand(), restateOnDemand()];
   return [
     ...[memoryStand, sqliteStand].map((stand) => ({
       name: `runner ${stand.name}`,
       contract: 'runner',
       cases: () => runnerContract(stand),
     })),
-    {
+    ...engines.map(({ subject, missing, stop }) => ({
       name: `runner ${subject.name}`,
       contract: 'runner',
       cases: () => runnerContract(subject),
       missing,
       close: stop,
-    },
+    })),
   ];
 }

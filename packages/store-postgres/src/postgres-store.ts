@@ -6,7 +6,7 @@ import { checkRetention, checkSessionId, isSessionId } from '@cobbler/agent/stor
 import type { Connection } from './database.ts';
 import { Database } from './database.ts';
 import { PostgresOwner } from './owner.ts';
-import { checkSchemaName, mark, migrate } from './schema.ts';
+import { checkSchemaName, migrate, sessionTables } from './schema.ts';
 import { PostgresSessionLog } from './session-log.ts';
 import { PostgresSessionTable } from './session-table.ts';
 import { PostgresSnapshots } from './snapshots.ts';
@@ -195,7 +195,7 @@ class SessionsInPostgres implements PostgresStore {
 
   async probe(): Promise<void> {
     this.#checkOpen();
-    await this.#db.query(`UPDATE ${this.#schema}.${mark} SET version = version`);
+    await this.#db.query(`UPDATE ${this.#schema}.${sessionTables.mark} SET version = version`);
   }
 
   watch(listener: WatchListener): () => void {

@@ -9,7 +9,7 @@ import type { Connection } from './database.ts';
  * and insert events. It also contains the counts shown in lists, because every append writes this row anyway. `xact`
  * is the transaction that added an event: polling queries the transactions that were open at the last poll.
  */
-const migrations: readonly string[] = [
+const sessions: readonly string[] = [
   `
   CREATE SEQUENCE $s.epochs;
 
@@ -64,8 +64,15 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Name of the table that distinguishes a Cobbler schema from others. */
-export const mark = 'cobbler_sessions';
+/** Tables with a version of their own. */
+export interface Tables {
+  /** Name of the table that contains the version. */
+  readonly mark: string;
+  readonly migrations: readonly string[];
+}
+
+/** Tables of the sessions. Their mark distinguishes a Cobbler schema from others. */
+export const sessionTables: Tables = { mark: 'cobbler_sessions', migrations: sessions };
 
 /** Pattern of a schema name, which is used in statements without quotes. */
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
@@ -85,36 +92,41 @@ export function checkSchemaName(schema: string): void {
 export async function migrate(
   connection: Connection,
   schema: string,
-  steps: readonly string[] = migrations,
+  tables: Tables = sessionTables,
 ): Promise<void> {
-  if ((await versionOf(connection, schema, steps.length)) === steps.length) return;
+  const { mark, migrations } = tables;
+  if ((await versionOf(connection, schema, tables)) === migrations.length) return;
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${mark}.${schema}`]);
-  const version = await versionOf(connection, schema, steps.length);
+  const version = await versionOf(connection, schema, tables);
   if (version === 0) {
     await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
     await connection.query(`CREATE TABLE ${schema}.${mark} (version integer NOT NULL)`);
     await connection.query(`INSERT INTO ${schema}.${mark} VALUES (0)`);
   }
-  for (const step of steps.slice(version)) await connection.query(step.replaceAll('$s', schema));
-  await connection.query(`UPDATE ${schema}.${mark} SET version = $1`, [steps.length]);
+  for (const step of migrations.slice(version)) await connection.query(step.replaceAll('$s', schema));
+  await connection.query(`UPDATE ${schema}.${mark} SET version = $1`, [migrations.length]);
 }
 
-/** Returns the version of the schema; 0 if it is missing or empty. */
-async function versionOf(connection: Connection, schema: string, known: number): Promise<number> {
-  const [found] = await connection.query<{ ours: boolean; others: number }>(selectTables, [schema, mark]);
-  if (found?.ours !== true) {
-    if ((found?.others ?? 0) === 0) return 0;
+/** Returns the version of the tables; 0 if they are missing. */
+async function versionOf(
+  connection: Connection,
+  schema: string,
+  { mark, migrations }: Tables,
+): Promise<number> {
+  const found = await connection.query<{ name: string }>(selectTables, [schema]);
+  const names = found.map(({ name }) => name);
+  if (names.length > 0 && !names.includes(sessionTables.mark)) {
     const message = `The schema ${schema} of the database contains another program's tables. Choose another schema for the sessions.`;
     throw new AgentError({ kind: 'invalid', code: 'store_foreign', message });
   }
+  if (!names.includes(mark)) return 0;
   const [row] = await connection.query<{ version: number }>(`SELECT version FROM ${schema}.${mark}`);
   const version = row?.version ?? 0;
-  if (version <= known) return version;
-  const message = `The schema ${schema} was written by a newer version of Cobbler (format ${version}; this version reads formats up to ${known}). Update Cobbler, or use another schema.`;
+  if (version <= migrations.length) return version;
+  const message = `The schema ${schema} was written by a newer version of Cobbler (format ${version}; this version reads formats up to ${migrations.length}). Update Cobbler, or use another schema.`;
   throw new AgentError({ kind: 'invalid', code: 'store_newer', message });
 }
 
 const selectTables = `
-  SELECT coalesce(bool_or(c.relname = $2), false) AS ours, count(*)::int AS others
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = $1`;

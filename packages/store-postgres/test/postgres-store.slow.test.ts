@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database } from '../src/database.ts';
 import type { PostgresStore, PostgresStoreOptions } from '../src/index.ts';
 import { postgresStore } from '../src/index.ts';
+import { runTables } from '../src/run-tables.ts';
 import { migrate } from '../src/schema.ts';
 import { eventsOf } from './events.ts';
 import { announce, describeWith } from './missing.ts';
@@ -152,7 +153,7 @@ here('the schema', () => {
   it('is taken from version to version, all or nothing', async () => {
     const own = schema();
     await open({ schema: own }).claim('a');
-    const steps = ['', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
+    const migrations = ['', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
     const db = new Database({
       url: server.url,
       connections: 1,
@@ -160,11 +161,34 @@ here('the schema', () => {
       statementMs: 20_000,
       prepare: async () => {},
     });
-    await expect(db.transaction((connection) => migrate(connection, own, steps))).rejects.toThrow();
+    await expect(
+      db.transaction((connection) => migrate(connection, own, { mark: 'cobbler_sessions', migrations })),
+    ).rejects.toThrow();
     expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 1 });
-    await db.transaction((connection) => migrate(connection, own, steps.slice(0, 2)));
+    await db.transaction((connection) =>
+      migrate(connection, own, { mark: 'cobbler_sessions', migrations: migrations.slice(0, 2) }),
+    );
     expect((await server.sql(`SELECT version FROM ${own}.cobbler_sessions`))[0]).toEqual({ version: 2 });
     expect(await server.sql(`SELECT more FROM ${own}.owners`)).toHaveLength(1);
+    await db.close();
+  });
+
+  it('gets the tables of the runs once, beside sessions that keep their version', async () => {
+    const own = schema();
+    await open({ schema: own }).claim('a');
+    const db = new Database({
+      url: server.url,
+      connections: 3,
+      busyMs: 100,
+      statementMs: 20_000,
+      prepare: async () => {},
+    });
+    await Promise.all(
+      [1, 2, 3].map(() => db.transaction((connection) => migrate(connection, own, runTables))),
+    );
+    expect(await server.sql(`SELECT version FROM ${own}.cobbler_runs`)).toEqual([{ version: 1 }]);
+    expect(await server.sql(`SELECT version FROM ${own}.cobbler_sessions`)).toEqual([{ version: 1 }]);
+    expect(await open({ schema: own }).claim('b')).toBeGreaterThan(0);
     await db.close();
   });
 
