@@ -49,8 +49,8 @@ const callConfig = {
 
 /**
  * Executes a run that `cloudflareRunner` started when it is its turn, as the body of a Workflow's `run`. Each call of
- * the workflow, which ends at its first checkpoint, is a step of the engine. Failures of the workflow do not reject: the
- * outcome is in the database.
+ * the workflow, which ends at its first checkpoint, is a step of the engine. If the workflow fails, this function does
+ * not reject: the outcome is in the database.
  */
 export async function runWorkflow(options: WorkflowRunOptions): Promise<void> {
   const { params, sql, workflow, runtime = systemRuntime } = options;

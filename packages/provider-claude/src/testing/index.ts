@@ -33,7 +33,7 @@ export const claudeTesting: ProviderTesting = {
     },
   },
   lacks: {
-    sampling: 'The API takes no temperature since version 2026-10-21.',
+    sampling: 'The API has not accepted a temperature since version 2026-10-21.',
     'whole-content': 'The API sends each delta once, and no block as a whole.',
   },
   begin,
