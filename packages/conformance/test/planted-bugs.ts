@@ -56,9 +56,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'result recorded for the wrong call',
     file: fold,
-    find: 'const call = callAt(state, event);\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
+    find: 'const call = openCallAt(state, event);\n  if (call === undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
     replace:
-      'const call = unanswered(state)[0];\n  if (call === undefined || call.result !== undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
+      'const call = unanswered(state)[0];\n  if (call === undefined) return;\n  state.metrics = { ...state.metrics, toolMs',
     why: 'results are assigned to the calls in the order in which they arrive',
   },
   {
@@ -198,8 +198,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'excerpt with a wrong offset',
     file: 'src/context/offload.ts',
-    find: 'words(between, sizeOf(head))',
-    replace: 'words(between, sizeOf(head) + 1)',
+    find: 'words(between, byteLength(head))',
+    replace: 'words(between, byteLength(head) + 1)',
     why: 'a model that continues to read misses the text after the head of an output',
   },
   {

@@ -1,10 +1,11 @@
 import type { State } from '../events/state.ts';
 import type { ModelRequest } from '../interfaces/agent.ts';
-import type { JsonObject } from '../values/json.ts';
 import type { Message } from '../values/message.ts';
+import { byteLength } from '../values/truncate.ts';
 import type { Compaction } from './compaction.ts';
 import { isFile, maxFileTokens } from './file-tokens.ts';
 import type { Offload } from './offload.ts';
+import { declaration } from './tokens.ts';
 
 /** Options that keep a conversation small enough. Each works without the others. */
 export interface ContextPolicy {
@@ -42,13 +43,13 @@ export function inputBound(
   let media = 0;
   for (const message of state.messages.slice(seen)) {
     const shown = message.content.filter(isFile);
-    bytes += byteLength(shown.length === 0 ? message : withoutFiles(message));
+    bytes += jsonBytes(shown.length === 0 ? message : withoutFiles(message));
     for (const part of shown) media += maxFileTokens(part);
   }
   // An earlier run may have used other tools and instructions.
   if (seen === 0 || state.turns === 0) {
-    bytes += byteLength(request.system ?? '');
-    for (const tool of request.tools) bytes += byteLength(declaration(tool));
+    bytes += jsonBytes(request.system ?? '');
+    for (const tool of request.tools) bytes += jsonBytes(declaration(tool));
   }
   const answered = state.messages[seen - 1]?.content.length ?? 0;
   return state.contextTokens + answered * framingTokens + media + Math.ceil(bytes / 2);
@@ -58,13 +59,7 @@ function withoutFiles(message: Message): unknown {
   return { ...message, content: [...message.content].filter((part) => !isFile(part)) };
 }
 
-function declaration(tool: { name: string; description: string; parameters: JsonObject }): unknown {
-  return [tool.name, tool.description, tool.parameters];
-}
-
 /** Returns the size of a value as JSON in UTF-8, in bytes. */
-function byteLength(value: unknown): number {
-  return encoder.encode(JSON.stringify(value)).length;
+function jsonBytes(value: unknown): number {
+  return byteLength(JSON.stringify(value));
 }
-
-const encoder = new TextEncoder();

@@ -26,7 +26,6 @@ function decoded(base64: string): DataView | undefined {
 }
 
 function begins(view: DataView, at: number, letters: string): boolean {
-  if (view.byteLength < at + letters.length) return false;
   return [...letters].every((letter, index) => view.getUint8(at + index) === letter.charCodeAt(0));
 }
 

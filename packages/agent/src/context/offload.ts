@@ -3,7 +3,7 @@ import type { Blobs } from '../interfaces/blobs.ts';
 import type { Tool, ToolOutput } from '../interfaces/tool.ts';
 import { defineTool, toolOutput } from '../interfaces/tool.ts';
 import type { Runtime } from '../values/runtime.ts';
-import { endsOf } from '../values/truncate.ts';
+import { byteLength, endsOf } from '../values/truncate.ts';
 
 /** Maximum number of bytes that one call to `read_blob` returns. */
 const maxRead = 32_768;
@@ -66,9 +66,9 @@ function excerptOf(id: string, bytes: Uint8Array, room: number): string {
     `\n… ${between} bytes left out here; read_blob with ${JSON.stringify({ id, offset })} reads them …\n`;
   const { head, tail, between } = endsOf(
     bytes,
-    Math.max(0, room - sizeOf(words(bytes.length, bytes.length))),
+    Math.max(0, room - byteLength(words(bytes.length, bytes.length))),
   );
-  return `${head}${words(between, sizeOf(head))}${tail}`;
+  return `${head}${words(between, byteLength(head))}${tail}`;
 }
 
 interface ReadBlobArgs {
@@ -119,13 +119,9 @@ function passage(bytes: Uint8Array, offset: number, size: number): string {
     stream: offset + bytes.length < size,
   });
   const from = offset + first;
-  const to = from + sizeOf(text);
+  const to = from + byteLength(text);
   const rest = to < size ? 'more follows' : 'the end';
   return `(bytes ${from} to ${to} of ${size}; ${rest})\n${text}`;
-}
-
-function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length;
 }
 
 function failed(content: string): ToolOutput {

@@ -2,6 +2,7 @@ import type { State } from '../events/state.ts';
 import type { ModelRequest } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { Message } from '../values/message.ts';
+import { byteLength } from '../values/truncate.ts';
 import { isFile, roughFileTokens } from './file-tokens.ts';
 
 /** Bytes of text per token, between English prose (about four) and other scripts (about two). */
@@ -36,14 +37,17 @@ export function roughTextTokens(message: Message): number {
   return tokens;
 }
 
+/** Returns the parts of a tool that a model receives. */
+export function declaration({ name, description, parameters }: Tool): unknown {
+  return [name, description, parameters];
+}
+
 /** Estimates the number of tokens of instructions and tools. */
 export function prefixTokens(system: ModelRequest['system'], tools: readonly Tool[]): number {
-  return textTokens([system, tools.map((tool) => [tool.name, tool.description, tool.parameters])]);
+  return textTokens([system, tools.map(declaration)]);
 }
 
 /** Estimates the number of tokens of a value as JSON. */
 function textTokens(value: unknown): number {
-  return Math.ceil(encoder.encode(JSON.stringify(value) ?? '').length / bytesPerToken);
+  return Math.ceil(byteLength(JSON.stringify(value) ?? '') / bytesPerToken);
 }
-
-const encoder = new TextEncoder();

@@ -87,10 +87,15 @@ function beginRun(state: State, runId: string): void {
   state.turns = 0;
   state.toolCalls = 0;
   state.metrics = noMetrics;
-  state.stop = undefined;
   state.closing = undefined;
-  state.failure = undefined;
+  reopen(state);
+}
+
+/** Clears the end of a run and the reason for it. */
+function reopen(state: State): void {
   state.finished = undefined;
+  state.failure = undefined;
+  state.stop = undefined;
   state.compacted = false;
   forgetRepeats(state);
 }
@@ -99,12 +104,7 @@ function beginRun(state: State, runId: string): void {
 function foldResumed(state: State, runId: string): void {
   state.runId = runId;
   state.calls = state.calls.map((call) => ({ ...call, orphaned: call.started && call.result === undefined }));
-  if (state.finished === undefined) return;
-  state.finished = undefined;
-  state.failure = undefined;
-  state.stop = undefined;
-  state.compacted = false;
-  forgetRepeats(state);
+  if (state.finished !== undefined) reopen(state);
 }
 
 /** Returns the same array if nothing has to change: providers find cached data of a message by its identity. */
@@ -169,7 +169,7 @@ function foldAssistant(state: State, event: AssistantEvent): void {
 function closeCutCalls(state: State, stopReason: StopReason): void {
   if (stopReason === 'tool_use') return;
   const steered = state.steering.length > 0;
-  closeCalls(state, 'This call was not run: the answer ended before it was complete.');
+  closeCalls(state, 'the answer ended before it was complete.');
   if (!steered) state.stopReason = stopReason;
 }
 
@@ -218,12 +218,10 @@ const partialNoteTexts: ReadonlySet<string> = new Set(Object.values(partialNotes
 
 /** Returns the last complete response. */
 export function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
-  const at = messages.findLastIndex((message, index) => {
+  return messages.findLast((message, index): message is AssistantMessage => {
     const next = messages[index + 1];
     return message.role === 'assistant' && !(next?.role === 'user' && partialNoteTexts.has(textOf(next)));
   });
-  const answer = messages[at];
-  return answer?.role === 'assistant' ? answer : undefined;
 }
 
 function countRequests(state: State, event: EventBody): void {
@@ -232,8 +230,8 @@ function countRequests(state: State, event: EventBody): void {
 }
 
 function foldToolStarted(state: State, event: ToolStartedEvent): void {
-  const call = callAt(state, event);
-  if (call === undefined || call.result !== undefined) return;
+  const call = openCallAt(state, event);
+  if (call === undefined) return;
   if (!call.started) {
     state.toolCalls += 1;
     state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
@@ -242,8 +240,8 @@ function foldToolStarted(state: State, event: ToolStartedEvent): void {
 }
 
 function foldToolResult(state: State, event: ToolResultEvent): void {
-  const call = callAt(state, event);
-  if (call === undefined || call.result !== undefined) return;
+  const call = openCallAt(state, event);
+  if (call === undefined) return;
   state.metrics = { ...state.metrics, toolMs: state.metrics.toolMs + event.durationMs };
   if (event.final === true) change(state, call, { final: true });
   if (event.stopsBatch === true) {
@@ -262,8 +260,8 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
 }
 
 function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
-  const call = callAt(state, event);
-  if (call === undefined || call.result !== undefined) return;
+  const call = openCallAt(state, event);
+  if (call === undefined) return;
   change(state, call, { approval: { request: event } });
 }
 
@@ -271,12 +269,8 @@ function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   const call = state.calls.find((open) => open.approval?.request.approvalId === event.approvalId);
   if (call?.approval === undefined || call.approval.decision !== undefined) return;
   state.metrics = { ...state.metrics, waitedMs: state.metrics.waitedMs + event.waitedMs };
-  const approval = {
-    request: call.approval.request,
-    decision: event.decision,
-    ...defined({ message: event.message }),
-  };
-  change(state, call, { approval });
+  const { decision, message } = event;
+  change(state, call, { approval: { ...call.approval, decision, ...defined({ message }) } });
 }
 
 function foldCompacted(state: State, event: CompactedEvent): void {
@@ -324,9 +318,9 @@ function foldStop(state: State, event: StopRequestedEvent): void {
 }
 
 function foldNotice(state: State, event: NoticeEvent): void {
-  const content = wellFormedParts([{ type: 'text', text: event.text }]);
-  if (state.calls.length > 0 || content.length === 0) return;
-  state.messages.push(userMessage(content));
+  const text = wellFormedText(event.text);
+  if (state.calls.length > 0 || text === '') return;
+  state.messages.push(userMessage(text));
   state.noticed = true;
 }
 
@@ -341,7 +335,12 @@ function unrunResult(state: State, call: OpenCall, why: string = notRunText(stat
   return {
     role: 'tool_result',
     toolCallId: call.part.id,
-    content: [{ type: 'text', text: call.part.problem ?? (call.started ? outcomeUnknown : why) }],
+    content: [
+      {
+        type: 'text',
+        text: call.part.problem ?? (call.started ? outcomeUnknown : `This call was not run: ${why}`),
+      },
+    ],
     isError: true,
     ...(!call.started && { notRun: true }),
   };
@@ -352,20 +351,19 @@ export const outcomeUnknown: string =
   'This call was started but its outcome is unknown. It may or may not have taken effect: check before trying again.';
 
 function notRunText(state: State, call: OpenCall): string {
-  if (call.approval?.decision === 'superseded') return 'This call was not run: a new message came first.';
-  if (state.stop === 'cancelled') return 'This call was not run: the work was cancelled first.';
-  if (state.stop === 'timeout') return 'This call was not run: the time limit was reached first.';
-  if (state.closing !== undefined)
-    return 'This call was not run: a limit was reached. Answer with what is known.';
-  return 'This call was not run: an earlier call failed or the work stopped before it.';
+  if (call.approval?.decision === 'superseded') return 'a new message came first.';
+  if (state.stop === 'cancelled') return 'the work was cancelled first.';
+  if (state.stop === 'timeout') return 'the time limit was reached first.';
+  if (state.closing !== undefined) return 'a limit was reached. Answer with what is known.';
+  return 'an earlier call failed or the work stopped before it.';
 }
 
 function answerCall(state: State, call: OpenCall, result: ToolResultMessage): void {
-  const content = partsToPlace(result.content);
-  if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });
-  else change(state, call, { result: content === result.content ? result : { ...result, content } });
+  let content = partsToPlace(result.content);
+  if (content.length === 0) content = [noOutput];
+  change(state, call, { result: content === result.content ? result : { ...result, content } });
   if (unanswered(state).length > 0) return;
-  for (const answered of state.calls) if (answered.result !== undefined) state.messages.push(answered.result);
+  state.messages.push(...state.calls.flatMap((answered) => answered.result ?? []));
   countRepeats(state);
   if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
   else wantAnswer(state);
@@ -388,8 +386,8 @@ function wantAnswer(state: State): void {
   if (state.closing === undefined) state.stopReason = undefined;
 }
 
-function callAt(state: State, place: CallPosition): OpenCall | undefined {
-  return state.calls.find((call) => call.turn === place.turn && call.index === place.index);
+function openCallAt(state: State, place: CallPosition): OpenCall | undefined {
+  return unanswered(state).find((call) => call.turn === place.turn && call.index === place.index);
 }
 
 function change(state: State, { turn, index }: CallPosition, changes: Partial<OpenCall>): void {

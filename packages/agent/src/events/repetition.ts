@@ -12,19 +12,14 @@ export interface Batch {
  * calls, call ids and the order of keys in arguments are ignored.
  */
 export function sameBatch(one: Batch, other: Batch): boolean {
-  return (
-    one.calls.length === other.calls.length &&
-    one.calls.every((call, index) => sameCall(call, other.calls[index])) &&
-    one.results.every((result, index) => sameResult(result, other.results[index]))
-  );
+  return sameJson(compared(one), compared(other));
 }
 
-function sameCall(one: ToolCallPart, other: ToolCallPart | undefined): boolean {
-  return one.toolName === other?.toolName && sameJson(one.arguments, other.arguments);
-}
-
-function sameResult(one: ToolResultMessage, other: ToolResultMessage | undefined): boolean {
-  return one.isError === other?.isError && sameJson(one.content, other?.content);
+function compared({ calls, results }: Batch): unknown {
+  return [
+    calls.map((call) => [call.toolName, call.arguments]),
+    results.map((result) => [result.isError, result.content]),
+  ];
 }
 
 /** Values nested more deeply count as different, so that the recursion cannot overflow the stack. */

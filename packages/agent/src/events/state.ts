@@ -116,9 +116,8 @@ export function unanswered(state: State): OpenCall[] {
 
 /** Returns the calls that wait for a user's decision. */
 export function undecided(state: State): OpenCall[] {
-  return state.calls.filter(
-    (call) =>
-      call.result === undefined && call.approval !== undefined && call.approval.decision === undefined,
+  return unanswered(state).filter(
+    ({ approval }) => approval !== undefined && approval.decision === undefined,
   );
 }
 

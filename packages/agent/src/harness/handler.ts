@@ -1,7 +1,8 @@
 import type { RunEvent } from '../events/event.ts';
 import { ignore } from '../events/event-groups.ts';
 import { AgentError } from '../values/errors.ts';
-import type { AssistantPart, ToolResultPart, UserPart } from '../values/message.ts';
+import type { AssistantPart } from '../values/message.ts';
+import { textIn } from '../values/message.ts';
 import type { Usage } from '../values/usage.ts';
 
 /** The state of a conversation: `waiting` for a user; `error` if the last run failed. */
@@ -42,71 +43,62 @@ export function notifyHandler(
   report: (error: AgentError) => void = (error) => handler.onStatus?.('error', error.message),
 ): (event: RunEvent) => void {
   let hasReported = false;
-  const tell = (method: keyof HarnessHandler, call: () => unknown) => {
+  const tell: Tell = (method, ...args) => {
     const failed = (thrown: unknown) => {
       if (hasReported) return;
       hasReported = true;
-      const { message, code, ...cause } = AgentError.from(thrown);
+      const { name, message } = AgentError.from(thrown);
       const error = { kind: 'invalid', code: 'handler', message: `${method} threw: ${message}` } as const;
-      quietly(() => report(new AgentError({ ...error, cause: { name: cause.name, message } })));
+      try {
+        report(new AgentError({ ...error, cause: { name, message } }));
+      } catch {}
     };
     try {
-      const returned = call();
+      const listener = handler[method];
+      const returned: unknown = listener && Reflect.apply(listener, handler, args);
       if (returned instanceof Promise) returned.catch(failed);
     } catch (thrown) {
       failed(thrown);
     }
   };
-  const blocks = new Blocks((part) => blockSteps(handler, part, tell));
+  const blocks = new Blocks((block) => tellBlock(block, tell));
   return (event) => {
-    tell('onEvent', () => handler.onEvent?.(event));
-    tellEvent(handler, event, tell);
+    tell('onEvent', event);
+    tellEvent(event, tell);
     blocks.hear(event);
-    if (event.type === 'assistant') tell('onUsage', () => handler.onUsage?.(event.usage));
+    if (event.type === 'assistant') tell('onUsage', event.usage);
   };
 }
 
-type Tell = (method: keyof HarnessHandler, call: () => unknown) => void;
+/** Calls a method of the handler, if it has it. */
+type Tell = <Method extends keyof HarnessHandler>(
+  method: Method,
+  ...args: Parameters<NonNullable<HarnessHandler[Method]>>
+) => void;
 
-function quietly(report: () => void): void {
-  try {
-    report();
-  } catch {}
-}
-
-function tellEvent(handler: HarnessHandler, event: RunEvent, tell: Tell): void {
+function tellEvent(event: RunEvent, tell: Tell): void {
   switch (event.type) {
     case 'user':
-      return tell('onUser', () => handler.onUser?.(textIn(event.content)));
+      return tell('onUser', textIn(event.content));
     case 'tool_result':
-      return tell('onToolResult', () =>
-        handler.onToolResult?.(event.callId, textIn(event.content), event.isError),
-      );
+      return tell('onToolResult', event.callId, textIn(event.content), event.isError);
     case 'status':
-      return tell('onStatus', () => handler.onStatus?.(event.state, event.message));
+      return tell('onStatus', event.state, event.message);
     case 'finished':
-      return tell('onStatus', () => {
-        if (event.status === 'failed') handler.onStatus?.('error', event.error?.message);
-        else handler.onStatus?.(event.status === 'waiting' ? 'waiting' : 'idle');
-      });
+      if (event.status === 'failed') return tell('onStatus', 'error', event.error?.message);
+      return tell('onStatus', event.status === 'waiting' ? 'waiting' : 'idle');
     default:
       return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
   }
 }
 
-function blockSteps(handler: HarnessHandler, part: AssistantPart, tell: Tell): void {
-  switch (part.type) {
-    case 'text':
-      return tell('onText', () => handler.onText?.(part.text));
-    case 'reasoning':
-      return tell('onReasoning', () => handler.onReasoning?.(part.text));
-    case 'tool_call':
-      return tell('onToolCall', () => handler.onToolCall?.(part.id, part.toolName, part.arguments));
-    case 'opaque':
-      return;
-    default:
-      return ignore<never>(part);
-  }
+/** A part of a response that the handler receives. */
+type Block = Exclude<AssistantPart, { type: 'opaque' }>;
+
+function tellBlock(block: Block, tell: Tell): void {
+  if (block.type === 'text') tell('onText', block.text);
+  else if (block.type === 'reasoning') tell('onReasoning', block.text);
+  else tell('onToolCall', block.id, block.toolName, block.arguments);
 }
 
 /**
@@ -114,10 +106,10 @@ function blockSteps(handler: HarnessHandler, part: AssistantPart, tell: Tell): v
  * complete response.
  */
 class Blocks {
-  readonly #tell: (part: AssistantPart) => void;
+  readonly #tell: (block: Block) => void;
   #told: string[] = [];
 
-  constructor(tell: (part: AssistantPart) => void) {
+  constructor(tell: (block: Block) => void) {
     this.#tell = tell;
   }
 
@@ -141,9 +133,9 @@ class Blocks {
     }
   }
 
-  #early(part: AssistantPart): void {
-    this.#told.push(nameOf(part));
-    this.#tell(part);
+  #early(block: Block): void {
+    this.#told.push(nameOf(block));
+    this.#tell(block);
   }
 
   #rest(content: readonly AssistantPart[]): void {
@@ -158,11 +150,7 @@ class Blocks {
 }
 
 /** Returns a key that identifies a block, whether it is passed early or with the complete response. */
-function nameOf(part: AssistantPart): string {
-  if (part.type === 'tool_call') return `call ${part.id} ${part.toolName}`;
-  return part.type === 'opaque' ? 'opaque' : `${part.type} ${part.text}`;
-}
-
-function textIn(content: readonly (UserPart | ToolResultPart)[]): string {
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+function nameOf(block: Block): string {
+  if (block.type === 'tool_call') return `call ${block.id} ${block.toolName}`;
+  return `${block.type} ${block.text}`;
 }

@@ -3,7 +3,7 @@ import { Executor } from '../loop/executor.ts';
 import type { ExecutorOptions, ResumeOptions } from '../loop/options.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import type { Run } from '../loop/run.ts';
-import { errorOf } from '../loop/run.ts';
+import { cancelled } from '../loop/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +15,7 @@ import { systemRuntime } from '../values/runtime.ts';
 import type { HarnessHandler } from './handler.ts';
 import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
-import { PendingRun, refusedRun } from './pending-run.ts';
+import { busy, closed, PendingRun, refusedRun } from './pending-run.ts';
 
 /** The features of a harness. The contract suite skips the test cases of features that it does not support. */
 export interface HarnessCapabilities {
@@ -224,7 +224,7 @@ class LocalHarness implements Harness {
   #enqueue(ids: RunIds, start: Start, signal: AbortSignal | undefined): Run {
     let real: Run | undefined;
     const held: PendingRun = new PendingRun(ids, {
-      cancel: () => (real === undefined ? drop() : real.cancel()),
+      cancel: () => real?.cancel() ?? drop(),
       steer: (content) => real?.steer(content) ?? false,
       decide: (approvalId, answer) => real?.decide(approvalId, answer) ?? false,
     });
@@ -232,7 +232,7 @@ class LocalHarness implements Harness {
       const place = this.#queue.findIndex((queued) => queued.held === held);
       if (place === -1) return false;
       this.#queue.splice(place, 1)[0]?.forget();
-      held.refuse(errorOf('cancelled', undefined) ?? closed(), this.#runtime);
+      held.refuse(cancelled(), this.#runtime);
       return true;
     };
     const begin = () => {
@@ -250,12 +250,4 @@ class LocalHarness implements Harness {
     if (signal?.aborted) drop();
     return held.run;
   }
-}
-
-function busy(): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'busy', message: 'another prompt is already in progress' });
-}
-
-function closed(): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The conversation has been closed.' });
 }

@@ -4,8 +4,7 @@ import { noMetrics } from '../interfaces/metrics.ts';
 import { Feed } from '../loop/feed.ts';
 import type { RunControl, RunResult } from '../loop/run.ts';
 import { Run, runResult } from '../loop/run.ts';
-import { defined } from '../values/defined.ts';
-import type { AgentError } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -15,18 +14,14 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-/** Returns the result of a run that never started. No log contains its end. */
-function neverBegan(ids: RunIds, error: AgentError): RunResult {
-  const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
-  return runResult({
-    sessionId: ids.sessionId,
-    runId: ids.id,
-    status,
-    text: '',
-    error,
-    messages: [],
-    metrics: noMetrics,
-  });
+/** Creates the error for a prompt during a run. */
+export function busy(): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'busy', message: 'another prompt is already in progress' });
+}
+
+/** Creates the error for a prompt after the conversation was closed. */
+export function closed(): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'closed', message: 'The conversation has been closed.' });
 }
 
 /** Returns a run that was refused before it started, for example because another one is active. */
@@ -52,8 +47,7 @@ export class PendingRun {
 
   /** Passes an event of the run to its readers. */
   show(event: RunEvent): void {
-    if (event.type === 'started') this.#feed.start(event);
-    else if (isStored(event) || event.type === 'finished') this.#feed.publish(event);
+    if (isStored(event) || event.type === 'finished' || event.type === 'started') this.#feed.publish(event);
     else this.#feed.live(event);
   }
 
@@ -63,15 +57,13 @@ export class PendingRun {
     this.#result.resolve(result);
   }
 
-  /** Ends the run without starting it. */
+  /** Ends the run without starting it. No log contains its end. */
   refuse(error: AgentError, runtime: Runtime): void {
-    const result = neverBegan(this.#ids, error);
-    this.show({ type: 'started', v: 1, sessionId: this.#ids.sessionId, runId: this.#ids.id });
-    this.show({ v: 1, time: isoTime(runtime.now()), runId: this.#ids.id, ...finishedOf(result) });
-    this.end(result);
+    const { id: runId, sessionId } = this.#ids;
+    const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
+    const end: FinishedEvent = { type: 'finished', status, metrics: noMetrics, error: error.toJSON() };
+    this.show({ type: 'started', v: 1, sessionId, runId });
+    this.show({ v: 1, time: isoTime(runtime.now()), runId, ...end });
+    this.end(runResult({ sessionId, runId, status, text: '', error, messages: [], metrics: noMetrics }));
   }
-}
-
-function finishedOf({ status, error, metrics }: RunResult): FinishedEvent {
-  return { type: 'finished', status, metrics, ...defined({ error: error?.toJSON() }) };
 }

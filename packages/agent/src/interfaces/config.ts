@@ -44,10 +44,8 @@ export const defaultProvider = 'claude';
 
 /** Splits `provider:model` or `provider/model`. A name that does not start with a known provider is a model. */
 export function parseModel(text: string, providers: readonly string[]): { provider?: string; model: string } {
-  const match = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(text);
-  if (match !== null && providers.includes(match[1] ?? ''))
-    return { provider: match[1] ?? '', model: match[2] ?? '' };
-  return { model: text };
+  const [, provider = '', model = ''] = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(text) ?? [];
+  return model !== '' && providers.includes(provider) ? { provider, model } : { model: text };
 }
 
 /**
@@ -90,7 +88,7 @@ export function cleanKey(key: string | undefined): string | undefined {
     ?.trim()
     .replace(/^(["'])(.*)\1$/s, '$2')
     .trim();
-  return clean === undefined || clean === '' ? undefined : clean;
+  return clean || undefined;
 }
 
 /** Removes the key, the address and the model, which must not be used for another provider. */

@@ -93,15 +93,15 @@ export interface GateRules {
  * allowed only by a rule that names tool and subject without `*`; `otherwise: 'allow'` asks the user about it.
  */
 export function rules(given: GateRules): PlainGate {
-  const denied = (given.deny ?? []).map((rule) => parseRule(rule, true));
-  const allowed = (given.allow ?? []).map((rule) => parseRule(rule, false));
-  const exact = allowed.filter((_, index) => isExact(given.allow?.[index] ?? ''));
+  const { allow: allowing = [], deny = [], otherwise = 'ask' } = given;
+  const denied = deny.map((rule) => parseRule(rule, true));
+  const allowed = allowing.map((rule) => parseRule(rule, false));
+  const exact = allowed.filter((_, index) => isExact(allowing[index] ?? ''));
   return (call) => {
     if (denied.some((matches) => matches(call))) {
       return { type: 'deny', message: `A permission rule forbids ${call.toolName}.` };
     }
     if ((call.mustAsk === undefined ? allowed : exact).some((matches) => matches(call))) return allow;
-    const otherwise = given.otherwise ?? 'ask';
     if (otherwise === 'allow' && call.mustAsk !== undefined) return { type: 'ask' };
     if (otherwise === 'deny') return { type: 'deny', message: `No permission rule allows ${call.toolName}.` };
     return { type: otherwise };

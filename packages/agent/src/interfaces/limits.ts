@@ -1,3 +1,4 @@
+import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { LimitName } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
@@ -27,17 +28,17 @@ export interface Limits {
   readonly ms?: number;
 }
 
-const limitNames: ReadonlySet<string> = new Set<LimitName>([
+const limitNames: readonly (string | undefined)[] = [
   'turns',
   'toolCalls',
   'tokens',
   'usd',
   'no_progress',
-]);
+] satisfies LimitName[];
 
 /** Returns whether an error code is the name of a limit. */
 export function isLimitName(code: string | undefined): code is LimitName {
-  return code !== undefined && limitNames.has(code);
+  return limitNames.includes(code);
 }
 
 /** The limits of a run that sets none: 10 turns, 6 equal batches in a row, one hour. */
@@ -120,8 +121,7 @@ export class Budget {
 
   constructor(limits: Pick<Limits, 'tokens' | 'usd' | Countable> = {}) {
     const none = Number.POSITIVE_INFINITY;
-    const { tokens = none, usd = none, turns = none, toolCalls = none } = limits;
-    this.#limits = { tokens, usd, turns, toolCalls };
+    this.#limits = { tokens: none, usd: none, turns: none, toolCalls: none, ...defined(limits) };
   }
 
   /** Tokens spent so far by all users of this budget. */

@@ -78,10 +78,14 @@ function isStandard(value: unknown): value is StandardSchema<unknown> {
 
 /** Returns the fields of a record of schemas; undefined if the value is not one, but JSON Schema. */
 function fieldsIn(given: unknown, place: SchemaPlace): [string, StandardSchema<unknown>][] | undefined {
-  const entries = isObject(given) ? Object.entries(given) : [['']];
-  const fields = entries.filter((entry): entry is [string, StandardSchema<unknown>] => isStandard(entry[1]));
-  if (fields.length === entries.length) return fields;
-  const [other] = entries.find(([, value]) => !isStandard(value)) ?? [];
+  if (!isObject(given)) return undefined;
+  const fields: [string, StandardSchema<unknown>][] = [];
+  let other: string | undefined;
+  for (const [name, value] of Object.entries(given)) {
+    if (isStandard(value)) fields.push([name, value]);
+    else other ??= name;
+  }
+  if (other === undefined) return fields;
   if (fields.length > 0) throw invalid(place, `${place.path}.${other} is not a schema`, 'Use a zod type');
   return undefined;
 }
@@ -197,21 +201,18 @@ function unrepresentable(schema: unknown, place: SchemaPlace): string[] {
  * a union, the schema inside an optional one. The names are those of zod and valibot.
  */
 function fieldsOf(schema: unknown): (readonly [path: readonly string[], schema: unknown])[] {
-  const parts = readable(schema);
-  const def = readable(parts?.['def']) ?? readable(parts?.['_def']);
-  const fields = readable(parts?.['shape']) ?? readable(parts?.['entries']) ?? {};
-  const element = parts?.['element'] ?? parts?.['item'];
-  const inner = def?.['innerType'] ?? parts?.['wrapped'];
+  const { def, _def, shape, entries, element, item, options, wrapped } = readable(schema);
+  const { innerType } = readable(def ?? _def);
+  const alternatives: readonly unknown[] = Array.isArray(options) ? options : [];
   return [
-    ...Object.entries(fields).map(([name, field]) => [[name], field] as const),
-    ...(element === undefined ? [] : [[['[]'], element] as const]),
-    ...(Array.isArray(parts?.['options']) ? parts['options'].map((option) => [[], option] as const) : []),
-    ...(inner === undefined ? [] : [[[], inner] as const]),
+    ...Object.entries(readable(shape ?? entries)).map(([name, field]) => [[name], field] as const),
+    [['[]'], element ?? item],
+    ...[...alternatives, innerType ?? wrapped].map((inner) => [[], inner] as const),
   ];
 }
 
-function readable(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isObject(value) ? value : undefined;
+function readable(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
 }
 
 function invalid({ owner }: SchemaPlace, why: string, what: string): AgentError {

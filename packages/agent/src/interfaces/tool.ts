@@ -196,7 +196,7 @@ export function fromFlatTool(flat: FlatTool): Tool {
   });
 }
 
-const effects: ReadonlySet<string> = new Set(['read', 'idempotent', 'once']);
+const effects: readonly ToolEffect[] = ['read', 'idempotent', 'once'];
 
 /**
  * Checks the definition of a tool.
@@ -231,8 +231,8 @@ export function checkTool(tool: Tool): void {
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
   // The effect determines whether the tool may run twice, so an unknown value is an error.
-  if (tool.effect !== undefined && !effects.has(tool.effect)) {
-    const message = `The effect of tool ${tool.name} must be one of ${[...effects].join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
+  if (tool.effect !== undefined && !effects.includes(tool.effect)) {
+    const message = `The effect of tool ${tool.name} must be one of ${effects.join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
 }

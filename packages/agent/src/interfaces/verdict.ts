@@ -34,7 +34,7 @@ export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): P
 
 function verdictIn(value: unknown): Verdict {
   if (value === 'allow' || value === 'ask') return { type: value };
-  if (value === 'deny') return denied(undefined, undefined);
+  if (value === 'deny') return deny(undefined);
   if (!isObject(value)) return unclear(value === null ? 'null' : quoted(value));
   const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
   const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
@@ -42,7 +42,7 @@ function verdictIn(value: unknown): Verdict {
   const word = isOurs ? type : behavior;
   // Fields of both formats contradict each other, or their author confused the formats.
   const isMixed = isOurs ? behavior !== undefined || updated !== undefined : given !== undefined;
-  if (word === 'deny') return denied(own('message'), own('interrupt'));
+  if (word === 'deny') return deny(own('message'), own('interrupt'));
   if (isMixed) return unclear('an object with fields of two kinds of verdicts');
   if (word === 'ask' && isOurs) return { type: 'ask' };
   if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${quoted(word)}`);
@@ -50,13 +50,9 @@ function verdictIn(value: unknown): Verdict {
   return changed === undefined ? { type: 'allow' } : { type: 'allow', arguments: plainArguments(changed) };
 }
 
-function denied(message: unknown, interrupt: unknown): Verdict {
+function deny(message: unknown, interrupt?: unknown): Verdict {
   const reason = typeof message === 'string' && message.trim() !== '' ? message : 'The call was denied.';
   return { type: 'deny', message: reason, ...(interrupt === true && { interrupt }) };
-}
-
-function deny(message: string): Verdict {
-  return { type: 'deny', message };
 }
 
 function unclear(found: string): Verdict {
@@ -95,8 +91,7 @@ function plainArguments(value: unknown): Record<string, unknown> {
     if (Array.isArray(item))
       return Array.from({ length: item.length }, (_, at) => plain(item[at], depth + 1));
     if (!isPlain(item)) throw notPlain();
-    const entries = Object.keys(item).map((key): [string, unknown] => [key, item[key]]);
-    const kept = entries.filter(([, field]) => field !== undefined);
+    const kept = Object.entries(item).filter(([, field]) => field !== undefined);
     return Object.fromEntries(kept.map(([key, field]) => [key, plain(field, depth + 1)]));
   };
   if (!isPlain(value)) throw notPlain();

@@ -5,7 +5,7 @@ const simple = new WeakMap<JsonObject, boolean>();
 
 /**
  * Validates a value against a JSON Schema of draft 2020-12. `format` is not checked, and nothing is fetched. Patterns
- * match in linear time only if {@link schemaProblem} returns undefined.
+ * match in linear time only if `schemaProblem` returns undefined.
  * @returns the problem with the path of the argument, written for the model, or undefined.
  */
 export async function checkSchema(schema: JsonObject, value: unknown): Promise<string | undefined> {
@@ -15,14 +15,4 @@ export async function checkSchema(schema: JsonObject, value: unknown): Promise<s
   if (isKnown) return checkSimple(schema, value);
   const { checkFull } = await import('./full-schema.ts');
   return checkFull(schema, value);
-}
-
-/**
- * Returns why a schema from another program cannot be used, as text to append to its name, or undefined if it can be
- * used. Such a schema can be crafted to keep the process busy, so only patterns that match in linear time are
- * accepted.
- */
-export async function schemaProblem(schema: JsonObject): Promise<string | undefined> {
-  const { problemOf } = await import('./full-schema.ts');
-  return problemOf(schema);
 }

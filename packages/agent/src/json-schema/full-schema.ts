@@ -2,9 +2,9 @@ import type { Draft, Keyword, SchemaNode } from 'json-schema-library';
 import { compileSchema, draft2020 } from 'json-schema-library';
 import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { isObject, sortedKeys } from '../values/json.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { schemaFault, withSubschemas } from './schema-issue.ts';
+import { javaScriptPattern, withSubschemas } from './schema-issue.ts';
 import { wordsFor } from './schema-keywords.ts';
 
 /** Number of steps to validate a value: a base, plus a number for each of its parts, up to a maximum. */
@@ -31,7 +31,8 @@ class ParsingBudget {
   }
 }
 
-interface Compiled {
+/** A schema that is ready to validate values. */
+export interface Compiled {
   readonly node: ReturnType<typeof compileSchema>;
   readonly work: ParsingBudget;
   /** Patterns without a linear-time matcher. */
@@ -53,33 +54,11 @@ export function checkFull(schema: JsonObject, value: unknown): string | undefine
   }
 }
 
-const endless = 'checking them against the schema of the tool takes too many steps';
-
-/**
- * Returns why a schema from another program cannot be used, as text to append to its name, or undefined if it can be
- * used.
- */
-export function problemOf(schema: JsonObject): string | undefined {
-  try {
-    const fault = schemaFault(schema);
-    if (fault !== undefined) return fault;
-    const { node, costly } = compiled(schema);
-    const [error] = node.schemaErrors ?? [];
-    if (error !== undefined) return `${error.data.pointer} is not valid`;
-    const [pattern] = costly;
-    if (pattern !== undefined)
-      return `its pattern ${JSON.stringify(pattern)} cannot be matched in linear time`;
-    return checkFull(schema, {})?.endsWith(endless) === true
-      ? 'validation against it takes too many steps'
-      : undefined;
-  } catch (error) {
-    if (isTooMuch(error)) return 'it is too large';
-    throw error;
-  }
-}
+/** The end of the problem with a schema whose validation takes too many steps. */
+export const endless = 'checking them against the schema of the tool takes too many steps';
 
 /** Returns whether an error means that the limit was exceeded. A stack overflow counts too. */
-function isTooMuch(error: unknown): boolean {
+export function isTooMuch(error: unknown): boolean {
   return error instanceof TooMuch || error instanceof RangeError;
 }
 
@@ -93,7 +72,8 @@ function partsOf(value: unknown): number {
   return parts;
 }
 
-function compiled(schema: JsonObject): Compiled {
+/** Compiles a schema. */
+export function compiled(schema: JsonObject): Compiled {
   const before = known.get(schema);
   if (before !== undefined) return before;
   const work = new ParsingBudget();
@@ -164,10 +144,8 @@ function replacement({ keyword, parse }: Keyword, costly: string[]): Partial<Key
       return {
         validate: ({ node, data, pointer }) => {
           const items = Array.isArray(data) ? data : [];
-          const isUnique = new Set(items.map(textOf)).size === items.length;
-          if (!isUnique)
-            return node.createError('unique-items-error', { pointer, schema: node.schema, value: data });
-          return undefined;
+          if (new Set(items.map(textOf)).size === items.length) return undefined;
+          return node.createError('unique-items-error', { pointer, schema: node.schema, value: data });
         },
       };
     case 'enum':
@@ -199,25 +177,13 @@ class Pattern extends RegExp {
     super('');
     const linear = linearPattern(source);
     if (linear === undefined) costly.push(source);
-    const own = linear === undefined ? javaScriptPattern(source) : undefined;
+    const own = javaScriptPattern(source);
     this.#matches = linear ?? ((text) => own?.test(text) ?? true);
   }
 
   override test(text: string): boolean {
     return this.#matches(text);
   }
-}
-
-/** Compiles a JavaScript pattern. Patterns of older schemas are valid only without the `u` flag. */
-function javaScriptPattern(source: string): RegExp | undefined {
-  for (const flags of ['u', '']) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // Try the next flags.
-    }
-  }
-  return undefined;
 }
 
 function parsePatternProperties(node: SchemaNode, costly: string[]): void {
@@ -260,7 +226,5 @@ function choicesOf(values: readonly unknown[]): ReadonlySet<string> {
 
 /** Returns the same text for equal values, regardless of the order of their keys. */
 function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, one: unknown) =>
-    isObject(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
-  );
+  return JSON.stringify(sortedKeys(value));
 }

@@ -22,9 +22,11 @@ export function linearPattern(source: string): Matches | undefined {
   try {
     if (source.length > maxCharacters) return undefined;
     const { rest, conditions } = leadingConditions(source);
-    const all = conditions.map(({ body, isWanted }) => ({ re: compiled(body), isWanted }));
-    const re = compiled(rest);
-    return (text) => re.test(text) && all.every((one) => one.re.test(text) === one.isWanted);
+    const all = [...conditions, { body: rest, isWanted: true }].map(({ body, isWanted }) => ({
+      re: compiled(body),
+      isWanted,
+    }));
+    return (text) => all.every((one) => one.re.test(text) === one.isWanted);
   } catch {
     return undefined;
   }
@@ -46,7 +48,7 @@ function leadingConditions(source: string): { rest: string; conditions: Conditio
   const conditions: Condition[] = [];
   let rest = source;
   while (/^\^\(\?[=!]/.test(rest) && !hasAlternatives(rest)) {
-    const end = endOfGroup(rest, 1);
+    const end = endOfGroup(rest);
     conditions.push({ body: `^(?:${rest.slice(4, end)})`, isWanted: rest[3] === '=' });
     rest = `^${rest.slice(end + 1)}`;
     if (conditions.length > maxConditions) throw new Error('too many conditions');
@@ -56,32 +58,22 @@ function leadingConditions(source: string): { rest: string; conditions: Conditio
 
 /** Returns whether a `|` is outside of all groups. */
 function hasAlternatives(source: string): boolean {
-  let depth = 0;
-  return [...tokensOf(source)].some(({ text, inClass }) => {
-    if (!inClass && text === '(') depth += 1;
-    if (!inClass && text === ')') depth -= 1;
-    return !inClass && depth === 0 && text === '|';
-  });
+  return [...tokensOf(source)].some(({ text, inClass, depth }) => !inClass && depth === 0 && text === '|');
 }
 
-function endOfGroup(source: string, start: number): number {
-  let depth = 0;
-  for (const { text, at, inClass } of tokensOf(source)) {
-    if (at < start || inClass) continue;
-    if (text === '(') depth += 1;
-    if (text === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
+/** Returns the position of the parenthesis that closes the group after `^`. */
+function endOfGroup(source: string): number {
+  for (const { at, depth } of tokensOf(source)) if (at > 0 && depth === 0) return at;
   throw new Error('a group without an end');
 }
 
 interface Token {
   readonly text: string;
   readonly at: number;
-  /** Between `[` and `]`, both included. */
+  /** Between `[` and `]`, the latter included. */
   readonly inClass: boolean;
-  /** True for the `[` that starts a class, not for one inside it. */
-  readonly opens: boolean;
+  /** Number of groups that are open after it. */
+  readonly depth: number;
 }
 
 /** Splits a pattern into tokens: an escape is one token, and so is every other character. */
@@ -89,13 +81,15 @@ function* tokensOf(source: string): Generator<Token> {
   const token =
     /\\(?:u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|[\s\S])|[\s\S]/uy;
   let inClass = false;
+  let depth = 0;
   for (let at = 0; at < source.length; at = token.lastIndex) {
     token.lastIndex = at;
     const text = token.exec(source)?.[0] ?? '';
     if (text === '') throw new Error('an escape without an end');
-    const opens: boolean = !inClass && text === '[';
-    yield { text, at, inClass: inClass || opens, opens };
-    inClass = opens || (inClass && text !== ']');
+    if (!inClass && text === '(') depth += 1;
+    if (!inClass && text === ')') depth -= 1;
+    yield { text, at, inClass, depth };
+    inClass = inClass ? text !== ']' : text === '[';
   }
 }
 
@@ -103,61 +97,34 @@ function* tokensOf(source: string): Generator<Token> {
 const blank = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const notBlank = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 
-const anyCharacter = String.raw`\x{0}-\x{10ffff}`;
-
-/** Translates a pattern to the syntax of RE2. */
+/** Translates what RE2 would understand differently. The library's own translation does the rest. */
 function translated(source: string): string {
   const tokens = [...tokensOf(source)];
-  let result = '';
-  for (const [index, { text, at, inClass, opens }] of tokens.entries()) {
-    const before = tokens[index - 1];
-    if (text.startsWith('\\')) result += escaped(text, inClass);
-    else if (!inClass) result += plain(text, source.slice(at, at + 4));
-    else if (text === '[') result += opens ? '[' : '\\[';
-    else if (text === '-' && (isSet(before?.text) || isSet(tokens[index + 1]?.text))) result += '\\-';
-    else if (text === ']' && before?.opens === true) result += `^${anyCharacter}]`;
-    else if (text === ']' && before?.text === '^' && tokens[index - 2]?.opens === true)
-      result = `${result.slice(0, -1)}${anyCharacter}]`;
-    else result += text;
-  }
-  return result;
+  const parts = tokens.map(({ text, inClass }, index) => {
+    if (text.startsWith('\\')) return escaped(text, inClass);
+    if (!inClass) return text === '.' ? String.raw`[^\n\r\x{2028}\x{2029}]` : text;
+    const isBesideSet = isSet(tokens[index - 1]?.text) || isSet(tokens[index + 1]?.text);
+    return text === '[' || (text === '-' && isBesideSet) ? `\\${text}` : text;
+  });
+  return RE2JS.translateRegExp(parts.join(''));
 }
 
 function isSet(text: string | undefined): boolean {
   return text !== undefined && /^\\[dDwWsSpP]/.test(text);
 }
 
-function plain(text: string, rest: string): string {
-  if (text === '.') return String.raw`[^\n\r\x{2028}\x{2029}]`;
-  if (text === '$') return String.raw`\z`;
-  if (text === '(' && /^\(\?<?[=!]/.test(rest)) throw new Error('looking around');
-  return text;
-}
-
 function escaped(text: string, inClass: boolean): string {
-  const letter = text[1] ?? '';
-  const code = /^\\(?:u\{?|x)([0-9a-fA-F]+)\}?$/.exec(text)?.[1];
-  if (code !== undefined) return `\\x{${code}}`;
-  if (text.length > 6 && letter === 'u') return `\\x{${codePointOf(text).toString(16)}}`;
-  if (letter === 'c' && text.length === 3) return `\\x{${((text.codePointAt(2) ?? 0) % 32).toString(16)}}`;
+  const letter = text.slice(1, 2);
   if (letter === 's') return inClass ? blank : `[${blank}]`;
   if (letter === 'S') return inClass ? notBlank : `[${notBlank}]`;
   if (letter === 'b' && inClass) return '\\x{8}';
   if (letter === '0') return '\\x{0}';
   if (/[1-9k]/.test(letter)) throw new Error('a back reference');
   if (/[pP]/.test(letter)) return property(text);
-  if (/[dDwWbBtnrfv]/.test(letter)) return text;
-  // Any other letter is a literal, as in patterns without the `u` flag.
-  return /[A-Za-z0-9]/.test(letter) || letter.charCodeAt(0) > 126 ? letter : `\\${letter}`;
-}
-
-/** Returns the character that two escapes represent, as in `\\uD83D\\uDCA9`. */
-function codePointOf(pair: string): number {
-  const [high = 0, low = 0] = pair
-    .split('\\u')
-    .slice(1)
-    .map((hex) => Number.parseInt(hex, 16));
-  return (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000;
+  // Two escapes can represent one character: `\\uD83D\\uDCA9`.
+  if (text.lastIndexOf('\\u') > 0) return String(JSON.parse(`"${text}"`));
+  // A letter without a meaning is a literal, as in patterns without the `u` flag.
+  return text.length === 2 && /[^dDwWbBtnrfv!-/:-@[-`{-~]/.test(letter) ? letter : text;
 }
 
 const longNames: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
+import { clip, isObject } from '../values/json.ts';
 
 /** Keywords that contain further schemas: a single one, a list or an object of them. */
 const single: ReadonlySet<string> = new Set([
@@ -17,22 +17,24 @@ const maxDepth = 128;
 /** Returns a copy of a schema with `change` applied to it and all its subschemas, outer ones first. */
 export function withSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const inner = (value: Json): Json => (isObject(value) ? withSubschemas(value, change) : value);
-  const entries = Object.entries(change(schema)).map(([key, value]): [string, Json] => {
-    if (lists.has(key) && Array.isArray(value)) return [key, value.map(inner)];
-    if (single.has(key)) return [key, inner(value)];
-    if (!tables.has(key) || !isObject(value)) return [key, value];
-    return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]))];
+  return mapped(change(schema), (value, key) => {
+    if (lists.has(key) && Array.isArray(value)) return value.map(inner);
+    if (single.has(key)) return inner(value);
+    return tables.has(key) && isObject(value) ? mapped(value, inner) : value;
   });
-  return Object.fromEntries(entries);
+}
+
+function mapped(fields: JsonObject, change: (value: Json, key: string) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value, key)]));
 }
 
 const types: ReadonlySet<unknown> = new Set([
   ...['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
 ]);
 
-const isText = (value: unknown) => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isNumber = (value: unknown) => typeof value === 'number';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 
 /** The check for the value of a keyword, and the error text. */
@@ -42,7 +44,7 @@ const expected: Readonly<Record<string, readonly [(value: unknown) => boolean, s
   enum: [Array.isArray, 'not a list'],
   pattern: [isPattern, 'not a regular expression'],
   $ref: [isText, 'not a reference'],
-  multipleOf: [(value) => isNumber(value) && Number(value) > 0, 'not a number above 0'],
+  multipleOf: [(value) => isNumber(value) && value > 0, 'not a number above 0'],
   ...Object.fromEntries(
     ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((key) => [
       key,
@@ -119,48 +121,38 @@ function formFault(schema: unknown, path: string, depth: number): string | undef
 }
 
 function faultBelow(key: string, value: unknown, at: string, depth: number): string | undefined {
-  if (lists.has(key) && Array.isArray(value))
-    return first(value.entries(), ([index, one]) => formFault(one, `${at}/${index}`, depth + 1));
-  if (single.has(key)) return formFault(value, at, depth + 1);
-  if (lists.has(key)) return `${at} is ${shown(value)}, which is not a list of schemas`;
-  if (!tables.has(key)) return undefined;
-  if (!isObject(value)) return `${at} is ${shown(value)}, which is not an object of schemas`;
-  return first(Object.entries(value), ([name, one]) => {
+  if (!(lists.has(key) && Array.isArray(value))) {
+    if (single.has(key)) return formFault(value, at, depth + 1);
+    if (lists.has(key)) return `${at} is ${shown(value)}, which is not a list of schemas`;
+    if (!tables.has(key)) return undefined;
+    if (!isObject(value)) return `${at} is ${shown(value)}, which is not an object of schemas`;
+  }
+  for (const [name, one] of Object.entries(value)) {
     if (key === 'patternProperties' && !isPattern(name))
       return `${at} has ${shown(name)}, which is not a regular expression`;
-    if (key === 'dependencies' && isTexts(one)) return undefined;
-    return formFault(one, `${at}/${name}`, depth + 1);
-  });
-}
-
-function first<Value>(
-  values: Iterable<Value>,
-  find: (value: Value) => string | undefined,
-): string | undefined {
-  for (const value of values) {
-    const found = find(value);
+    const found =
+      key === 'dependencies' && isTexts(one) ? undefined : formFault(one, `${at}/${name}`, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/**
- * Returns whether a pattern can be parsed; it is never matched. Patterns of older schemas are valid only without the
- * `u` flag.
- */
-function isPattern(value: unknown): boolean {
-  return typeof value === 'string' && ['u', ''].some((flags) => canBeRead(value, flags));
+/** Compiles a JavaScript pattern. Patterns of older schemas are valid only without the `u` flag. */
+export function javaScriptPattern(source: string): RegExp | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Try the next flags.
+    }
+  }
+  return undefined;
 }
 
-function canBeRead(source: string, flags: string): boolean {
-  try {
-    return new RegExp(source, flags) !== undefined;
-  } catch {
-    return false;
-  }
+function isPattern(value: unknown): boolean {
+  return isText(value) && javaScriptPattern(value) !== undefined;
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return clip(JSON.stringify(value) ?? String(value), 100);
 }

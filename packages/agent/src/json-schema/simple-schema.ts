@@ -65,7 +65,7 @@ export function checkSimple(schema: JsonObject, value: unknown): string | undefi
 }
 
 function check(schema: Json | undefined, value: unknown, path: string): string | undefined {
-  if (schema === false) return problem(path, 'is not allowed');
+  if (schema === false) return problem(path);
   if (!isObject(schema)) return undefined;
   return (
     checkType(schema, value, path) ??
@@ -80,7 +80,12 @@ function checkType(schema: Record<string, unknown>, value: unknown, path: string
   if (type === undefined) return undefined;
   const types = Array.isArray(type) ? type : [type];
   if (types.some((name) => isType(name, value))) return undefined;
-  return problem(path, `must be ${types.join(' or ')}, not ${typeName(value)}`);
+  return problem(path, typeText(types, typeName(value)));
+}
+
+/** Returns the text for a value of the wrong type. */
+export function typeText(types: readonly unknown[], found: string): string {
+  return `must be ${types.join(' or ')}, not ${found}`;
 }
 
 function isType(name: unknown, value: unknown): boolean {
@@ -100,8 +105,9 @@ function checkValue(schema: Record<string, unknown>, value: unknown, path: strin
   if ('const' in schema && schema['const'] !== value)
     return problem(path, `must be ${JSON.stringify(schema['const'])}`);
   if (typeof value === 'number') return checkNumber(schema, value, path);
-  if (typeof value === 'string') return checkString(schema, value, path);
-  return undefined;
+  if (typeof value !== 'string') return undefined;
+  const wrongLength = checkSize(schema, 'Length', (limit) => lengthOf(value, limit));
+  return wrongLength && problem(path, wrongLength);
 }
 
 const maxChoices = 50;
@@ -113,25 +119,47 @@ export function notOneOf(choices: readonly unknown[]): string {
   return `must be one of ${shown.join(', ')}${more}`;
 }
 
+/** The keywords that limit a number: how it must compare to the limit, and whether it breaks it. */
+const limits: Readonly<Record<string, readonly [string, (value: number, limit: number) => boolean]>> = {
+  minimum: ['at least', (value, limit) => value < limit],
+  maximum: ['at most', (value, limit) => value > limit],
+  exclusiveMinimum: ['more than', (value, limit) => value <= limit],
+  exclusiveMaximum: ['less than', (value, limit) => value >= limit],
+};
+
+/** The nouns of the keywords that limit a size. */
+const nouns: Readonly<Record<string, readonly [singular: string, plural: string]>> = {
+  Length: ['character', 'characters'],
+  Items: ['item', 'items'],
+  Properties: ['property', 'properties'],
+};
+
+/** Returns the text for a keyword that limits a number or a size; undefined for any other keyword. */
+export function limitText(keyword: string, limit: number | string): string | undefined {
+  const relation = limits[keyword]?.[0];
+  if (relation !== undefined) return `must be ${relation} ${limit}`;
+  const [one, many] = nouns[keyword.slice(3)] ?? [];
+  const bound = keyword.startsWith('min') ? 'least' : 'most';
+  return one && `must have at ${bound} ${limit} ${String(limit) === '1' ? one : many}`;
+}
+
 function checkNumber(schema: Record<string, unknown>, value: number, path: string): string | undefined {
-  const bound = (key: string) => (typeof schema[key] === 'number' ? schema[key] : undefined);
-  const least = bound('minimum');
-  const most = bound('maximum');
-  const above = bound('exclusiveMinimum');
-  const below = bound('exclusiveMaximum');
-  if (least !== undefined && value < least) return problem(path, `must be at least ${least}`);
-  if (most !== undefined && value > most) return problem(path, `must be at most ${most}`);
-  if (above !== undefined && value <= above) return problem(path, `must be more than ${above}`);
-  if (below !== undefined && value >= below) return problem(path, `must be less than ${below}`);
+  for (const [keyword, [, breaks]] of Object.entries(limits)) {
+    const limit = schema[keyword];
+    if (typeof limit === 'number' && breaks(value, limit)) return problem(path, limitText(keyword, limit));
+  }
   return undefined;
 }
 
-function checkString(schema: Record<string, unknown>, value: string, path: string): string | undefined {
-  const { minLength, maxLength } = schema;
-  if (typeof minLength === 'number' && lengthOf(value, minLength) < minLength)
-    return problem(path, `must have at least ${counted(minLength, 'character')}`);
-  if (typeof maxLength === 'number' && lengthOf(value, maxLength) > maxLength)
-    return problem(path, `must have at most ${counted(maxLength, 'character')}`);
+/** Checks the two keywords that limit a size. */
+function checkSize(
+  schema: Record<string, unknown>,
+  noun: 'Length' | 'Items',
+  sizeOf: (limit: number) => number,
+): string | undefined {
+  const { [`min${noun}`]: min, [`max${noun}`]: max } = schema;
+  if (typeof min === 'number' && sizeOf(min) < min) return limitText(`min${noun}`, min);
+  if (typeof max === 'number' && sizeOf(max) > max) return limitText(`max${noun}`, max);
   return undefined;
 }
 
@@ -152,9 +180,9 @@ function checkObject(schema: Record<string, unknown>, value: unknown, path: stri
       return problem(inside(path, name), 'is missing');
   }
   for (const [name, item] of Object.entries(value)) {
-    const rule = Object.hasOwn(properties, name) ? properties[name] : schema['additionalProperties'];
-    if (rule === false && !Object.hasOwn(properties, name))
-      return problem(inside(path, name), 'is not a known argument');
+    const isKnown = Object.hasOwn(properties, name);
+    const rule = isKnown ? properties[name] : schema['additionalProperties'];
+    if (rule === false && !isKnown) return problem(inside(path, name), 'is not a known argument');
     const found = check(rule as Json, item, inside(path, name));
     if (found !== undefined) return found;
   }
@@ -163,13 +191,10 @@ function checkObject(schema: Record<string, unknown>, value: unknown, path: stri
 
 function checkArray(schema: Record<string, unknown>, value: unknown, path: string): string | undefined {
   if (!Array.isArray(value)) return undefined;
-  const { minItems, maxItems, items } = schema;
-  if (typeof minItems === 'number' && value.length < minItems)
-    return problem(path, `must have at least ${counted(minItems, 'item')}`);
-  if (typeof maxItems === 'number' && value.length > maxItems)
-    return problem(path, `must have at most ${counted(maxItems, 'item')}`);
+  const wrongSize = checkSize(schema, 'Items', () => value.length);
+  if (wrongSize !== undefined) return problem(path, wrongSize);
   for (const [index, item] of value.entries()) {
-    const found = check(items as Json, item, inside(path, String(index)));
+    const found = check(schema['items'] as Json, item, inside(path, String(index)));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -179,12 +204,7 @@ function inside(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Returns a number with its noun in the singular or plural. */
-export function counted(count: number | string, noun: string, plural = `${noun}s`): string {
-  return `${count} ${String(count) === '1' ? noun : plural}`;
-}
-
 /** Returns the problem of the argument at a path; an empty path means all arguments. */
-export function problem(path: string, text: string): string {
+export function problem(path: string, text = 'is not allowed'): string {
   return `${path === '' ? 'the arguments' : path} ${text}`;
 }

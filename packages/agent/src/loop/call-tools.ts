@@ -1,14 +1,14 @@
 import type { EventBody, ToolResultEvent } from '../events/event.ts';
 import { outcomeUnknown } from '../events/fold.ts';
 import type { OpenCall } from '../events/state.ts';
+import { openRequests } from '../events/state.ts';
 import type { GateCall, Verdict } from '../interfaces/gate.ts';
 import type { Tool, ToolPreview } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askForVerdict } from '../interfaces/verdict.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
-import type { Json } from '../values/json.ts';
-import { copyOf } from '../values/json.ts';
+import { copyOf, sortedKeys } from '../values/json.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
@@ -174,13 +174,15 @@ function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefine
   }
 }
 
+/** Returns the fields with which every event about a call begins. */
+function identityOf({ turn, index, part: { id: callId, toolName } }: OpenCall) {
+  return { turn, index, callId, toolName };
+}
+
 function refusal(call: OpenCall, message: string, how: { denied?: boolean; started?: boolean } = {}): Plan {
   const event: ToolResultEvent = {
     type: 'tool_result',
-    turn: call.turn,
-    index: call.index,
-    callId: call.part.id,
-    toolName: call.part.toolName,
+    ...identityOf(call),
     content: [{ type: 'text', text: cap(wellFormedText(message) || '(no reason given)', maxOutputBytes) }],
     isError: true,
     durationMs: 0,
@@ -201,8 +203,9 @@ async function askPeople(run: RunContext, plans: readonly Plan[]): Promise<boole
   if (!run.config.attended) return false;
   run.emit({ type: 'status', state: 'waiting' });
   const startClock = run.clock.hold();
-  const turn = run.state.calls.filter((open) => asking.some((plan) => plan.call.index === open.index));
-  const requests = turn.flatMap(({ approval }) => (approval === undefined ? [] : [approval.request]));
+  const requests = openRequests(run.state).filter(({ index }) =>
+    asking.some((plan) => plan.call.index === index),
+  );
   await Promise.all(requests.map((request) => run.decided(request)));
   startClock();
   return !run.signal.aborted;
@@ -217,10 +220,7 @@ async function approvalRequest(
   return {
     type: 'approval_requested',
     approvalId: run.config.runtime.id(),
-    turn: call.turn,
-    index: call.index,
-    callId: call.part.id,
-    toolName: tool.name,
+    ...identityOf(call),
     arguments: given,
     hash,
     ...(run.config.approvalMs !== undefined && {
@@ -234,12 +234,10 @@ async function approvalRequest(
 
 async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<ToolPreview> {
   try {
-    const preview = (await tool.preview?.(args)) ?? {};
+    const { summary, diff } = (await tool.preview?.(args)) ?? {};
     return {
-      ...defined({
-        summary: preview.summary === undefined ? undefined : wellFormedText(preview.summary),
-        diff: preview.diff === undefined ? undefined : cap(wellFormedText(preview.diff), maxOutputBytes),
-      }),
+      ...(summary !== undefined && { summary: wellFormedText(summary) }),
+      ...(diff !== undefined && { diff: cap(wellFormedText(diff), maxOutputBytes) }),
     };
   } catch (thrown) {
     return { summary: AgentError.from(thrown, 'tool').message };
@@ -247,17 +245,7 @@ async function previewOf(tool: Tool, args: Record<string, unknown>): Promise<Too
 }
 
 function approvalHash(run: RunContext, toolName: string, args: Record<string, unknown>): Promise<string> {
-  return run.config.runtime.digest(JSON.stringify([toolName, sorted(args as Json)]));
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key] as Json)]),
-  );
+  return run.config.runtime.digest(JSON.stringify([toolName, sortedKeys(args)]));
 }
 
 /** Groups calls: consecutive reads run in parallel unless they share a lock; every other call runs alone. */
@@ -289,10 +277,7 @@ async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> 
   const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');
   const started = running.map((plan) => ({
     type: 'tool_started' as const,
-    turn: plan.call.turn,
-    index: plan.call.index,
-    callId: plan.call.part.id,
-    toolName: plan.tool.name,
+    ...identityOf(plan.call),
     arguments: plan.given,
   }));
   return (await run.record(started, { durable })) && !run.signal.aborted;
@@ -325,10 +310,7 @@ async function resultOf(
   const output = await shortened(run, tool, outcome.content);
   return {
     type: 'tool_result',
-    turn: call.turn,
-    index: call.index,
-    callId: call.part.id,
-    toolName: tool.name,
+    ...identityOf(call),
     ...output,
     isError: outcome.isError,
     durationMs: run.config.runtime.monotonic() - began,

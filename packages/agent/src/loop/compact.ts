@@ -1,10 +1,10 @@
 import { inputBound } from '../context/context.ts';
 import type { EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
+import { addUsd } from '../events/spending.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { costOf } from '../interfaces/limits.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
@@ -44,11 +44,7 @@ async function compacted(run: RunContext): Promise<EventBody> {
 /** Adds up the usage of the requests that one compaction sends. */
 class Account {
   readonly #run: RunContext;
-  #answers = 0;
-  #usage: Usage = noUsage;
-  #wasted: Usage = noUsage;
-  #attempts = 0;
-  #durationMs = 0;
+  #spent = { answers: 0, usage: noUsage, wasted: noUsage, attempts: 0, durationMs: 0 };
   #usd: number | undefined = 0;
 
   constructor(run: RunContext) {
@@ -66,7 +62,7 @@ class Account {
       // Readers of the run wait for a response, so they do not see the text of the summary.
       const asked = { agent, request, inputTokens: bound, emit: () => {} };
       const { response } = await askWithin(run, asked);
-      this.#answers += 1;
+      this.#spent.answers += 1;
       this.#book(agent, response.model, response);
       return response;
     } catch (thrown) {
@@ -74,46 +70,35 @@ class Account {
       this.#book(agent, agent.model, { usage: noUsage, wasted, attempts });
       throw thrown;
     } finally {
-      this.#durationMs += run.config.runtime.monotonic() - began;
+      this.#spent.durationMs += run.config.runtime.monotonic() - began;
     }
   }
 
   /** Returns the usage for the event of a compaction that succeeded. */
   spent(): { spent?: RequestUsage } {
-    if (this.#attempts === 0) return {};
-    const usd = this.#usd;
-    return {
-      spent: {
-        answers: this.#answers,
-        usage: this.#usage,
-        wasted: this.#wasted,
-        attempts: this.#attempts,
-        durationMs: this.#durationMs,
-        ...defined({ usd }),
-      },
-    };
+    return this.#spent.attempts === 0 ? {} : { spent: { ...this.#spent, ...this.usd() } };
   }
 
   /** Returns the total cost; absent if no request was sent or a price is unknown. */
   usd(): { usd?: number } {
-    return this.#usd === undefined || this.#attempts === 0 ? {} : { usd: this.#usd };
+    return this.#usd === undefined || this.#spent.attempts === 0 ? {} : { usd: this.#usd };
   }
 
   /** Returns the usage for the error of a compaction that failed: all of it was wasted. */
   wasted(): { wasted?: Usage; attempts?: number } {
-    if (this.#attempts === 0) return {};
-    return { wasted: addUsage(this.#usage, this.#wasted), attempts: this.#attempts };
+    const { usage, wasted, attempts } = this.#spent;
+    return attempts === 0 ? {} : { wasted: addUsage(usage, wasted), attempts };
   }
 
   #book(agent: Agent, model: string, used: Pick<ModelResponse, 'usage' | 'wasted' | 'attempts'>): void {
-    this.#usage = addUsage(this.#usage, used.usage);
-    this.#wasted = addUsage(this.#wasted, used.wasted);
-    this.#attempts += used.attempts;
+    const spent = this.#spent;
+    spent.usage = addUsage(spent.usage, used.usage);
+    spent.wasted = addUsage(spent.wasted, used.wasted);
+    spent.attempts += used.attempts;
     for (const usage of [used.usage, used.wasted]) {
       if (isNoUsage(usage)) continue;
       const price = priceOf(this.#run, agent, model, usage.inputTokens);
-      this.#usd =
-        price === undefined || this.#usd === undefined ? undefined : this.#usd + costOf(usage, price);
+      this.#usd = addUsd(this.#usd, price && costOf(usage, price));
     }
   }
 }

@@ -1,6 +1,12 @@
-import type { ApprovalRequestedEvent, Event, FinishedEvent, UnstoredEnd } from '../events/event.ts';
+import type {
+  ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
+  Event,
+  FinishedEvent,
+  UnstoredEnd,
+} from '../events/event.ts';
 import type { State } from '../events/state.ts';
-import { emptyState, undecided } from '../events/state.ts';
+import { emptyState, openRequests } from '../events/state.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { openSession } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
@@ -21,7 +27,7 @@ import type { RunConfig } from './options.ts';
 import { policyOf } from './policy.ts';
 import { requestModel } from './request-model.ts';
 import { lastText, outcomeOf } from './result.ts';
-import type { Advance, RunResult } from './run.ts';
+import type { Advance, RunControl, RunResult } from './run.ts';
 import { errorOf, Run } from './run.ts';
 import type { RunContext } from './run-context.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -35,12 +41,7 @@ const patienceMs = 200;
 /** Starts a run, which continues until `decide` returns `finish`. */
 export function startRun<Output, Tools extends Tool>(config: RunConfig<Output>): Run<Output, Tools> {
   const driver = new Driver(config);
-  const control = {
-    cancel: () => driver.stop('cancelled'),
-    steer: (content: readonly UserPart[]) => driver.steer(content),
-    decide: (approvalId: string, answer: ApprovalDecision) => driver.answer(approvalId, answer),
-  };
-  return new Run({ id: config.runId, sessionId: config.sessionId }, driver.run(), driver.feed, control);
+  return new Run({ id: config.runId, sessionId: config.sessionId }, driver.run(), driver.feed, driver);
 }
 
 /**
@@ -51,7 +52,7 @@ export function advanceRun<Output>(config: RunConfig<Output>): Promise<Advance<O
   return new Driver(config).advance();
 }
 
-class Driver<Output> {
+class Driver<Output> implements RunControl {
   readonly feed: Feed = new Feed();
   readonly #config: RunConfig<Output>;
   readonly #policy: Policy;
@@ -72,7 +73,7 @@ class Driver<Output> {
   #output: Output | undefined;
 
   constructor(config: RunConfig<Output>) {
-    const { runtime, store, sessionId, runId, storeTimeoutMs, limits, open } = config;
+    const { runtime, limits } = config;
     this.#config = config;
     this.#policy = policyOf(config, this.#state);
     this.#began = runtime.monotonic();
@@ -82,14 +83,9 @@ class Driver<Output> {
       for (const listener of [...this.#onStop]) listener();
     });
     this.#log = new Log({
-      store,
-      sessionId,
-      runId,
+      ...config,
       state: this.#state,
-      runtime,
-      storeTimeoutMs,
       claim: () => this.#claim(),
-      open,
       publish: (event) => this.#publish(event),
       onFailure: (error) => this.#abort(error),
     });
@@ -102,7 +98,7 @@ class Driver<Output> {
     await this.#session(
       (reason) => void this.stop(isDeadline(reason) ? 'timeout' : 'cancelled'),
       async () => {
-        while (!this.#log.closed) await this.#perform(this.#nextAction());
+        await this.#performUpTo(Number.POSITIVE_INFINITY);
       },
     );
     return this.#result();
@@ -118,7 +114,7 @@ class Driver<Output> {
       (reason) => (isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))),
       async () => {
         const { finished } = this.#state;
-        if (finished === undefined) await this.#performOne();
+        if (finished === undefined) await this.#performUpTo(1);
         else await this.#readOutput({ type: 'finish', status: finished.status });
         if (this.#log.closed) return;
         this.#log.close();
@@ -134,17 +130,17 @@ class Driver<Output> {
     return finished === undefined ? { over: false, seq } : { over: true, result: this.#result() };
   }
 
+  cancel(): boolean {
+    return this.stop('cancelled');
+  }
+
   /** Asks the run to end. Returns false if it has already ended. */
   stop(reason: 'cancelled' | 'timeout'): boolean {
-    if (this.#log.closed) {
-      // The end cannot be changed anymore, but waiting for a slow store can be stopped.
-      if (!this.#isOver) this.#abort(errorOf(reason, undefined));
-      return false;
-    }
-    if (this.#stopping.signal.aborted) return true;
-    void this.#log.append([{ type: 'stop_requested', reason }]);
-    this.#abort(errorOf(reason, undefined));
-    return true;
+    const isOpen = !this.#log.closed;
+    if (isOpen && !this.#stopping.signal.aborted) void this.#log.append([{ type: 'stop_requested', reason }]);
+    // The end of a closed run cannot be changed anymore, but waiting for a slow store can be stopped.
+    if (!this.#isOver) this.#abort(errorOf(reason, undefined));
+    return isOpen;
   }
 
   /**
@@ -159,15 +155,17 @@ class Driver<Output> {
   }
 
   /** Decides an approval once. Returns false if it is not open. */
-  answer(approvalId: string, { decision, message }: ApprovalDecision): boolean {
+  decide(approvalId: string, { decision, message }: ApprovalDecision): boolean {
     if (this.#log.closed || this.#stopping.signal.aborted) return false;
-    const open = undecided(this.#state).some(
-      (waiting) => waiting.approval?.request.approvalId === approvalId,
-    );
-    if (!open || !this.#approvals.take(approvalId)) return false;
+    const isOpen = openRequests(this.#state).some((request) => request.approvalId === approvalId);
+    return isOpen && this.#recordDecision(approvalId, { decision, ...defined({ message }) });
+  }
+
+  /** Records a decision, unless there is one. */
+  #recordDecision(approvalId: string, given: Pick<ApprovalDecidedEvent, 'decision' | 'message'>): boolean {
+    if (!this.#approvals.take(approvalId)) return false;
     const waitedMs = this.#approvals.waited(approvalId);
-    const said = message === undefined ? {} : { message };
-    void this.#log.append([{ type: 'approval_decided', approvalId, decision, ...said, waitedMs }]);
+    void this.#log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
     return true;
   }
 
@@ -182,7 +180,7 @@ class Driver<Output> {
   async #session(onAbort: (reason: unknown) => void, work: () => Promise<void>): Promise<void> {
     const { signal, onEvent, sessionId, runId } = this.#config;
     if (onEvent !== undefined) this.feed.listen(onEvent);
-    this.feed.start({ type: 'started', v: 1, sessionId, runId });
+    this.feed.publish({ type: 'started', v: 1, sessionId, runId });
     const abort = () => onAbort(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     this.#log.open();
@@ -213,22 +211,19 @@ class Driver<Output> {
       this.#bookPast();
       await work();
     } catch (thrown) {
-      this.#end({ type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() });
+      this.#end(failed(thrown));
     }
   }
 
-  /** Performs one action, and the end of the run if it follows. */
-  async #performOne(): Promise<void> {
-    for (let hasActed = false; !this.#log.closed; ) {
-      const action = this.#nextAction();
-      if (action.type !== 'finish' && hasActed) return;
-      hasActed ||= action.type !== 'finish';
+  /** Performs that many actions, and the end of the run if it follows. */
+  async #performUpTo(actions: number): Promise<void> {
+    let left = actions;
+    while (!this.#log.closed) {
+      const action = this.#storeFailed() ?? decide(this.#state, this.#policy);
+      if (action.type !== 'finish') left -= 1;
+      if (left < 0) return;
       await this.#perform(action);
     }
-  }
-
-  #nextAction(): Action {
-    return this.#storeFailed() ?? decide(this.#state, this.#policy);
   }
 
   /** Performs an action. Starts immediately, because another run could use up the shared budget in the meantime. */
@@ -274,7 +269,7 @@ class Driver<Output> {
   #storeFailed(): Finish | undefined {
     const { failure } = this.#log;
     if (failure === undefined || this.#state.stop !== undefined) return undefined;
-    return { type: 'finish', status: 'failed', error: failure.toJSON() };
+    return failed(failure);
   }
 
   /** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
@@ -330,7 +325,7 @@ class Driver<Output> {
       this.#output = await output.parse(given);
       return action;
     } catch (thrown) {
-      return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
+      return failed(thrown);
     }
   }
 
@@ -342,11 +337,7 @@ class Driver<Output> {
 
   async #decided({ approvalId, expiresAt }: ApprovalRequestedEvent): Promise<void> {
     const { runtime } = this.#config;
-    const expire = () => {
-      if (!this.#approvals.take(approvalId)) return;
-      const waitedMs = this.#approvals.waited(approvalId);
-      void this.#log.append([{ type: 'approval_decided', approvalId, decision: 'expired', waitedMs }]);
-    };
+    const expire = () => void this.#recordDecision(approvalId, { decision: 'expired' });
     const left = expiresAt === undefined ? undefined : Math.max(0, expiresAt - runtime.now());
     const cancel = left === undefined ? () => {} : runtime.timer(left, expire);
     await this.#approvals.decided(approvalId, this.#stopping.signal);
@@ -361,7 +352,6 @@ class Driver<Output> {
   }
 
   #contextOf(config: RunConfig<Output>): RunContext {
-    const isSound = (recorded: boolean) => recorded && this.#log.failure === undefined;
     return {
       config,
       state: this.#state,
@@ -371,10 +361,7 @@ class Driver<Output> {
         this.#onStop.add(listener);
         return () => void this.#onStop.delete(listener);
       },
-      record: (events, options) => {
-        const recorded = this.#log.record(events, options);
-        return typeof recorded === 'boolean' ? isSound(recorded) : recorded.then(isSound);
-      },
+      record: (events, options) => this.#log.record(events, options),
       emit: this.feed.live,
       clock: this.#clock,
       decided: (request) => this.#decided(request),
@@ -382,6 +369,10 @@ class Driver<Output> {
       lastResponse: undefined,
     };
   }
+}
+
+function failed(thrown: unknown): Finish {
+  return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
 }
 
 function isCancel(reason: unknown): boolean {

@@ -23,6 +23,7 @@ import type {
 } from './options.ts';
 import type { Prompt } from './prompt.ts';
 import type { Advance, Run } from './run.ts';
+import { reportTo, responseOf } from './sub-agent.ts';
 
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
@@ -144,7 +145,6 @@ export class Executor<Tools extends Tool = Tool> {
       parameters: subAgentParameters,
       subject: ({ prompt }) => String(prompt),
       execute: async ({ prompt }, context) => {
-        const { reportTo, responseOf } = await import('./sub-agent.ts');
         const { signal, budget } = context;
         const start = {
           session: 'new',

@@ -26,14 +26,8 @@ export class Feed {
   #quiet = false;
   #ended = false;
 
-  /** Publishes the first event. Later readers receive it too, although it is not stored. */
-  start(event: Extract<LiveEvent, { type: 'started' }>): void {
-    this.#past.push(event);
-    this.#show(event);
-  }
-
-  /** Publishes a stored event, or an end that is not stored, to all readers, including later ones. */
-  publish(event: Event | UnstoredEnd): void {
+  /** Publishes the first event, a stored one or an end that is not stored to all readers, including later ones. */
+  publish(event: Extract<LiveEvent, { type: 'started' }> | Event | UnstoredEnd): void {
     this.#past.push(event);
     this.#show(event);
   }
@@ -69,12 +63,19 @@ export class Feed {
     };
   }
 
+  /** Calls the listener for the events so far and for each later event. Returns a function that removes it. */
+  follow(listener: (event: RunEvent) => void): () => void {
+    for (const event of this.#soFar) listener(event);
+    return this.listen(listener);
+  }
+
+  get #soFar(): RunEvent[] {
+    return [...this.#past, ...this.soFar.events];
+  }
+
   /** Returns a reader that starts with the events so far. It subscribes immediately, not at its first `next`. */
   read(): AsyncIterableIterator<RunEvent> {
-    const reader = new Reader(
-      [...this.#past, ...this.soFar.events],
-      (gone) => void this.#readers.delete(gone),
-    );
+    const reader = new Reader(this.#soFar, (gone) => void this.#readers.delete(gone));
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
@@ -134,12 +135,17 @@ class Reader implements AsyncIterableIterator<RunEvent> {
 
   next(): Promise<IteratorResult<RunEvent>> {
     const event = this.#waiting[this.#taken];
-    if (event !== undefined) {
-      this.#take(event);
-      return Promise.resolve({ value: event, done: false });
+    if (event === undefined) {
+      if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+      return new Promise((resolve) => this.#wakes.push(resolve));
     }
-    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve) => this.#wakes.push(resolve));
+    this.#taken += 1;
+    if (!isStored(event)) this.#live -= 1;
+    if (this.#taken === this.#waiting.length || this.#taken >= maxTaken) {
+      this.#waiting = this.#waiting.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return Promise.resolve({ value: event, done: false });
   }
 
   return(): Promise<IteratorResult<RunEvent>> {
@@ -147,19 +153,10 @@ class Reader implements AsyncIterableIterator<RunEvent> {
     this.#waiting = [];
     this.#taken = 0;
     this.end();
-    return Promise.resolve({ value: undefined, done: true });
+    return this.next();
   }
 
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  #take(event: RunEvent): void {
-    this.#taken += 1;
-    if (!isStored(event)) this.#live -= 1;
-    if (this.#taken === this.#waiting.length || this.#taken >= maxTaken) {
-      this.#waiting = this.#waiting.slice(this.#taken);
-      this.#taken = 0;
-    }
   }
 }

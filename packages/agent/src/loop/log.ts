@@ -99,7 +99,7 @@ export class Log {
 
   /**
    * Appends events and resolves when everything appended so far has been folded. Never rejects. Resolves with false
-   * if the run has ended and nothing was written.
+   * if the run has ended and nothing was written, or if the log has failed.
    */
   async append(events: readonly EventBody[], { durable = false }: AppendOptions = {}): Promise<boolean> {
     if (this.#closed) return false;
@@ -107,7 +107,7 @@ export class Log {
     this.#durable ||= durable;
     if (!this.#busy) this.#draining = this.#drain();
     await this.#draining;
-    return true;
+    return this.#failure === undefined;
   }
 
   /**
@@ -116,23 +116,24 @@ export class Log {
    */
   record(events: readonly EventBody[], options: AppendOptions = {}): boolean | Promise<boolean> {
     if (this.#closed || this.#busy || !this.#opened) return this.append(events, options);
-    if (events.length === 0) return true;
+    const isSound = () => this.#failure === undefined;
+    if (events.length === 0) return isSound();
     this.#busy = true;
     this.#durable ||= options.durable === true;
     const batch = this.#stamp(events, this.#options.state.seq);
     const pending = this.#commit(batch);
     if (pending !== undefined) {
       this.#draining = pending.then(() => this.#take(batch)).then(() => this.#drain());
-      return this.#draining.then(() => true);
+      return this.#draining.then(isSound);
     }
     this.#take(batch);
     if (this.#queue.length === 0) {
       this.#busy = false;
-      return true;
+      return isSound();
     }
     // A listener has appended an event.
     this.#draining = this.#drain();
-    return this.#draining.then(() => true);
+    return this.#draining.then(isSound);
   }
 
   /** Appends the last event of the run. Nothing can be written after it, however slow the store is. */
@@ -150,7 +151,7 @@ export class Log {
   /** Stops waiting: an end that the store has not accepted by now is a failure. */
   leave(): void {
     const last = this.#queue.at(-1) ?? this.#inFlight.at(-1);
-    if (last?.type !== 'finished' || endsAnyway.has(last.status)) return;
+    if (last?.type !== 'finished' || endsAnyway.includes(last.status)) return;
     this.#fail(storeFailure(new Error('it did not accept the end of the run in time')));
   }
 
@@ -287,12 +288,12 @@ function claimFailure(error: unknown): AgentError {
 }
 
 function storeFailure(error: unknown): AgentError {
-  const cause = AgentError.from(error);
+  const { code, name, message } = AgentError.from(error);
   return new AgentError({
     kind: 'agent',
-    code: cause.code === 'fenced' ? 'fenced' : 'store',
-    message: `The event store failed: ${cause.message}`,
-    cause: { name: cause.name, message: cause.message },
+    code: code === 'fenced' ? code : 'store',
+    message: `The event store failed: ${message}`,
+    cause: { name, message },
   });
 }
 
@@ -301,9 +302,9 @@ function storeFailure(error: unknown): AgentError {
  * stopped.
  */
 function asUnstored({ seq: _, id: __, ...event }: Event, failure: AgentError): UnstoredEvent {
-  if (event.type !== 'finished' || endsAnyway.has(event.status)) return event;
+  if (event.type !== 'finished' || endsAnyway.includes(event.status)) return event;
   const { limit: ___, ...rest } = event;
   return { ...rest, status: 'failed', error: failure.toJSON() };
 }
 
-const endsAnyway: ReadonlySet<RunStatus> = new Set<RunStatus>(['cancelled', 'timeout', 'failed']);
+const endsAnyway: readonly RunStatus[] = ['cancelled', 'timeout', 'failed'];

@@ -88,10 +88,8 @@ function isInterrupted(state: State): boolean {
   return unanswered(state).some((call) => call.started && !call.orphaned);
 }
 
-function decision(answer: NamedDecision): EventBody {
-  const { approvalId, decision, message } = answer;
-  const said = message === undefined ? {} : { message };
-  return { type: 'approval_decided', approvalId, decision, ...said, waitedMs: 0 };
+function decision({ approvalId, ...given }: NamedDecision): EventBody {
+  return { type: 'approval_decided', approvalId, ...given, waitedMs: 0 };
 }
 
 function isDecision(event: EventBody): event is Extract<EventBody, { type: 'approval_decided' }> {

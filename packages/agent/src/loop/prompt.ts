@@ -46,16 +46,13 @@ function readMessage(value: unknown, where: string): Message {
   const { role, content, toolCallId } = value;
   if (content === undefined && Array.isArray(value['parts']))
     throw bad(`${where}.content`, content, 'Pass its parts as "content"; "parts" belongs to UI messages');
-  if (role === 'user') return whole(value, readParts(content, `${where}.content`, userFields));
-  if (role === 'assistant') return whole(value, readParts(content, `${where}.content`, assistantFields));
-  if (role !== 'tool_result') throw bad(`${where}.role`, role, roleAdvice(role));
-  if (typeof toolCallId !== 'string') throw bad(`${where}.toolCallId`, toolCallId, 'Use the id of the call');
-  return whole(value, readParts(content, `${where}.content`, userFields));
-}
-
-/** Returns the message with the given content; the same object if its content is unchanged. */
-function whole(value: Record<string, unknown>, content: readonly (UserPart | AssistantPart)[]): Message {
-  return (value['content'] === content ? value : { ...value, content }) as unknown as Message;
+  if (role !== 'user' && role !== 'assistant' && role !== 'tool_result')
+    throw bad(`${where}.role`, role, roleAdvice(role));
+  if (role === 'tool_result' && typeof toolCallId !== 'string')
+    throw bad(`${where}.toolCallId`, toolCallId, 'Use the id of the call');
+  const parts = readParts(content, `${where}.content`, role === 'assistant' ? assistantFields : userFields);
+  // Its content is unchanged if it was valid.
+  return (parts === content ? value : { ...value, content: parts }) as unknown as Message;
 }
 
 /** The fields that a part of each type must have. */
@@ -101,13 +98,12 @@ function roleAdvice(role: unknown): string {
 }
 
 function partAdvice(type: unknown, fields: Fields): string {
-  const names = Object.keys(fields);
-  if (/call|tool_use/.test(String(type)) && names.includes('tool_call'))
+  if (/call|tool_use/.test(String(type)) && 'tool_call' in fields)
     return 'Use { type: "tool_call", id, toolName, arguments }';
   if (/result/.test(String(type))) return 'Use a separate message with role "tool_result"';
-  if (/image|document|audio/.test(String(type)) && names.includes('file'))
+  if (/image|document|audio/.test(String(type)) && 'file' in fields)
     return 'Use { type: "file", mediaType, data } with data in base64';
-  return `Use ${names.map((name) => `"${name}"`).join(' or ')}`;
+  return `Use "${Object.keys(fields).join('" or "')}"`;
 }
 
 function bad(where: string, value: unknown, advice: string): AgentError {

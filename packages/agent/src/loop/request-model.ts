@@ -45,7 +45,19 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
     ({ response, price, shortenedBy }) => {
       settle?.(1);
       run.lastResponse = response;
-      const event = answerEvent(run, response, { durationMs: runtime.monotonic() - began, price });
+      const { message, usage, wasted, stopReason, model, attempts } = response;
+      const event: EventBody = {
+        type: 'assistant',
+        content: message.content,
+        usage,
+        stopReason,
+        provider: agent.provider,
+        model,
+        attempts,
+        wasted,
+        durationMs: runtime.monotonic() - began,
+        ...(price !== undefined && { usd: usdOf([usage, wasted], price) }),
+      };
       // The limit of the run cut the response off, not a limit of the model.
       if (shortenedBy === undefined || response.stopReason !== 'max_tokens' || closing) return [event];
       return [{ type: 'stop_requested', reason: 'limit', limit: shortenedBy }, event];
@@ -55,9 +67,16 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
       const error = AgentError.from(thrown);
       const durationMs = runtime.monotonic() - began;
       // A conversation that is too long is shortened and sent again, so its partial response is not kept.
-      const said = error.code === 'context_full' ? [] : run.responseSoFar();
-      const partial = said.length === 0 ? {} : { partial: said };
-      return [{ type: 'ask_failed', error: error.toJSON(), durationMs, ...spentBy(run, error), ...partial }];
+      const partial = error.code === 'context_full' ? [] : run.responseSoFar();
+      return [
+        {
+          type: 'ask_failed',
+          error: error.toJSON(),
+          durationMs,
+          ...spentBy(run, error),
+          ...(partial.length > 0 && { partial }),
+        },
+      ];
     },
   );
 }
@@ -76,7 +95,7 @@ export interface Answered {
   readonly response: ModelResponse;
   readonly price: Price | undefined;
   /** The limit that left less room for the response than requested. */
-  readonly shortenedBy?: LimitName;
+  readonly shortenedBy: LimitName | undefined;
 }
 
 /**
@@ -88,19 +107,19 @@ export async function askWithin(run: RunContext, asked: Asked): Promise<Answered
   const { agent } = asked;
   let reservation: Reservation | undefined;
   try {
-    const { request, shortenedBy, ...held } = reserve(run, asked);
-    reservation = held.reservation;
+    const { reservation: held, ...reserved } = reserve(run, asked);
+    reservation = held;
     // A failed attempt has a cost too, and the next one may cost the worst case again.
     const mayRetry = (wasted: Usage) => {
       const price = priceOf(run, agent, agent.model, wasted.inputTokens);
-      return held.reservation.again(tokensOf([wasted]), usdOf([wasted], price));
+      return held.again(tokensOf([wasted]), usdOf([wasted], price));
     };
     asked.emit({ type: 'status', state: 'thinking' });
-    const response = checked(await answer(run, { ...asked, request }, mayRetry));
+    const response = checked(await answer(run, { ...asked, request: reserved.request }, mayRetry));
     const price = priceOf(run, agent, response.model, response.usage.inputTokens);
     const used = [response.usage, response.wasted];
     reservation.settle(tokensOf(used), usdOf(used, price));
-    return { response, price, ...defined({ shortenedBy }) };
+    return { response, price, shortenedBy: reserved.shortenedBy };
   } catch (thrown) {
     const error = AgentError.from(thrown);
     const price = priceOf(run, agent, agent.model, error.wasted?.inputTokens);
@@ -200,26 +219,6 @@ function badAnswer(what: string): AgentError {
     code: 'bad_answer',
     message: `The agent returned an invalid response: ${what}.`,
   });
-}
-
-function answerEvent(
-  { config: { agent } }: RunContext,
-  response: ModelResponse,
-  { durationMs, price }: { durationMs: number; price: Price | undefined },
-): EventBody {
-  const { message, usage, wasted, stopReason, model, attempts } = response;
-  return {
-    type: 'assistant',
-    content: message.content,
-    usage,
-    stopReason,
-    provider: agent.provider,
-    model,
-    attempts,
-    wasted,
-    durationMs,
-    ...(price !== undefined && { usd: costOf(usage, price) + costOf(wasted, price) }),
-  };
 }
 
 /** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */

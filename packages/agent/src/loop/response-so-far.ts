@@ -35,12 +35,12 @@ export class AnswerSoFar {
   hear(event: RunEvent): void {
     switch (event.type) {
       case 'text_delta':
-        return this.#more('text', event.index, event.text);
+        return this.#add('text', event, false);
       case 'reasoning_delta':
-        return this.#more('reasoning', event.index, event.text);
+        return this.#add('reasoning', event, false);
       case 'text':
       case 'reasoning':
-        return this.#whole(event.type, event.index, event.text);
+        return this.#add(event.type, event, true);
       case 'tool_call':
         if (this.#fits(0)) this.#blocks.push({ type: 'tool_call', index: event.index, call: event.call });
         return;
@@ -81,28 +81,19 @@ export class AnswerSoFar {
     return saysSomething ? wellFormedAnswer(parts) : [];
   }
 
-  #more(type: TextBlock['type'], index: number, text: string): void {
-    const open = this.#open(type, index);
-    if (!this.#fits(text.length, open === undefined)) return;
-    if (open !== undefined) open.text += text;
-    else this.#blocks.push({ type, index, text, isWhole: false });
-  }
-
-  #whole(type: TextBlock['type'], index: number, text: string): void {
-    const open = this.#open(type, index);
-    if (!this.#fits(text.length - (open?.text.length ?? 0), open === undefined)) return;
-    if (open === undefined) this.#blocks.push({ type, index, text, isWhole: true });
-    else Object.assign(open, { text, isWhole: true });
-  }
-
-  /** Returns the block if more of it can arrive: the blocks of one response can be interleaved. */
-  #open(type: TextBlock['type'], index: number): TextBlock | undefined {
-    for (let at = this.#blocks.length - 1; at >= 0; at -= 1) {
-      const block = this.#blocks[at];
-      if (block?.type !== type || block.index !== index) continue;
-      return block.isWhole ? undefined : block;
+  /** Adds a part of a block, or all of it. The blocks of one response can be interleaved. */
+  #add(type: TextBlock['type'], given: { index: number; text: string }, isWhole: boolean): void {
+    const { index } = given;
+    const last = this.#blocks.findLast((block) => block.type === type && block.index === index);
+    const open = last?.type === type && !last.isWhole ? last : undefined;
+    const before = open?.text ?? '';
+    const text = isWhole ? given.text : before + given.text;
+    if (!this.#fits(text.length - before.length, open === undefined)) return;
+    if (open === undefined) this.#blocks.push({ type, index, text, isWhole });
+    else {
+      open.text = text;
+      open.isWhole = isWhole;
     }
-    return undefined;
   }
 
   /** Returns whether that many more characters fit. Once they do not, nothing more is accepted. */
@@ -119,9 +110,7 @@ export class AnswerSoFar {
 }
 
 function eventOf(block: Block): LiveEvent {
-  const { index } = block;
-  if (block.type === 'tool_call') return { type: 'tool_call', index, call: block.call };
-  const { type, text, isWhole } = block;
-  if (isWhole) return { type, index, text };
-  return { type: type === 'text' ? 'text_delta' : 'reasoning_delta', index, text };
+  if (block.type === 'tool_call') return block;
+  const { type, index, text, isWhole } = block;
+  return { type: isWhole ? type : `${type}_delta`, index, text };
 }

@@ -1,12 +1,10 @@
-import type { AssistantEvent, RunEvent } from '../events/event.ts';
+import type { RunEvent } from '../events/event.ts';
 import { AgentError } from '../values/errors.ts';
+import { textIn } from '../values/message.ts';
+import type { Feed } from './feed.ts';
 
 /** Returns the result of a run, which throws if it did not complete. */
 type Result = Promise<{ unwrap(): unknown }>;
-
-function textIn({ content }: AssistantEvent): string {
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
 
 /** The text between two responses. */
 const gap = '\n\n';
@@ -15,10 +13,16 @@ const gap = '\n\n';
  * Returns the complete text of a run.
  * @throws AgentError if the run does not complete.
  */
-export async function wholeText(events: AsyncIterable<RunEvent>, result: Result): Promise<string> {
+export async function wholeText(feed: Feed, result: Result): Promise<string> {
   const texts: string[] = [];
-  for await (const event of events) if (event.type === 'assistant') texts.push(textIn(event));
-  (await result).unwrap();
+  const leave = feed.follow((event) => {
+    if (event.type === 'assistant') texts.push(textIn(event.content));
+  });
+  try {
+    (await result).unwrap();
+  } finally {
+    leave();
+  }
   return texts.filter((text) => text !== '').join(gap);
 }
 
@@ -27,23 +31,19 @@ export async function wholeText(events: AsyncIterable<RunEvent>, result: Result)
  * @throws AgentError if the run does not complete; kind `agent`, code `text_discarded`, if an attempt at a response
  * does not start with the text that was yielded from an earlier one.
  */
-export async function* textChunks(
-  events: AsyncIterableIterator<RunEvent>,
-  result: Result,
-): AsyncGenerator<string, void> {
+export async function* textChunks(feed: Feed, result: Result): AsyncGenerator<string, void> {
   const text = new TextSoFar();
   let isOver = false;
   let wake = () => {};
-  // Reads ahead, because the queue of a reader drops deltas when it is full.
-  const readAll = async () => {
-    for await (const event of events) {
-      text.hear(event);
-      wake();
-    }
+  // Listens instead of reading, because the queue of a reader drops deltas when it is full.
+  const leave = feed.follow((event) => {
+    text.hear(event);
+    wake();
+  });
+  void result.then(() => {
     isOver = true;
     wake();
-  };
-  void readAll();
+  });
   try {
     for (;;) {
       const chunk = text.take();
@@ -55,7 +55,7 @@ export async function* textChunks(
         });
     }
   } finally {
-    await events.return?.();
+    leave();
   }
   (await result).unwrap();
 }
@@ -68,15 +68,15 @@ class TextSoFar {
   #pending = '';
   /** Text of the current response that was yielded, from whichever attempt. */
   #yielded = '';
-  /** Number of characters of it that the current attempt has repeated; undefined if it needs to repeat none. */
-  #repeated: number | undefined;
+  /** Number of characters of the current attempt, which must repeat what was yielded. */
+  #length = 0;
   #hasText = false;
   #isDiscarded = false;
 
   hear(event: RunEvent): void {
     if (event.type === 'text_delta') this.#more(event.text);
     else if (event.type === 'retry' || event.type === 'ask_failed') this.#restart();
-    else if (event.type === 'assistant') this.#end(textIn(event));
+    else if (event.type === 'assistant') this.#end(textIn(event.content));
   }
 
   /** Returns the text since the last call. */
@@ -90,20 +90,15 @@ class TextSoFar {
   }
 
   #more(text: string): void {
-    if (this.#repeated === undefined) {
-      this.#pending += text;
-      return;
-    }
-    const again = text.slice(0, this.#yielded.length - this.#repeated);
-    this.#isDiscarded ||= !this.#yielded.startsWith(again, this.#repeated);
-    const repeated = this.#repeated + again.length;
-    this.#repeated = repeated < this.#yielded.length ? repeated : undefined;
+    const again = text.slice(0, Math.max(0, this.#yielded.length - this.#length));
+    this.#isDiscarded ||= again !== '' && !this.#yielded.startsWith(again, this.#length);
     this.#pending += text.slice(again.length);
+    this.#length += text.length;
   }
 
   #restart(): void {
     this.#pending = '';
-    this.#repeated = 0;
+    this.#length = 0;
   }
 
   /** The response is complete, and begins with what was yielded unless an attempt was discarded. */
@@ -111,9 +106,8 @@ class TextSoFar {
     this.#isDiscarded ||= !text.startsWith(this.#yielded.toWellFormed());
     this.#complete += this.#separated(text.slice(this.#yielded.length));
     this.#hasText ||= text !== '';
-    this.#pending = '';
     this.#yielded = '';
-    this.#repeated = undefined;
+    this.#restart();
   }
 
   /** Returns text of the current response, after a gap if it is the start and an earlier response has text. */

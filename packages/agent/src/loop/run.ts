@@ -12,6 +12,7 @@ import type { ApprovalDecision } from './approvals.ts';
 import { readDecision } from './approvals.ts';
 import type { Feed } from './feed.ts';
 import { readUserContent } from './prompt.ts';
+import { textChunks, wholeText } from './run-text.ts';
 
 /** The fields of every result. */
 interface ResultFields {
@@ -156,16 +157,10 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
    * awaiting the text does not.
    */
   text(): AsyncIterable<string> & PromiseLike<string> {
-    // The reader is created last: it starts with the response so far, and its queue is not filled during the import.
-    const chunks = async function* (feed: Feed, result: Run<Output>['result']) {
-      const { textChunks } = await import('./run-text.ts');
-      yield* textChunks(feed.read(), result);
-    };
-    const whole = async () => (await import('./run-text.ts')).wholeText(this.#feed.read(), this.result);
     return {
-      [Symbol.asyncIterator]: () => chunks(this.#feed, this.result),
+      [Symbol.asyncIterator]: () => textChunks(this.#feed, this.result),
       // biome-ignore lint/suspicious/noThenProperty: the text is awaited like a promise, by design.
-      then: (onFulfilled, onRejected) => whole().then(onFulfilled, onRejected),
+      then: (onFulfilled, onRejected) => wholeText(this.#feed, this.result).then(onFulfilled, onRejected),
     };
   }
 
@@ -199,11 +194,15 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
   }
 }
 
+/** Creates the error of a cancelled run. */
+export function cancelled(): AgentError {
+  return new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The run was cancelled.' });
+}
+
 /** Returns the error for a status, from event data alone, so that a stored run has the same error. */
 export function errorOf(status: RunStatus, error: ErrorData | undefined): AgentError | undefined {
   if (error !== undefined) return new AgentError(error);
-  if (status === 'cancelled')
-    return new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The run was cancelled.' });
+  if (status === 'cancelled') return cancelled();
   if (status === 'timeout')
     return new AgentError({
       kind: 'timeout',

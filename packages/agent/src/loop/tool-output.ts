@@ -2,7 +2,7 @@ import type { Offload, OffloadedOutput } from '../context/offload.ts';
 import type { BlobReference } from '../events/event.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import type { ToolResultPart } from '../values/message.ts';
-import { cap, maxOutputBytes } from '../values/truncate.ts';
+import { byteLength, cap, maxOutputBytes } from '../values/truncate.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Maximum number of bytes of one output that are offloaded. */
@@ -41,7 +41,7 @@ export async function shortened(
   const blobs: BlobReference[] = [];
   const parts: ToolResultPart[] = [];
   for (const part of content) {
-    if (part.type !== 'text' || bytesOf(part.text) <= most) {
+    if (part.type !== 'text' || byteLength(part.text) <= most) {
       parts.push(part);
       continue;
     }
@@ -71,8 +71,4 @@ function patiently(
     const stopWatching = onStop(giveUp);
     putting.then(finish, giveUp);
   });
-}
-
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

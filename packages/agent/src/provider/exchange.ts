@@ -314,10 +314,6 @@ class HttpExchange {
     return this.#phase === 'over';
   }
 
-  get #sentBytes(): number {
-    return this.#attempt.body.reduce((sum, { length }) => sum + length, 0);
-  }
-
   #succeed(): void {
     if (this.#isOver || this.#reading === undefined) return;
     const { flaw } = this.#reading.assembly;
@@ -348,7 +344,8 @@ class HttpExchange {
         ? error
         : this.#address.scrubber.error(error);
     const assembly = this.#reading?.assembly;
-    const wasted = assembly?.usedSoFar(this.#sentBytes) ?? noUsage;
+    const sentBytes = this.#attempt.body.reduce((sum, { length }) => sum + length, 0);
+    const wasted = assembly?.usedSoFar(sentBytes) ?? noUsage;
     // A service may report overload inside a stream before any content.
     const hasBegun = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
     const counted = hasBegun || likelyWrong.has(error.cause?.code ?? '');

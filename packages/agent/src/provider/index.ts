@@ -8,7 +8,8 @@ export type { CacheBreak, OutputShape, RequestConfig } from '../interfaces/agent
 export type { AgentFactory, FactoryConfig } from '../interfaces/config.ts';
 export { cleanKey, defaultProvider } from '../interfaces/config.ts';
 export { type FlatTool, fromFlatTool } from '../interfaces/tool.ts';
-export { checkSchema, schemaProblem } from '../json-schema/check-schema.ts';
+export { checkSchema } from '../json-schema/check-schema.ts';
+export { schemaProblem } from '../json-schema/schema-problem.ts';
 export { defaultRetry, type RetryPolicy } from '../values/backoff.ts';
 export { type FileKind, fileKind, fileText, hasMediaType } from '../values/file-part.ts';
 export { isObject } from '../values/json.ts';

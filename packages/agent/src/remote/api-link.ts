@@ -36,15 +36,11 @@ export class ApiLink {
   }
 
   /**
-   * Sends a request and returns the JSON of the response.
+   * Posts a request and returns the JSON of the response.
    * @throws AgentError with the code from the server's error response, or `network`.
    */
-  async ask(
-    method: 'GET' | 'POST' | 'DELETE',
-    path: string,
-    asked: ApiRequestOptions = {},
-  ): Promise<Record<string, unknown>> {
-    const response = await this.open(method, path, asked);
+  async post(path: string, options: ApiRequestOptions): Promise<Record<string, unknown>> {
+    const response = await this.open('POST', path, options);
     const json = await jsonOf(response);
     if (!response.ok) throw problemError(response, json);
     return json;

@@ -1,7 +1,6 @@
 import { LineText } from '../provider/wire/line-text.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import { isObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -113,7 +112,7 @@ export class EventLine {
         watch.signal.throwIfAborted();
         if (done) return;
         watch.alive();
-        for (const { data } of frames.push(value)) {
+        for (const data of frames.push(value)) {
           const json = parsed(data);
           if (json['type'] === 'hello' && typeof json['heartbeatMs'] === 'number') {
             watch.expect(json['heartbeatMs'] * missedBeats);
@@ -198,21 +197,14 @@ class IdleTimer {
   }
 }
 
-/** One frame of an event stream. */
-interface EventFrame {
-  readonly id?: string;
-  readonly data: string;
-}
-
-/** Splits the bytes of an event stream into frames. Ignores comments and fields other than id and data. */
+/** Splits the bytes of an event stream into frames. Ignores comments and fields other than data. */
 class FrameReader {
   readonly #lines = new LineText();
-  #id: string | undefined;
   #data: string | undefined;
 
-  /** Returns the frames that these bytes complete. A frame that is cut off is discarded. */
-  push(bytes: Uint8Array): EventFrame[] {
-    const frames: EventFrame[] = [];
+  /** Returns the data of the frames that these bytes complete. A frame that is cut off is discarded. */
+  push(bytes: Uint8Array): string[] {
+    const frames: string[] = [];
     const text = this.#lines.push(bytes);
     for (let at = 0; at < text.length; ) {
       const end = text.indexOf('\n', at);
@@ -227,16 +219,12 @@ class FrameReader {
     const colon = line.indexOf(':');
     if (colon <= 0) return;
     const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    const name = line.slice(0, colon);
-    if (name === 'id') this.#id = value;
-    if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    if (line.slice(0, colon) === 'data')
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }
 
-  #complete(frames: EventFrame[]): void {
-    if (this.#data !== undefined) {
-      frames.push({ data: this.#data, ...defined({ id: this.#id }) });
-    }
-    this.#id = undefined;
+  #complete(frames: string[]): void {
+    if (this.#data !== undefined) frames.push(this.#data);
     this.#data = undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../events/event.ts
 import { isStored } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
-import { emptyState, undecided } from '../events/state.ts';
+import { emptyState, openRequests } from '../events/state.ts';
 import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';
 import type {
@@ -11,11 +11,12 @@ import type {
   HarnessResumeOptions,
   PromptOptions,
 } from '../harness/harness.ts';
-import { refusedRun } from '../harness/pending-run.ts';
+import { busy, closed, refusedRun } from '../harness/pending-run.ts';
 import type { ApprovalDecision } from '../loop/approvals.ts';
 import { readDecisions } from '../loop/approvals.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import type { Run } from '../loop/run.ts';
+import { cancelled } from '../loop/run.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
@@ -129,7 +130,7 @@ class RemoteHarness implements Harness {
 
   async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
     const body = upToSeq === undefined ? {} : { upToSeq };
-    const { id } = await this.#link.ask('POST', this.#path('fork'), { body });
+    const { id } = await this.#link.post(this.#path('fork'), { body });
     return new RemoteHarness({ ...this.#options, sessionId: String(id) });
   }
 
@@ -145,11 +146,8 @@ class RemoteHarness implements Harness {
 
   #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => ServerRequest): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed)
-      return refusedRun(ids, refusal('closed', 'The conversation has been closed.'), this.#runtime);
-    if (this.#current !== undefined) {
-      return refusedRun(ids, refusal('busy', 'another prompt is already in progress'), this.#runtime);
-    }
+    if (this.#isClosed) return refusedRun(ids, closed(), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, busy(), this.#runtime);
     const run: RemoteRun = new RemoteRun(
       ids,
       {
@@ -176,7 +174,7 @@ class RemoteHarness implements Harness {
         await this.#lineUp();
         const { path, body } = wanted();
         const headers = { 'idempotency-key': run.ids.id };
-        await this.#link.ask('POST', this.#path(path), { body, headers });
+        await this.#link.post(this.#path(path), { body, headers });
         return;
       } catch (thrown) {
         const error = AgentError.from(thrown);
@@ -205,7 +203,7 @@ class RemoteHarness implements Harness {
   }
 
   async #make(): Promise<void> {
-    await this.#link.ask('POST', '/v1/sessions', { body: { id: this.sessionId } });
+    await this.#link.post('/v1/sessions', { body: { id: this.sessionId } });
   }
 
   #onLost(error: AgentError): void {
@@ -326,8 +324,7 @@ class RemoteHarness implements Harness {
     this.#stopPatience();
     const stopMs = this.#options.stopMs ?? 5_000;
     this.#stopPatience = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
-    this.#said = this.#said.then(() => this.#untilHeard(run, 'cancel', {}));
-    return true;
+    return this.#say('cancel', {});
   }
 
   #say(path: string, body: unknown): boolean {
@@ -346,10 +343,9 @@ class RemoteHarness implements Harness {
 
   /** Adds the hash of each request to its decision, so that it cannot allow anything else. */
   #answers(given: NonNullable<HarnessResumeOptions['answers']>) {
-    const asked = undecided(this.#state);
+    const asked = openRequests(this.#state);
     const answers = given.map((answer) => {
-      const call = asked.find(({ approval }) => approval?.request.approvalId === answer.approvalId);
-      const hash = call?.approval?.request.hash;
+      const hash = asked.find(({ approvalId }) => approvalId === answer.approvalId)?.hash;
       return { ...answer, ...defined({ hash }) };
     });
     return { answers };
@@ -359,7 +355,7 @@ class RemoteHarness implements Harness {
   async #untilHeard(run: RemoteRun, path: string, body: unknown): Promise<void> {
     while (!run.isOver) {
       try {
-        await this.#link.ask('POST', this.#path(path), { body });
+        await this.#link.post(this.#path(path), { body });
         return;
       } catch (thrown) {
         if (!AgentError.from(thrown).retryable) return;
@@ -387,12 +383,4 @@ class RemoteHarness implements Harness {
   #path(rest: string): string {
     return `/v1/sessions/${encodeURIComponent(this.sessionId)}/${rest}`;
   }
-}
-
-function refusal(code: string, message: string): AgentError {
-  return new AgentError({ kind: 'invalid', code, message });
-}
-
-function cancelled(): AgentError {
-  return new AgentError({ kind: 'aborted', code: 'cancelled', message: 'The run was cancelled.' });
 }

@@ -7,13 +7,13 @@ import type {
   HarnessResumeOptions,
   PromptOptions,
 } from '../harness/harness.ts';
-import { PendingRun, refusedRun } from '../harness/pending-run.ts';
+import { busy, closed, PendingRun, refusedRun } from '../harness/pending-run.ts';
 import { readDecisions } from '../loop/approvals.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readUserContent } from '../loop/prompt.ts';
 import { outcomeOf } from '../loop/result.ts';
 import type { Run } from '../loop/run.ts';
-import { errorOf } from '../loop/run.ts';
+import { cancelled } from '../loop/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { openSession } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';
@@ -142,10 +142,9 @@ class FollowingHarness implements RunnerHarness {
 
   #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => SessionWork): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed) return refusedRun(ids, refusal('closed'), this.#runtime);
-    if (this.#current !== undefined) return refusedRun(ids, refusal('busy'), this.#runtime);
-    if (signal?.aborted)
-      return refusedRun(ids, errorOf('cancelled', undefined) ?? refusal('closed'), this.#runtime);
+    if (this.#isClosed) return refusedRun(ids, closed(), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, busy(), this.#runtime);
+    if (signal?.aborted) return refusedRun(ids, cancelled(), this.#runtime);
     let work: SessionWork;
     try {
       work = wanted();
@@ -206,7 +205,7 @@ class FollowingHarness implements RunnerHarness {
     } catch (thrown) {
       const error = AgentError.from(thrown);
       this.#over(followed);
-      held.refuse(error.code === 'busy' ? refusal('busy') : error, this.#runtime);
+      held.refuse(error.code === 'busy' ? busy() : error, this.#runtime);
     } finally {
       stopWatching?.();
       this.#over(followed);
@@ -317,12 +316,4 @@ function notSeenTo(runId: string, ending: object): AgentError {
   if ('error' in ending) return new AgentError(ending.error as ConstructorParameters<typeof AgentError>[0]);
   const message = `The runner ended run ${runId} without recording its end.`;
   return new AgentError({ kind: 'agent', code: 'no_ending', message });
-}
-
-function refusal(code: 'busy' | 'closed'): AgentError {
-  const messages = {
-    busy: 'another prompt is already in progress',
-    closed: 'The conversation has been closed.',
-  };
-  return new AgentError({ kind: 'invalid', code, message: messages[code] });
 }

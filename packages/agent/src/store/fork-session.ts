@@ -1,6 +1,6 @@
 import type { Event, EventBody } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
-import { emptyState, undecided } from '../events/state.ts';
+import { emptyState, openRequests } from '../events/state.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
@@ -34,11 +34,8 @@ export async function forkSession(
   const epoch = await store.claim(to, { parent: { sessionId: from, seq: last } });
   const inherited = events.map((event): Event => ({ ...event, inherited: true }));
   const copied = [...inherited, ...ending(events, isoTime(runtime.now()))];
-  await store.append(
-    to,
-    copied.map((event) => ({ ...event, id: `${to}-${event.seq}` })),
-    { epoch, release: true },
-  );
+  const renamed = copied.map((event) => ({ ...event, id: `${to}-${event.seq}` }));
+  await store.append(to, renamed, { epoch, release: true });
 }
 
 /**
@@ -47,10 +44,10 @@ export async function forkSession(
 function ending(events: readonly Event[], time: string): Event[] {
   const state = emptyState();
   for (const event of events) fold(state, event);
-  const asked = undecided(state).flatMap(({ approval }) => approval?.request.approvalId ?? []);
+  const asked = openRequests(state);
   if (state.finished !== undefined && asked.length === 0) return [];
   const bodies: EventBody[] = [
-    ...asked.map((approvalId): EventBody => {
+    ...asked.map(({ approvalId }): EventBody => {
       return { type: 'approval_decided', approvalId, decision: 'superseded', waitedMs: 0 };
     }),
     { type: 'finished', status: 'cancelled', metrics: state.metrics },

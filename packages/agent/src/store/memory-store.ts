@@ -49,10 +49,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     there().sort((one, other) => other.updated - one.updated || other.key - one.key);
   const find = (sessionId: string): StoredSession | undefined => {
     const found = kept.get(sessionId);
-    return found === undefined || found.events.length === 0 ? undefined : found;
+    return found?.events.length ? found : undefined;
   };
   const forget = (): void => {
-    if (kept.size <= maxKept) return;
     for (const [id, session] of kept) {
       if (kept.size <= maxKept) return;
       if (isOver(session)) kept.delete(id);

@@ -1,9 +1,8 @@
 import type { Event, RunStatus } from '../events/event.ts';
 import { ignore } from '../events/event-groups.ts';
 import { addUsd, spendingOf } from '../events/spending.ts';
-import type { RequestUsage } from '../interfaces/metrics.ts';
 import { defined } from '../values/defined.ts';
-import { textOf, userMessage } from '../values/message.ts';
+import { textIn } from '../values/message.ts';
 import { isoTime } from '../values/runtime.ts';
 
 /**
@@ -82,14 +81,19 @@ export function emptyStats(): SessionStats {
 export function addToStats(tally: SessionStats, event: Event): void {
   tally.events += 1;
   tally.ended = null;
-  spend(tally, spendingOf(event));
+  const spent = spendingOf(event);
+  if (spent !== undefined) {
+    tally.inputTokens += spent.usage.inputTokens;
+    tally.outputTokens += spent.usage.outputTokens;
+    tally.usd = addUsd(tally.usd ?? undefined, spent.usd) ?? null;
+  }
   switch (event.type) {
     case 'user':
       tally.prompts += 1;
-      if (tally.opening === '') tally.opening = titleOf(textOf(userMessage(event.content)));
+      if (tally.opening === '') tally.opening = titleOf(textIn(event.content));
       return;
     case 'history':
-      tally.opening = titleOf(firstWords(event.messages));
+      tally.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
       return;
     case 'assistant':
       tally.answers += 1;
@@ -104,18 +108,6 @@ export function addToStats(tally: SessionStats, event: Event): void {
     default:
       return ignore<'response' | 'call' | 'note'>(event);
   }
-}
-
-function spend(tally: SessionStats, spent: RequestUsage | undefined): void {
-  if (spent === undefined) return;
-  tally.inputTokens += spent.usage.inputTokens;
-  tally.outputTokens += spent.usage.outputTokens;
-  tally.usd = addUsd(tally.usd ?? undefined, spent.usd) ?? null;
-}
-
-function firstWords(messages: Extract<Event, { type: 'history' }>['messages']): string {
-  const first = messages.find(({ role }) => role === 'user');
-  return first === undefined ? '' : textOf(first);
 }
 
 const maxTitleLength = 80;

@@ -1,20 +1,8 @@
 import { defined } from './defined.ts';
-import { isObject } from './json.ts';
+import { clip, isObject } from './json.ts';
 import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
 
 export type { CauseSummary, ErrorData, ErrorKind } from './stored-values.ts';
-
-const kinds: ReadonlySet<string> = new Set<ErrorKind>([
-  'agent',
-  'tool',
-  'timeout',
-  'rate_limit',
-  'network',
-  'invalid',
-  'auth',
-  'aborted',
-  'limit',
-]);
 
 const brand = Symbol.for('cobbler.AgentError');
 
@@ -32,19 +20,13 @@ export class AgentError extends Error {
   declare readonly cause?: CauseSummary;
 
   constructor(data: ErrorData) {
+    const { code, retryAfterMs, status, provider, requestId, attempts, wasted, cause } = data;
     super(data.message);
     this.name = 'AgentError';
     this.kind = data.kind;
     this.retryable = data.retryable ?? false;
-    if (data.code !== undefined) this.code = data.code;
-    if (data.retryAfterMs !== undefined) this.retryAfterMs = data.retryAfterMs;
-    if (data.status !== undefined) this.status = data.status;
-    if (data.provider !== undefined) this.provider = data.provider;
-    if (data.requestId !== undefined) this.requestId = data.requestId;
-    if (data.attempts !== undefined) this.attempts = data.attempts;
-    if (data.wasted !== undefined) this.wasted = data.wasted;
-    if (data.cause !== undefined)
-      Object.defineProperty(this, 'cause', { value: data.cause, enumerable: false });
+    Object.assign(this, { code, retryAfterMs, status, provider, requestId, attempts, wasted });
+    if (cause !== undefined) Object.defineProperty(this, 'cause', { value: cause });
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -62,27 +44,18 @@ export class AgentError extends Error {
 
   /** Returns the error as plain data, without its stack. */
   toJSON(): ErrorData {
+    const { kind, message, code, retryAfterMs, status, provider, requestId, attempts, wasted, cause } = this;
+    const retryable = this.retryable || undefined;
     return {
-      kind: this.kind,
-      message: this.message,
-      ...defined({ code: this.code }),
-      ...(this.retryable && { retryable: true }),
-      ...defined({
-        retryAfterMs: this.retryAfterMs,
-        status: this.status,
-        provider: this.provider,
-        requestId: this.requestId,
-        attempts: this.attempts,
-        wasted: this.wasted,
-        cause: this.cause,
-      }),
+      ...{ kind, message },
+      ...defined({ code, retryable, retryAfterMs, status, provider, requestId, attempts, wasted, cause }),
     };
   }
 }
 
 /** Returns true if the value is an error kind. */
 export function isErrorKind(value: unknown): value is ErrorKind {
-  return typeof value === 'string' && kinds.has(value);
+  return typeof value === 'string' && Object.hasOwn(serviceCodes, value);
 }
 
 /** Default codes of failures that a service reported without a code. */
@@ -107,21 +80,16 @@ export function serviceCode(kind: ErrorKind, status?: number): string {
 export function summarize(value: unknown): CauseSummary {
   try {
     if (isObject(value)) {
-      const name = typeof value['name'] === 'string' ? value['name'] : 'Error';
-      const code = typeof value['code'] === 'string' ? value['code'] : undefined;
-      const text = typeof value['message'] === 'string' && value['message'] !== '' ? value['message'] : name;
+      const { name, code, message } = value;
+      const text = typeof name === 'string' ? name : 'Error';
       return {
-        name: clip(name, 100),
-        message: clip(text, 2000),
-        ...(code !== undefined && { code: clip(code, 100) }),
+        name: clip(text, 100),
+        message: clip((typeof message === 'string' && message) || text, 2000),
+        ...(typeof code === 'string' && { code: clip(code, 100) }),
       };
     }
     return { name: typeof value, message: clip(String(value), 2000) };
   } catch {
     return { name: 'Error', message: 'the thrown error cannot be described' };
   }
-}
-
-function clip(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

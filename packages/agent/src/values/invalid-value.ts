@@ -1,4 +1,5 @@
 import { AgentError } from './errors.ts';
+import { clip } from './json.ts';
 
 /**
  * Creates the error for an invalid value from a caller.
@@ -13,7 +14,7 @@ export function invalidValue(code: string, where: string, value: unknown, advice
 
 /** Formats a value for an error: strings are quoted and truncated, other values are described by their type. */
 function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(clip(value, 40));
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   return typeof value === 'function' ? 'a function' : String(value);

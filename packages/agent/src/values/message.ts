@@ -41,9 +41,12 @@ export function userMessage(content: string | readonly UserPart[]): UserMessage 
 
 /** Returns the text parts of a message, joined without a separator. */
 export function textOf(message: Message): string {
-  let text = '';
-  for (const part of message.content) if (part.type === 'text') text += part.text;
-  return text;
+  return textIn(message.content);
+}
+
+/** Returns the text parts of a content, joined without a separator. */
+export function textIn(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 /** Returns the calls of a message in the order in which the model made them. */

@@ -52,13 +52,17 @@ export function isoTime(ms: number): string {
     minuteText = new Date(whole * 60_000).toISOString().slice(0, -7);
     minute = whole;
   }
-  const rest = Math.floor(ms - whole * 60_000);
-  const seconds = Math.floor(rest / 1000);
-  const thousandths = rest - seconds * 1000;
-  return `${minuteText}${seconds < 10 ? '0' : ''}${seconds}.${thousandths < 10 ? '00' : thousandths < 100 ? '0' : ''}${thousandths}Z`;
+  // The added digit keeps the leading zeros of the others: seconds and milliseconds.
+  const digits = String(100_000 + Math.floor(ms - whole * 60_000));
+  return `${minuteText}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
 }
 
 /** Parses ISO 8601 text to milliseconds since 1970; returns NaN for any other text. */
 export function timeOf(text: string): number {
   return Date.parse(text);
+}
+
+/** Returns a date of the calendar in UTC, in milliseconds since 1970. Months count from 0. */
+export function utcTime(...date: Parameters<typeof Date.UTC>): number {
+  return Date.UTC(...date);
 }

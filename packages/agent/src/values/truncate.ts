@@ -14,6 +14,11 @@ export function cap(value: string, limit: number): string {
   return `${head}${mark}${tail}`;
 }
 
+/** Returns the size of a text in UTF-8, in bytes. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
 /** The head and tail of a text. */
 export interface Ends {
   readonly head: string;

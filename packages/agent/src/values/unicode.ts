@@ -27,12 +27,6 @@ export function wellFormedJson(value: unknown, depth = 0): unknown {
 function isWellFormed(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null || depth > maxDepth) return true;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      if (!isWellFormed(value[index], depth + 1)) return false;
-    }
-    return true;
-  }
   const fields = value as Record<string, unknown>;
   for (const key of Object.keys(fields)) {
     if (!key.isWellFormed() || !isWellFormed(fields[key], depth + 1)) return false;
@@ -53,18 +47,9 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
   return mended(parts, (part) => {
-    switch (part.type) {
-      case 'tool_call':
-        return callPart(part);
-      case 'text':
-        return textPart(part);
-      case 'reasoning':
-        return part.seal === undefined ? textPart(part) : part;
-      case 'opaque':
-        return part;
-      default:
-        return part satisfies never;
-    }
+    if (part.type === 'tool_call') return callPart(part);
+    const isPlain = part.type === 'text' || (part.type === 'reasoning' && part.seal === undefined);
+    return isPlain ? textPart(part) : part;
   });
 }
 
@@ -108,12 +93,8 @@ function textPart<Part extends { readonly text: string }>(part: Part): Part | un
 }
 
 function mended<Part>(parts: readonly Part[], mend: (part: Part) => Part | undefined): readonly Part[] {
-  let whole: Part[] | undefined;
-  for (const [index, part] of parts.entries()) {
-    const next = mend(part);
-    if (next === part && whole === undefined) continue;
-    whole ??= parts.slice(0, index);
-    if (next !== undefined) whole.push(next);
-  }
-  return whole ?? parts;
+  const whole = parts.map(mend);
+  return whole.every((part, index) => part === parts[index])
+    ? parts
+    : whole.filter((part) => part !== undefined);
 }

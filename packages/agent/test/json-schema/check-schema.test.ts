@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalSchema } from '../../src/interfaces/standard-schema.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
-import { checkSchema, schemaProblem } from '../../src/json-schema/check-schema.ts';
+import { checkSchema } from '../../src/json-schema/check-schema.ts';
+import { schemaProblem } from '../../src/json-schema/schema-problem.ts';
 import type { JsonObject } from '../../src/values/json.ts';
 
 const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({

@@ -16,7 +16,7 @@ async function drain(reader: AsyncIterator<RunEvent>): Promise<RunEvent[]> {
 describe('a feed', () => {
   it('gives each reader the first event and the stored events, and later live ones', async () => {
     const feed = new Feed();
-    feed.start(started);
+    feed.publish(started);
     feed.publish(stored(1));
     feed.live(delta);
     const reader = feed.read();
@@ -33,7 +33,7 @@ describe('a feed', () => {
   it('gives a reader that joins during a response all of it once', async () => {
     const feed = new Feed();
     const thinking = { type: 'status', state: 'thinking' } as const;
-    feed.start(started);
+    feed.publish(started);
     feed.live(thinking);
     for (const text of ['Hel', 'lo ', 'you']) feed.live({ ...delta, text });
     const reader = feed.read();

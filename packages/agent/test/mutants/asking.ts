@@ -172,8 +172,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: fault,
-    find: 'return wellFormedText(text.length > maxMessageLength',
-    replace: 'return (text.length > maxMessageLength',
+    find: 'wellFormedText(clip(fault.message.trim(), maxMessageLength))',
+    replace: 'clip(fault.message.trim(), maxMessageLength)',
     why: 'half characters of a service stand in our errors',
     breaks: ['P12'],
     by: 'contract: bodies',
@@ -236,8 +236,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: scrub,
-    find: 'requestId: requestId === undefined ? undefined : text(requestId),',
-    replace: 'requestId,',
+    find: '...(requestId !== undefined && { requestId: text(requestId) }),',
+    replace: '',
     why: 'a key in the request id of an error is shown',
     breaks: ['P19'],
     by: 'contract: secrets',

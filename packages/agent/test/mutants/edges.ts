@@ -130,8 +130,8 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'src/values/errors.ts',
-    find: 'message: clip(text, 2000),\n        ...(code',
-    replace: 'message: clip(text, 2000),\n        ...value,\n        ...(code',
+    find: "        ...(typeof code === 'string'",
+    replace: "        ...value,\n        ...(typeof code === 'string'",
     why: 'whatever an error carries is kept with its cause',
     breaks: ['P19'],
     by: 'test/values/errors.test.ts',

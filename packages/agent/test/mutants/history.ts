@@ -79,8 +79,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'for (const answered of state.calls) if (answered.result !== undefined)',
-    replace: 'for (const answered of [...state.calls].reverse()) if (answered.result !== undefined)',
+    find: 'state.messages.push(...state.calls.flatMap((answered) => answered.result ?? []));',
+    replace: 'state.messages.push(...state.calls.toReversed().flatMap((answered) => answered.result ?? []));',
     why: 'results do not stand in the order of their calls',
     breaks: ['P12'],
     by: 'test/events/fold.test.ts',
@@ -119,7 +119,7 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'if (content.length === 0) change(state, call, { result: { ...result, content: [noOutput] } });\n  else',
+    find: 'if (content.length === 0) content = [noOutput];',
     replace: '',
     why: 'a result without words is placed empty',
     breaks: ['P12'],
@@ -143,8 +143,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'call.started ? outcomeUnknown : why',
-    replace: 'why',
+    find: 'call.started ? outcomeUnknown : `This call was not run: ${why}`',
+    replace: '`This call was not run: ${why}`',
     why: 'the model is told that a call which had begun was not run',
     breaks: ['P9'],
     by: 'test/events/fold.test.ts',

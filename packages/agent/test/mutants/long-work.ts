@@ -76,8 +76,8 @@ export const longWorkMutants: readonly Mutant[] = [
   },
   {
     file: 'src/events/repetition.ts',
-    find: 'one.isError === other?.isError &&',
-    replace: '',
+    find: '[result.isError, result.content]',
+    replace: '[result.content]',
     why: 'a failure counts as the same result',
     breaks: [],
     by: 'test/events/repetition.test.ts',

@@ -104,8 +104,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: "void this.#log.append([{ type: 'stop_requested', reason }]);\n    this.#abort(errorOf(reason, undefined));",
-    replace: "void this.#log.append([{ type: 'stop_requested', reason }]);",
+    find: 'if (!this.#isOver) this.#abort(errorOf(reason, undefined));',
+    replace: 'if (!this.#isOver && !isOpen) this.#abort(errorOf(reason, undefined));',
     why: 'a cancel is noted and nobody is told',
     breaks: ['P3'],
     by: 'executor: cancel',
@@ -192,8 +192,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/run-text.ts',
-    find: "this.#pending = '';\n    this.#repeated = 0;",
-    replace: 'this.#repeated = 0;',
+    find: "this.#pending = '';\n    this.#length = 0;",
+    replace: 'this.#length = 0;',
     why: 'text of a failed attempt that was not read yet is still yielded',
     breaks: ['P8'],
     by: 'test/loop/run-text.test.ts',

@@ -136,8 +136,8 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: 'costOf(usage, price) + costOf(wasted, price)',
-    replace: 'costOf(usage, price)',
+    find: 'usdOf([usage, wasted], price)',
+    replace: 'usdOf([usage], price)',
     why: 'an answer does not say what its failed attempts cost',
     breaks: ['P14'],
     by: 'executor: metrics',

@@ -56,7 +56,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: "type: 'ask_failed', error: error.toJSON(),",
+    find: "type: 'ask_failed',\n          error: error.toJSON(),",
     replace: "type: 'ask_failed', error: { kind: 'agent', message: 'The request failed.' },",
     why: 'the error of a request is replaced by a general one',
     breaks: ['S0.14'],
@@ -112,7 +112,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/values/errors.ts',
-    find: '        ...(code !== undefined && { code: clip(code, 100) }),\n',
+    find: "        ...(typeof code === 'string' && { code: clip(code, 100) }),\n",
     replace: '',
     why: 'the code of the cause of an error is lost',
     breaks: ['S0.25'],
@@ -120,7 +120,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/values/errors.ts',
-    find: "return typeof value === 'string' && kinds.has(value);",
+    find: "return typeof value === 'string' && Object.hasOwn(serviceCodes, value);",
     replace: "return typeof value === 'string';",
     why: 'any word counts as a kind of error',
     breaks: ['S0.26'],
@@ -200,8 +200,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: '    tellEvent(handler, event, tell);\n    blocks.hear(event);\n',
-    replace: '    setTimeout(() => tellEvent(handler, event, tell), 0);\n    blocks.hear(event);\n',
+    find: '    tellEvent(event, tell);\n    blocks.hear(event);\n',
+    replace: '    setTimeout(() => tellEvent(event, tell), 0);\n    blocks.hear(event);\n',
     why: 'results are reported after the blocks that follow them',
     breaks: ['S4.10'],
     by: 'harness: ',
@@ -232,8 +232,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: "if (event.status === 'failed') handler.onStatus?.('error', event.error?.message);",
-    replace: "if (event.status === 'failed') handler.onStatus?.('idle');",
+    find: "if (event.status === 'failed') return tell('onStatus', 'error', event.error?.message);",
+    replace: "if (event.status === 'failed') return tell('onStatus', 'idle');",
     why: 'a failed run leaves the status idle',
     breaks: ['S4.18'],
     by: 'harness: ',
@@ -257,7 +257,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: '    this.#told.push(nameOf(part));\n',
+    find: '    this.#told.push(nameOf(block));\n',
     replace: '',
     why: 'a block that was reported early is reported again',
     breaks: ['S4.9'],

@@ -115,7 +115,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'assembly?.usedSoFar(this.#sentBytes) ?? noUsage',
+    find: 'assembly?.usedSoFar(sentBytes) ?? noUsage',
     replace: 'noUsage',
     why: 'what failed attempts used is forgotten',
     breaks: ['P14'],
@@ -307,7 +307,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: args,
-    find: 'item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY',
+    find: 'Math.abs(item) === Number.POSITIVE_INFINITY',
     replace: 'item === Number.POSITIVE_INFINITY && level.length > 9',
     why: 'a number that JSON cannot hold is taken',
     breaks: ['P11'],

@@ -1,4 +1,3 @@
-import { defined } from '../../values/defined.ts';
 import type { CauseSummary } from '../../values/errors.ts';
 import { AgentError } from '../../values/errors.ts';
 
@@ -57,9 +56,7 @@ export function scrubberOf(secrets: readonly string[]): Scrubber {
   // Longest first, because one secret may be part of another.
   const needles = [...spellings].sort((left, right) => right.length - left.length);
   const text = (given: string): string => {
-    let clean = given;
-    for (const needle of needles) clean = clean.replaceAll(needle, mask);
-    return clean;
+    return needles.reduce((clean, needle) => clean.replaceAll(needle, mask), given);
   };
   return {
     text,
@@ -92,9 +89,8 @@ function base64Of(secret: string): string[] {
 
 function withoutCutSecret(text: string, needles: readonly string[]): string {
   for (const needle of needles) {
-    for (let length = needle.length - 1; length >= minLength; length -= 1) {
-      if (text.endsWith(needle.slice(0, length))) return text.slice(0, -length) + mask;
-    }
+    const length = begunAtEnd(text, needle);
+    if (length >= minLength) return text.slice(0, -length) + mask;
   }
   return text;
 }
@@ -109,15 +105,11 @@ function begunAtEnd(text: string, needle: string): number {
 function scrubError(error: AgentError, text: (given: string) => string): AgentError {
   const data = error.toJSON();
   const { message, requestId, cause } = data;
-  const clean = {
-    message: text(message),
-    requestId: requestId === undefined ? undefined : text(requestId),
-    cause: cause === undefined ? undefined : scrubCause(cause, text),
-  };
   return new AgentError({
     ...data,
-    message: clean.message,
-    ...defined({ requestId: clean.requestId, cause: clean.cause }),
+    message: text(message),
+    ...(requestId !== undefined && { requestId: text(requestId) }),
+    ...(cause !== undefined && { cause: scrubCause(cause, text) }),
   });
 }
 

@@ -1,5 +1,6 @@
+import { utcTime } from '../../values/runtime.ts';
+
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const day = 86_400_000;
 
 /**
  * Returns how long a response asks the client to wait, in milliseconds, from `retry-after-ms` or `retry-after` (seconds
@@ -35,7 +36,7 @@ function numberIn(text: string | undefined): number | undefined {
 
 /**
  * Parses `Sun, 06 Nov 1994 08:49:37 GMT` or one of the older formats, which every recipient must accept (RFC 9110,
- * 5.6.7), to milliseconds since 1970. Implemented here because the core uses no global clock or calendar.
+ * 5.6.7), to milliseconds since 1970.
  */
 function httpDate(given: string): number | undefined {
   const match = /^\w+, (\d\d)[ -](\w{3})[ -](\d{4}|\d\d) (\d\d):(\d\d):(\d\d) GMT$/i.exec(defaultForm(given));
@@ -44,8 +45,7 @@ function httpDate(given: string): number | undefined {
   const month = months.indexOf((name ?? '').toLowerCase());
   if (month < 0) return undefined;
   const year = Number(years) + (years?.length === 2 ? 2000 : 0);
-  const time = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  return daysSince1970(year, month + 1, Number(date)) * day + time * 1000;
+  return utcTime(year, month, Number(date), Number(hours), Number(minutes), Number(seconds));
 }
 
 /** Converts the oldest format, `Sun Nov  6 08:49:37 1994`, which has the same parts in another order. */
@@ -54,15 +54,4 @@ function defaultForm(text: string): string {
   if (match === null) return text;
   const [, day, month, date, time, year] = match;
   return `${day}, ${date?.replace(' ', '0')} ${month} ${year} ${time} GMT`;
-}
-
-/**
- * Returns the days since 1 January 1970 in the Gregorian calendar. Years are counted from March, so that a leap day is
- * the last day of its year.
- */
-function daysSince1970(year: number, month: number, date: number): number {
-  const shifted = month > 2 ? year : year - 1;
-  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
-  const monthsFromMarch = (month + 9) % 12;
-  return shifted * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + date - 1 - 719_468;
 }

@@ -202,7 +202,7 @@ export class ConversationBytes {
   }
 }
 
-function commonLength(left: readonly Message[], right: readonly Message[]): number {
+function commonLength(left: ArrayLike<unknown>, right: ArrayLike<unknown>): number {
   const length = Math.min(left.length, right.length);
   let at = 0;
   while (at < length && left[at] === right[at]) at += 1;
@@ -210,8 +210,5 @@ function commonLength(left: readonly Message[], right: readonly Message[]): numb
 }
 
 function isEqual(left: Uint8Array, right: Uint8Array): boolean {
-  if (left.length !== right.length) return false;
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at += 1;
-  return at === left.length;
+  return left.length === right.length && commonLength(left, right) === left.length;
 }

@@ -106,13 +106,9 @@ export function sideOf(message: Message): Turn['side'] {
 }
 
 function endOfSide(messages: readonly Message[], from: number): number {
+  const isAnswer = messages[from]?.role === 'assistant';
   let end = from;
-  let side: Turn['side'] | undefined;
-  for (let message = messages[end]; message !== undefined; message = messages[end]) {
-    side ??= sideOf(message);
-    if (sideOf(message) !== side) break;
-    end += 1;
-  }
+  while (end < messages.length && (messages[end]?.role === 'assistant') === isAnswer) end += 1;
   return end;
 }
 

@@ -104,7 +104,8 @@ export class Assembly implements ResponseSink {
   get flaw(): string | undefined {
     if (this.#isLate) return 'content arrived after its end';
     const { outputTokens, reasoningTokens = 0 } = this.#usage.total();
-    if (this.#ended !== 'complete' || this.#isReadable()) return undefined;
+    const isReadable = this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '');
+    if (this.#ended !== 'complete' || isReadable) return undefined;
     // A service may end its turn without a word, which costs a few tokens.
     const announced = this.#blocks.filter(({ mustClose }) => mustClose).length;
     return announced > 0 || outputTokens - reasoningTokens > maxSilentTokens
@@ -292,10 +293,6 @@ export class Assembly implements ResponseSink {
     return !this.#over;
   }
 
-  #isReadable(): boolean {
-    return this.#blocks.some(({ kind, text }) => kind === 'call' || text !== '');
-  }
-
   /** Counts a delta. Returns false if it is too late or exceeds the limit. */
   #takes(delta: string): boolean {
     this.#steps += 1;
@@ -365,10 +362,7 @@ export class Assembly implements ResponseSink {
     block.close();
     const { index, text } = block;
     if (block.kind === 'call') this.#tell({ type: 'tool_call', index, call: block.call(problem) });
-    else if (text !== '') {
-      if (block.kind === 'text') this.#tell({ type: 'text', index, text });
-      else if (block.kind === 'reasoning') this.#tell({ type: 'reasoning', index, text });
-    }
+    else if (block.kind !== 'opaque' && text !== '') this.#tell({ type: block.kind, index, text });
   }
 
   /** Emits an event. Errors of the listener are ignored. */

@@ -61,13 +61,12 @@ export class ResponseBlock {
   call(problem?: string): ToolCall {
     const read = this.#arguments ?? parseArguments(this.text);
     const unnamed = this.name === '' ? 'The call names no tool.' : undefined;
-    const reason = read.problem ?? unnamed ?? problem;
     return {
       id: this.id,
-      toolName: this.name === '' ? unnamedTool : this.name,
+      toolName: this.name || unnamedTool,
       // The arguments stay readable even if the call must not run.
       arguments: read.arguments,
-      ...defined({ problem: reason }),
+      ...defined({ problem: read.problem ?? unnamed ?? problem }),
     };
   }
 
@@ -145,7 +144,7 @@ function flawOf(root: object): string | undefined {
       for (const item of Object.values(value)) {
         if (typeof item === 'object' && item !== null) below.push(item);
         // JSON cannot express infinity, but a number that is too large becomes it and would be serialized as null.
-        else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY)
+        else if (Math.abs(item) === Number.POSITIVE_INFINITY)
           return 'The arguments contain a number that is too large.';
       }
     }

@@ -1,7 +1,7 @@
 import { defined } from '../../values/defined.ts';
 import type { ErrorKind } from '../../values/errors.ts';
 import { AgentError, serviceCode, summarize } from '../../values/errors.ts';
-import { isObject } from '../../values/json.ts';
+import { clip, isObject } from '../../values/json.ts';
 import { wellFormedText } from '../../values/unicode.ts';
 import { usableWait } from '../http/retry-after.ts';
 import type { FaultKind } from '../wire/wire.ts';
@@ -45,8 +45,9 @@ export function faultError(provider: string, fault: ReportedFault): AgentError {
   const retryAfterMs = usableWait(fault.retryAfterMs);
   return new AgentError({
     kind,
+    // Truncating can cut a surrogate pair in half.
     message:
-      clip(fault.message.trim()) ||
+      wellFormedText(clip(fault.message.trim(), maxMessageLength)) ||
       `The service failed${status === undefined ? '' : ` with status ${status}`} and gave no reason.`,
     provider,
     retryable: retryableKinds.has(kind) && (status === undefined || !neverRetried.has(status)),
@@ -60,11 +61,6 @@ function kindOf(fault: ReportedFault): ErrorKind {
   if (fault.kind === 'broken') return 'network';
   if (fault.kind === 'too_long' || fault.kind === 'not_found') return 'invalid';
   return fault.kind ?? kindOfStatus(fault.status ?? 500);
-}
-
-/** Truncates a service message and replaces a surrogate pair that was cut in half. */
-function clip(text: string): string {
-  return wellFormedText(text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text);
 }
 
 /** Readable descriptions of error codes of Node, browsers and TLS. */
@@ -93,7 +89,8 @@ function throughProxy(thrown: unknown): string {
 export function connectionError(provider: string, host: string, doing: string, thrown: unknown): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = deepestCause(thrown);
-  if (/^ERR_(INVALID|UNESCAPED|HTTP_INVALID)/.test(cause.code ?? '')) {
+  const { code = '' } = cause;
+  if (/^ERR_(INVALID|UNESCAPED|HTTP_INVALID)/.test(code)) {
     return new AgentError({
       kind: 'invalid',
       code: 'unsendable',
@@ -102,8 +99,8 @@ export function connectionError(provider: string, host: string, doing: string, t
       cause,
     });
   }
-  const reason = (cause.code === undefined ? undefined : causes[cause.code]) ?? cause.message;
-  const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(cause.code ?? '');
+  const reason = causes[code] ?? cause.message;
+  const isDistrust = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(code);
   const advice = isDistrust
     ? ' If your network inspects TLS, set NODE_EXTRA_CA_CERTS to the certificate of the inspecting proxy.'
     : '';
