@@ -46,7 +46,7 @@ export async function chooseAgent(flags: RunFlags, io: Pick<Io, 'env'>): Promise
 /** Returns the prices of the models in the logs; AI SDK providers use their own names. */
 export async function pricesOf(env: Environment): Promise<Pricing> {
   const { file } = await readSettings(env, { model: 'claude' });
-  const { claudePricing } = await import('@cobbler/provider-claude');
+  const { pricing: claudePricing } = await import('../config/claude.ts');
   const { openAIPricing } = await import('@cobbler/provider-openai');
   const own = file.values.prices ?? {};
   return (provider, model, inputTokens) => {

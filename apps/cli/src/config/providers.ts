@@ -49,17 +49,7 @@ export const providers: Readonly<Record<'claude' | 'openai', ProviderEntry>> = {
     addressVariable: 'ANTHROPIC_BASE_URL',
     address: 'https://api.anthropic.com',
     ownModels: /^claude-/,
-    async load() {
-      const { createClaude, claudeModels, claudePricing, claudePriceSource } = await import(
-        '@cobbler/provider-claude'
-      );
-      return {
-        create: createClaude,
-        pricing: claudePricing,
-        models: claudeModels,
-        priceSource: claudePriceSource,
-      };
-    },
+    load: () => import('./claude.ts'),
   },
   openai: {
     title: 'OpenAI',

@@ -91,7 +91,7 @@ function eventCheck(
 async function checkConversation(value: unknown, text: string): Promise<TranscriptCheck | undefined> {
   const format = await formatOf(value);
   if (format === undefined) return undefined;
-  const { repairTranscript } = await import('@cobbler/agent/provider');
+  const { repairTranscript } = await import('./conversations.ts');
   const { problems, losses, messages } = repairTranscript(format.read(value));
   return {
     kind: `a conversation of ${format.name}`,
@@ -109,8 +109,7 @@ async function checkConversation(value: unknown, text: string): Promise<Transcri
  */
 async function formatOf(value: unknown): Promise<TranscriptFormat | undefined> {
   if (!isConversation(value)) return undefined;
-  const { claudeTranscripts } = await import('@cobbler/provider-claude');
-  const { chatTranscripts, responsesTranscripts } = await import('@cobbler/provider-openai');
+  const { chatTranscripts, claudeTranscripts, responsesTranscripts } = await import('./conversations.ts');
   let best: TranscriptFormat | undefined;
   let most = -1;
   for (const format of [chatTranscripts, claudeTranscripts, responsesTranscripts]) {

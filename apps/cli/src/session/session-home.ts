@@ -45,6 +45,6 @@ export async function openSessions(env: Environment): Promise<CliSessions> {
   if (file === undefined) {
     throw new UsageError('There is no home directory to store sessions in.', 'Set it: COBBLER_HOME=DIR');
   }
-  const { sqliteStore } = await import('@cobbler/agent/node');
+  const { sqliteStore } = await import('./sqlite-store.ts');
   return { store: sqliteStore(file), notes: new SessionNotes(join(dirname(file), 'sessions')), file };
 }
