@@ -358,7 +358,7 @@ const lossMutants: readonly Mutant[] = [
   },
   {
     file: 'src/codex/codex-stream.ts',
-    find: 'if (Number(number) > this.#next) return `the item item_${this.#next} is missing`;',
+    find: 'if (number > this.#next) return `the item item_${this.#next} is missing`;',
     replace: '',
     why: 'Codex: a message whose line was lost is not missed',
     breaks: ['P27'],
@@ -366,8 +366,8 @@ const lossMutants: readonly Mutant[] = [
   },
   {
     file: 'src/codex/app-server.ts',
-    find: "const problem = status === 'completed' ? missing : undefined;",
-    replace: 'const problem = undefined;',
+    find: "return problem === undefined ? { type: 'end', ok: true } : garbled(codexName, problem);",
+    replace: "return { type: 'end', ok: true };",
     why: 'app server: an item that never ended is not missed',
     breaks: ['P27'],
     by: byLosses,

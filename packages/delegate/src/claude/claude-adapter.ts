@@ -4,7 +4,7 @@ import { decisionSeconds } from '../backend/call-decision.ts';
 import type { CliAdapter, CliConnection } from '../cli/cli-adapter.ts';
 import type { BackendEvent } from '../events/backend-event.ts';
 import { fieldsOf, objectIn, textOf } from '../events/fields.ts';
-import { claudeName } from './claude-line.ts';
+import { claudeEnvironment, claudeName } from './claude-program.ts';
 import { ClaudeStream } from './claude-stream.ts';
 
 /** Settings of Claude Code as a backend. */
@@ -33,18 +33,7 @@ export function claudeAdapter(permission: DelegatePermission, settings: ClaudeSe
     permission,
     capabilities: { tools: false, gate: isGated, steer: false, fork: false, deltas: true },
     tellsCost: true,
-    variables: [
-      'ANTHROPIC_API_KEY',
-      'ANTHROPIC_AUTH_TOKEN',
-      'ANTHROPIC_BASE_URL',
-      'CLAUDE_CODE_OAUTH_TOKEN',
-      'CLAUDE_CONFIG_DIR',
-    ],
-    settings: {
-      // Cobbler retries requests, so Claude Code must not.
-      CLAUDE_CODE_MAX_RETRIES: '0',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    },
+    ...claudeEnvironment,
     isSessionId: (id) => uuid.test(id),
     argv: (request) => argv(permission, settings, request),
     talk: (request, say) => (isGated ? new GatedTalk(request, say) : plainTalk(request)),

@@ -1,11 +1,10 @@
-import type { AssistantPart, ErrorData, StopReason, Usage } from '@cobbler/agent';
+import type { AssistantPart, ErrorData, ErrorKind, StopReason, Usage } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, numberOf, objectIn, textOf } from '../events/fields.ts';
-
-export const claudeName = 'claude-code';
+import { claudeName } from './claude-program.ts';
 
 /** Claude Code's messages for a conversation that cannot continue, as of version 2.1. */
 const gone = /No conversation found|is not a valid session|not a UUID/i;
@@ -144,19 +143,16 @@ function readResult(result: Fields): End {
   const turns = numberOf(result['num_turns']);
   const usd = numberOf(result['total_cost_usd']);
   const stop = stops[textOf(result['stop_reason'])];
+  const isCut = result['api_error'] === 'max_output_tokens';
   const text = typeof result['result'] === 'string' ? result['result'] : undefined;
   const denials = listOf(result['permission_denials']).map((denial) => textOf(fieldsOf(denial)['tool_name']));
   const errors = listOf(result['errors']).map(textOf);
   return {
     type: 'end',
     ok,
-    ...defined({ text }),
+    ...defined({ text, turns, totalUsd: usd, stop: isCut ? 'max_tokens' : stop }),
     ...(!ok && { error: errorOf(result, text ?? errors.join('; ')) }),
-    ...defined({ stop }),
-    ...(result['api_error'] === 'max_output_tokens' && { stop: 'max_tokens' as const }),
-    ...defined({ turns }),
     usage: usageOf(fieldsOf(result['usage'])),
-    ...defined({ totalUsd: usd }),
     ...usdOf(fieldsOf(result['model_usage_since_last_result'])),
     ...(denials.length > 0 && { denials }),
     ...(!ok && turns === 0 && errors.some((error) => gone.test(error)) && { stale: true }),
@@ -178,23 +174,16 @@ function errorOf(result: Fields, message: string): ErrorData {
   if (subtype === 'error_max_turns') return limited('turns', message);
   if (subtype === 'error_max_budget_usd') return limited('usd', message);
   if (/^aborted/.test(textOf(result['terminal_reason'])))
-    return {
-      kind: 'aborted',
-      code: 'cancelled',
-      message: message || 'Claude Code was interrupted.',
-      provider: claudeName,
-    };
-  if (result['terminal_reason'] === 'prompt_too_long')
-    return { kind: 'invalid', code: 'context_full', message, provider: claudeName };
+    return claudeError('aborted', 'cancelled', message || 'Claude Code was interrupted.');
+  if (result['terminal_reason'] === 'prompt_too_long') return claudeError('invalid', 'context_full', message);
   const status = numberOf(result['api_error_status']);
   return failureOf({ message, status, connection: result['api_error'] === 'connection_failed' }, claudeName);
 }
 
 function limited(code: 'turns' | 'usd', message: string): ErrorData {
-  return {
-    kind: 'limit',
-    code,
-    message: message || `The limit on ${code} was reached.`,
-    provider: claudeName,
-  };
+  return claudeError('limit', code, message || `The limit on ${code} was reached.`);
+}
+
+function claudeError(kind: ErrorKind, code: string, message: string): ErrorData {
+  return { kind, code, message, provider: claudeName };
 }

@@ -1,49 +1,37 @@
 import type { BackendEvent } from '../events/backend-event.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, listOf, objectIn, textOf } from '../events/fields.ts';
-import { garbled } from '../events/garbled.ts';
-import { claudeName, readClaudeMessage } from './claude-line.ts';
+import { garbled, TurnEnd } from '../events/garbled.ts';
+import { readClaudeMessage } from './claude-line.ts';
+import { claudeName } from './claude-program.ts';
 
-/** Messages of Claude Code that hold none of the response, with the reasons. */
-export const ignoredMessages: Readonly<Record<string, string>> = {
-  auth_status: 'the state of the sign-in',
-  control_cancel_request: 'a request that needs no decision any longer',
-  control_response: 'the receipt of a message to the program',
-  keep_alive: 'it keeps the connection alive',
-  prompt_suggestion: 'a suggestion for the next prompt',
-  rate_limit_event: 'the state of the account',
-  system: 'the state of the program; the subtypes that matter are read',
-  tool_progress: 'the time a call has taken so far',
-  tool_use_summary: 'a summary of calls, which are reported one by one',
-};
+/** Types of messages with content of a response. */
+const contentTypes: readonly unknown[] = ['assistant', 'user', 'stream_event'];
 
-/** Blocks of a response that only Claude Code needs, with the reasons. */
-export const ignoredBlocks: Readonly<Record<string, string>> = {
-  redacted_thinking: 'encrypted thinking, which Claude Code keeps in its own conversation',
-  compaction: 'a summary that replaces the start of its own conversation',
-  fallback: 'a note that another model responded',
-};
-
+/** Types of all known messages. */
 const known: ReadonlySet<unknown> = new Set([
-  'assistant',
-  'user',
-  'stream_event',
+  ...contentTypes,
   'result',
   'control_request',
-  ...Object.keys(ignoredMessages),
+  // The others hold none of the response.
+  'auth_status', // The state of the sign-in.
+  'control_cancel_request', // A request that needs no decision any longer.
+  'control_response', // The receipt of a message to the program.
+  'keep_alive', // It keeps the connection alive.
+  'prompt_suggestion', // A suggestion for the next prompt.
+  'rate_limit_event', // The state of the account.
+  'system', // The state of the program; the subtypes that matter are read.
+  'tool_progress', // The time a call has taken so far.
+  'tool_use_summary', // A summary of calls, which are reported one by one.
 ]);
 
-const readBlocks: ReadonlySet<unknown> = new Set([
-  'text',
-  'thinking',
-  'tool_use',
-  ...Object.keys(ignoredBlocks),
-]);
+/** Types of known blocks of a response. The last three are needed only by Claude Code. */
+const knownBlocks = /^(text|thinking|tool_use|.*_tool_(use|result)|redacted_thinking|compaction|fallback)$/;
 
 /** A block as it was streamed. */
 interface StreamedBlock {
   readonly type: string;
-  readonly id: string;
+  readonly id: unknown;
   text: string;
 }
 
@@ -53,8 +41,10 @@ interface StreamedBlock {
  */
 export class ClaudeStream {
   readonly #ids: Set<string> = new Set();
+  /** The calls so far, and those that have a result. */
   readonly #calls: Set<string> = new Set();
   readonly #done: Set<string> = new Set();
+  readonly #end: TurnEnd = new TurnEnd();
   #answer = '';
   /** The ids of the responses that were streamed, and of those that arrived as a whole. */
   readonly #streamedIds: Set<string> = new Set();
@@ -62,9 +52,6 @@ export class ClaudeStream {
   /** The streamed blocks of the current response that have not arrived as a whole. */
   #blocks: StreamedBlock[] = [];
   #hasSession = false;
-  /** Set by the result; a message of the same turn must not follow it. */
-  #isOver = false;
-  #isNextTurn = false;
 
   /** Reads a line of output. Other output than messages is ignored. */
   line(line: string): readonly BackendEvent[] {
@@ -73,36 +60,32 @@ export class ClaudeStream {
   }
 
   message(message: Fields): readonly BackendEvent[] {
-    const id = textOf(message['uuid']);
-    if (id !== '' && this.#ids.has(id)) return [];
-    this.#ids.add(id);
-    if (typeof message['parent_tool_use_id'] === 'string') return [];
-    this.#isNextTurn ||= this.#isOver && message['subtype'] === 'init';
-    if (this.#isNextTurn) return [];
-    const isContent = ['assistant', 'user', 'stream_event'].includes(textOf(message['type']));
-    const problem = this.#isOver && isContent ? 'it continued after its result' : this.#problem(message);
+    const { type, subtype, session_id: session, parent_tool_use_id: parent } = message;
+    const uuid = textOf(message['uuid']);
+    if ((uuid !== '' && this.#ids.has(uuid)) || typeof parent === 'string') return [];
+    this.#ids.add(uuid);
+    if (this.#end.isNextTurn(subtype === 'init')) return [];
+    const problem = this.#end.problem(contentTypes.includes(type)) ?? this.#problem(message);
     if (problem !== undefined) return [garbled(claudeName, problem)];
-    const { type } = message;
-    this.#isOver ||= type === 'result';
-    if (typeof type === 'string' && !known.has(type)) return [notice(type)];
+    this.#end.isOver ||= type === 'result';
+    if (typeof type === 'string' && !known.has(type))
+      return [{ type: 'notice', text: `Claude Code sent a message of the unknown type ${type}.` }];
     const events = readClaudeMessage(message);
     this.#hasSession ||= events.some((event) => event.type === 'session');
-    const session = textOf(message['session_id']);
+    const id = textOf(session);
     // The id of the conversation is in every message.
-    if (type !== 'result' || this.#hasSession || session === '') return events;
-    return [{ type: 'session', id: session }, ...events];
+    return type !== 'result' || this.#hasSession || id === '' ? events : [{ type: 'session', id }, ...events];
   }
 
   #problem(message: Fields): string | undefined {
+    const body = fieldsOf(message['message']);
     switch (message['type']) {
       case 'stream_event':
         return this.#streamed(fieldsOf(message['event']));
       case 'assistant':
-        return message['is_api_error_message'] === true
-          ? undefined
-          : this.#whole(fieldsOf(message['message']));
+        return message['is_api_error_message'] === true ? undefined : this.#whole(body);
       case 'user':
-        return message['isReplay'] === true ? undefined : this.#results(fieldsOf(message['message']));
+        return message['isReplay'] === true ? undefined : this.#results(body);
       case 'result':
         return message['subtype'] === 'success' && message['is_error'] !== true ? this.#ended() : undefined;
       default:
@@ -120,11 +103,7 @@ export class ClaudeStream {
     }
     if (type === 'content_block_start') {
       const block = fieldsOf(start);
-      this.#blocks.push({
-        type: textOf(block['type']),
-        id: textOf(block['id']),
-        text: textOf(block['text']),
-      });
+      this.#blocks.push({ type: textOf(block['type']), id: block['id'], text: textOf(block['text']) });
     }
     if (type !== 'content_block_delta') return undefined;
     const { text, thinking } = fieldsOf(delta);
@@ -136,23 +115,21 @@ export class ClaudeStream {
     return undefined;
   }
 
-  #whole({ id, content }: Fields): string | undefined {
+  #whole({ id: given, content }: Fields): string | undefined {
+    const id = textOf(given);
     // Without partial messages, blocks arrive only as a whole.
-    const isStreamed = this.#answer !== '' && id === this.#answer;
-    if (!isStreamed && this.#streamedIds.has(textOf(id))) return 'a response continued after the next one';
+    const isStreamed = id !== '' && id === this.#answer;
+    if (!isStreamed && this.#streamedIds.has(id)) return 'a response continued after the next one';
     if (!isStreamed) this.#blocks = [];
-    this.#wholeIds.add(textOf(id));
-    for (const block of listOf(content).map(fieldsOf)) {
-      const type = textOf(block['type']);
-      if (!readBlocks.has(type) && !/_tool_(use|result)$/.test(type))
-        return `it contains a block of the unknown type ${type}`;
-      if (type === 'tool_use') this.#calls.add(textOf(block['id']));
-      if (!isStreamed) continue;
-      const streamed = this.#blocks.shift();
+    this.#wholeIds.add(id);
+    for (const { type, id: callId, text } of listOf(content).map(fieldsOf)) {
+      if (!knownBlocks.test(textOf(type))) return `it contains a block of the unknown type ${textOf(type)}`;
+      if (type === 'tool_use') this.#calls.add(textOf(callId));
+      const streamed = isStreamed ? this.#blocks.shift() : { type, id: callId, text: textOf(text) };
       const isSame =
         streamed?.type === type &&
-        (type !== 'text' || isSameText(streamed.text, textOf(block['text']))) &&
-        (type !== 'tool_use' || streamed.id === block['id']);
+        (type !== 'text' || isSameText(streamed?.text ?? '', textOf(text))) &&
+        (type !== 'tool_use' || streamed?.id === callId);
       if (!isSame) return 'a streamed and a complete block of a response differ';
     }
     return undefined;
@@ -172,15 +149,11 @@ export class ClaudeStream {
     const open = [...this.#calls].find((id) => !this.#done.has(id));
     if (open !== undefined) return `the result of the call ${open} is missing`;
     const lost = this.#blocks.find(({ type, text }) => type === 'tool_use' || text.trim() !== '');
-    return lost === undefined ? undefined : `a block of type ${lost.type} was not reported as a whole`;
+    return lost && `a block of type ${lost.type} was not reported as a whole`;
   }
 }
 
 /** Claude Code trims texts, and a key is removed only where it stands in one piece. */
 function isSameText(streamed: string, whole: string): boolean {
   return whole.includes('[key]') || streamed.trim() === whole.trim();
-}
-
-function notice(type: string): BackendEvent {
-  return { type: 'notice', text: `Claude Code sent a message of the unknown type ${type}.` };
 }

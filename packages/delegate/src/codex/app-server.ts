@@ -6,11 +6,11 @@ import type { BackendEvent, End } from '../events/backend-event.ts';
 import { failureOf } from '../events/failure.ts';
 import type { Fields } from '../events/fields.ts';
 import { fieldsOf, numberOf, objectIn, textOf } from '../events/fields.ts';
-import { garbled } from '../events/garbled.ts';
+import { garbled, TurnEnd } from '../events/garbled.ts';
 import type { CodexSettings } from './codex-adapter.ts';
 import { codexBasics, configArguments } from './codex-adapter.ts';
-import { codexName, failed, readItem, usageOf } from './codex-line.ts';
-import { CodexItems, unknownItem } from './codex-stream.ts';
+import { codexName, failed, usageOf } from './codex-line.ts';
+import { CodexItems } from './codex-stream.ts';
 
 /**
  * Creates the adapter of Codex as a server on its standard streams, with streamed text, approvals and messages during
@@ -18,10 +18,10 @@ import { CodexItems, unknownItem } from './codex-stream.ts';
  */
 export function appServerAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
-    ...codexBasics(permission, settings),
+    ...codexBasics(permission),
     capabilities: { tools: false, gate: permission === 'gate', steer: true, fork: false, deltas: true },
     argv: () => ['app-server', ...configArguments(settings)],
-    talk: (request, say) => new AppServerTalk(request, permission, settings, say),
+    talk: (request, say) => new AppServerTalk(request, permission, say),
     isStale: () => false,
   };
 }
@@ -48,20 +48,13 @@ class AppServerTalk implements CliConnection {
   /** The arguments of each call as reported, serialized to JSON. */
   readonly #told: Map<string, string[]> = new Map();
   readonly #items: CodexItems = new CodexItems();
-  /** Set by the end of the turn; an item of the same turn must not follow it. */
-  #isOver = false;
-  #isNextTurn = false;
+  readonly #end: TurnEnd = new TurnEnd();
   #calls = 10;
   #threadId = '';
   #turnId = '';
   #total: End['totalUsage'];
 
-  constructor(
-    request: BackendRequest,
-    permission: DelegatePermission,
-    _settings: CodexSettings,
-    say: (line: string) => void,
-  ) {
+  constructor(request: BackendRequest, permission: DelegatePermission, say: (line: string) => void) {
     this.#request = request;
     this.#say = say;
     this.#policy = policies[permission];
@@ -141,10 +134,9 @@ class AppServerTalk implements CliConnection {
   }
 
   #notice(method: string, params: Fields): readonly BackendEvent[] {
-    if (this.#isOver && method === 'turn/started') this.#isNextTurn = true;
-    if (this.#isNextTurn) return [];
-    if (this.#isOver && method.startsWith('item/'))
-      return [garbled(codexName, 'it continued after its result')];
+    if (this.#end.isNextTurn(method === 'turn/started')) return [];
+    const problem = this.#end.problem(method.startsWith('item/'));
+    if (problem !== undefined) return [garbled(codexName, problem)];
     switch (method) {
       case 'turn/started':
         this.#turnId = textOf(fieldsOf(params['turn'])['id']);
@@ -154,14 +146,15 @@ class AppServerTalk implements CliConnection {
       case 'item/reasoning/summaryTextDelta':
         return this.#chunk('reasoning', params);
       case 'item/started':
+        return this.#tell(this.#items.read(fieldsOf(params['item']), false));
       case 'item/completed':
-        return this.#item(fieldsOf(params['item']), method === 'item/completed');
+        return this.#items.read(fieldsOf(params['item']), true);
       case 'thread/tokenUsage/updated':
         return this.#used(fieldsOf(params['tokenUsage']));
       case 'error':
         return [{ type: 'notice', text: textOf(fieldsOf(params['error'])['message']) }];
       case 'turn/completed':
-        this.#isOver = true;
+        this.#end.isOver = true;
         return [this.#over(fieldsOf(params['turn']))];
       default:
         return [];
@@ -172,14 +165,6 @@ class AppServerTalk implements CliConnection {
     const text = textOf(params['delta']);
     const problem = this.#items.chunk(textOf(params['itemId']), text);
     return problem === undefined ? [{ type: 'delta', of, text }] : [garbled(codexName, problem)];
-  }
-
-  #item(item: Fields, isOver: boolean): readonly BackendEvent[] {
-    const problem = this.#items.item(item, isOver);
-    if (problem === 'repeated') return [];
-    if (problem !== undefined) return [garbled(codexName, problem)];
-    if (!isOver) return this.#tell(readItem(item, false));
-    return [...unknownItem(item), ...readItem(withText(item), true)];
   }
 
   #used(usage: Fields): readonly BackendEvent[] {
@@ -219,21 +204,23 @@ class AppServerTalk implements CliConnection {
   }
 
   #over(turn: Fields): End {
-    const total = this.#total === undefined ? {} : { totalUsage: this.#total };
-    const status = textOf(turn['status']);
-    const missing =
-      this.#threadId === '' || this.#turnId === '' ? 'the start of its turn is missing' : this.#items.ended();
-    const problem = status === 'completed' ? missing : undefined;
-    if (problem !== undefined) return { ...garbled(codexName, problem), ...total };
-    if (status === 'completed') return { type: 'end', ok: true, ...total };
+    return { ...this.#ending(turn), ...defined({ totalUsage: this.#total }) };
+  }
+
+  #ending({ status, error: given }: Fields): End {
+    if (status === 'completed') {
+      const isTorn = this.#threadId === '' || this.#turnId === '';
+      const problem = isTorn ? 'the start of its turn is missing' : this.#items.ended();
+      return problem === undefined ? { type: 'end', ok: true } : garbled(codexName, problem);
+    }
     if (status === 'interrupted') {
       const message = 'Codex was interrupted.';
       const error: ErrorData = { kind: 'aborted', code: 'cancelled', message, provider: codexName };
-      return { type: 'end', ok: false, error, ...total };
+      return { type: 'end', ok: false, error };
     }
-    const error = fieldsOf(turn['error']);
+    const error = fieldsOf(given);
     const message = textOf(error['message']);
-    return { ...failed(message), ...classOf(error['codexErrorInfo'], message), ...total };
+    return { ...failed(message), ...classOf(error['codexErrorInfo'], message) };
   }
 
   #call(method: string, params: object): void {
@@ -248,14 +235,6 @@ class AppServerTalk implements CliConnection {
 
 function inputOf(text: string): readonly object[] {
   return [{ type: 'text', text, text_elements: [] }];
-}
-
-/** Returns the item with its reasoning text, which arrives in chunks. */
-function withText(item: Fields): Fields {
-  const summary = item['summary'];
-  return item['type'] === 'reasoning' && Array.isArray(summary)
-    ? { ...item, text: summary.join('\n\n') }
-    : item;
 }
 
 const classes: Readonly<Record<string, Pick<ErrorData, 'kind' | 'retryable' | 'code'>>> = {
@@ -279,5 +258,5 @@ function classOf(info: unknown, message: string): { error?: ErrorData } {
   }
   const [detail] = Object.values(fieldsOf(info));
   const status = numberOf(fieldsOf(detail)['httpStatusCode']);
-  return status === undefined ? {} : { error: failureOf({ message, status }, codexName) };
+  return status === undefined ? {} : { error: failureOf({ message, status }, provider) };
 }

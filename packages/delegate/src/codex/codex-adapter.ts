@@ -23,7 +23,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Creates the adapter of Codex without a terminal, with JSON lines. It reports text only in complete messages. */
 export function codexExecAdapter(permission: DelegatePermission, settings: CodexSettings): CliAdapter {
   return {
-    ...codexBasics(permission, settings),
+    ...codexBasics(permission),
     capabilities: { tools: false, gate: false, steer: false, fork: false, deltas: false },
     argv: (request) => argv(permission, settings, request),
     talk: ({ prompt, systemPrompt }) => {
@@ -43,7 +43,6 @@ export function codexExecAdapter(permission: DelegatePermission, settings: Codex
 /** Returns the settings that both protocols of Codex share. */
 export function codexBasics(
   permission: DelegatePermission,
-  _settings: CodexSettings,
 ): Pick<
   CliAdapter,
   'name' | 'program' | 'permission' | 'tellsCost' | 'variables' | 'settings' | 'isSessionId'

@@ -10,7 +10,11 @@ export const codexName = 'codex';
 /** Reads one line of `codex exec --json`. Other output and unknown messages return no events. */
 export function readCodexLine(line: string): BackendEvent[] {
   const event = objectIn(line);
-  if (event === undefined) return [];
+  return event === undefined ? [] : readCodexEvent(event);
+}
+
+/** Reads one message of `codex exec --json`. */
+export function readCodexEvent(event: Fields): BackendEvent[] {
   switch (event['type']) {
     case 'thread.started':
       return [{ type: 'session', id: textOf(event['thread_id']) }];
@@ -30,14 +34,21 @@ export function readCodexLine(line: string): BackendEvent[] {
   }
 }
 
+/** Returns an item's type in the spelling of `codex exec`. */
+export function typeOf(item: Fields): string {
+  return textOf(item['type']).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** Reads an item of `exec` or of the app server, whose field names differ only in spelling. */
 export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
-  const type = textOf(item['type']).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const type = typeOf(item);
   const id = textOf(item['id']);
   if (type === 'agent_message')
     return isOver ? [{ type: 'part', part: { type: 'text', text: textOf(item['text']) }, answer: id }] : [];
   if (type === 'reasoning') {
-    const text = textOf(item['text']);
+    // The app server sends a list of summaries.
+    const { summary } = item;
+    const text = Array.isArray(summary) ? summary.join('\n\n') : textOf(item['text']);
     return isOver && text !== '' ? [{ type: 'part', part: { type: 'reasoning', text } }] : [];
   }
   if (!callTypes.has(type)) return [];
@@ -50,7 +61,7 @@ export function readItem(item: Fields, isOver: boolean): BackendEvent[] {
 }
 
 /** Types of items that are tool calls. */
-const callTypes: ReadonlySet<string> = new Set([
+export const callTypes: ReadonlySet<string> = new Set([
   'command_execution',
   'file_change',
   'mcp_tool_call',

@@ -14,3 +14,20 @@ export function garbled(provider: string, why: string): End {
 export function isGarbled(event: BackendEvent): event is End {
   return event.type === 'end' && event.error?.code === 'garbled';
 }
+
+/** What follows the result of a turn. */
+export class TurnEnd {
+  /** Set by the result; content of the same turn must not follow it. */
+  isOver = false;
+  #isNext = false;
+
+  /** Returns true once a turn after the result has started, of which nothing counts. */
+  isNextTurn(starts: boolean): boolean {
+    this.#isNext ||= this.isOver && starts;
+    return this.#isNext;
+  }
+
+  problem(isContent: boolean): string | undefined {
+    return this.isOver && isContent ? 'it continued after its result' : undefined;
+  }
+}

@@ -16,7 +16,7 @@ import type { SupervisedProcess } from '@cobbler/agent/node';
 import { superviseProcess } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';
 import { decisionSeconds } from '../backend/call-decision.ts';
-import { claudeAdapter } from '../claude/claude-adapter.ts';
+import { claudeEnvironment } from '../claude/claude-program.ts';
 import { programEnvironment, realFolder } from '../cli/program.ts';
 import type { End } from '../events/backend-event.ts';
 import { earlierOf, usdSince } from '../events/backend-event.ts';
@@ -225,7 +225,7 @@ export class ClaudeCodeAgent implements SessionAgent {
       permissionMode,
       settingSources: [...settingSources],
       strictMcpConfig: true,
-      env: programEnvironment(claudeAdapter('gate', {}), env, { ...extraEnv }),
+      env: programEnvironment(claudeEnvironment, env, { ...extraEnv }),
       hooks: { PreToolUse: [{ hooks: [hook], timeout: decisionSeconds }] },
       canUseTool: (toolName, input, context): Promise<PermissionResult> =>
         gatekeeper.prompt(toolName, input, { signal: context.signal, callId: context.toolUseID }),

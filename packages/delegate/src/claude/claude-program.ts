@@ -1,0 +1,20 @@
+import type { CliAdapter } from '../cli/cli-adapter.ts';
+
+/** The name of Claude Code in events and errors. */
+export const claudeName = 'claude-code';
+
+/** The environment of Claude Code. */
+export const claudeEnvironment: Pick<CliAdapter, 'variables' | 'settings'> = {
+  variables: [
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_AUTH_TOKEN',
+    'ANTHROPIC_BASE_URL',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CONFIG_DIR',
+  ],
+  settings: {
+    // Cobbler retries requests, so Claude Code must not.
+    CLAUDE_CODE_MAX_RETRIES: '0',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  },
+};
