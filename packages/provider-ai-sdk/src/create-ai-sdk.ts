@@ -91,25 +91,13 @@ export function createAiSdk(options: AiSdkOptions): Agent {
   const open = opener(options.model);
   const { provider: service, modelId: model } = modelOf(open);
   const provider = `ai-sdk.${service}`;
-  const wire = aiSdkWire({
-    provider,
-    open,
-    transport,
-    baseURL: options.baseURL ?? standIn(service),
-    secrets: options.secrets ?? [],
-    providerOptions: options.providerOptions,
-    titledShapes: options.titledShapes ?? false,
-    resultFiles: options.resultFiles ?? 'inside',
-    ...defined({ refuses: options.refuses }),
-  });
+  const baseURL = options.baseURL ?? standIn(service);
+  const wire = aiSdkWire({ ...options, provider, open, transport, baseURL });
   return createAgent(wire, {
     model,
     capabilities: { ...capabilities, ...options.capabilities },
     runtime,
-    timeouts: {
-      ...defined({ totalMs: options.requestTimeout }),
-      ...options.timeouts,
-    },
+    timeouts: { ...defined({ totalMs: options.requestTimeout }), ...options.timeouts },
     ...defined({ maxTokens: options.maxTokens, temperature: options.temperature }),
     retry: { ...defined({ forMs: options.retryFor }), ...options.retry },
   });

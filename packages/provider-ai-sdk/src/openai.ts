@@ -7,10 +7,11 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { FactoryConfig } from '@cobbler/agent/provider';
+import { isObject } from '@cobbler/agent/provider';
 import type { AiSdkOptions } from './create-ai-sdk.ts';
 import type { SendingOptions, ServiceDescription } from './settings.ts';
 import { accountOf, modelNameOf, sharedOptions } from './settings.ts';
-import { isFields, parsedFields, textIn } from './values/fields.ts';
+import { parsedFields, textIn } from './values/fields.ts';
 
 /** Options of {@link openaiModel} besides those of every service. */
 export interface OpenAIModelOptions extends SendingOptions {
@@ -88,7 +89,7 @@ function completedBody(body: string, { prompt }: LanguageModelV4CallOptions): st
   );
   let texts = 0;
   const items = request['input'].map((item: unknown) => {
-    if (!isFields(item)) return item;
+    if (!isObject(item)) return item;
     if (item['type'] === 'function_call')
       return { ...item, name: names.get(String(item['call_id'])) ?? item['name'] };
     // One message per text, in order.

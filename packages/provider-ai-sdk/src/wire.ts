@@ -10,9 +10,7 @@ import type { ResultFiles } from './request/prompt.ts';
 import { writeTurn } from './request/prompt.ts';
 import { readFault } from './response/fault.ts';
 import { ignored } from './response/response-reader.ts';
-import { isFields } from './values/fields.ts';
-import type { SinkCall } from './values/sink-call.ts';
-import { utter } from './values/sink-call.ts';
+import { isSinkCall, utter } from './values/sink-call.ts';
 
 /** Settings from outside the wire. */
 export interface AiSdkWireSettings extends EnvelopeSettings {
@@ -21,14 +19,14 @@ export interface AiSdkWireSettings extends EnvelopeSettings {
   readonly transport: Transport;
   /** Address for messages only: the SDK knows where it sends requests. */
   readonly baseURL: string;
-  readonly secrets: readonly string[];
-  readonly resultFiles: ResultFiles;
+  readonly secrets?: readonly string[];
+  readonly resultFiles?: ResultFiles;
   readonly refuses?: (file: FilePart) => string | undefined;
 }
 
 /** Creates a wire for a language model of the AI SDK, always streaming. */
 export function aiSdkWire(settings: AiSdkWireSettings): Wire {
-  const { provider, open, transport, baseURL, secrets, resultFiles, refuses } = settings;
+  const { provider, open, transport, baseURL, secrets = [], resultFiles = 'inside', refuses } = settings;
   return {
     provider,
     framing: sinkFraming,
@@ -37,7 +35,7 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
     turn: (turn) => writeTurn(turn, resultFiles),
     ...defined({ refuses }),
     event: (payload, out) => {
-      if (isFields(payload) && 'say' in payload) utter(payload as SinkCall, out);
+      if (isSinkCall(payload)) utter(payload, out);
     },
     ignored,
     fault: readFault,
@@ -51,9 +49,9 @@ const decoder = new TextDecoder();
 
 /** The constant parts of the requests of an agent. */
 interface EnvelopeSettings {
-  readonly providerOptions: SharedV4ProviderOptions | undefined;
+  readonly providerOptions?: SharedV4ProviderOptions;
   /** True if the name of an output schema is part of the schema, for services without a field for it. */
-  readonly titledShapes: boolean;
+  readonly titledShapes?: boolean;
 }
 
 /** Returns the options of a call without its messages, which follow the instructions. */
@@ -61,7 +59,7 @@ function writeEnvelope(request: WireRequest, { providerOptions, titledShapes }: 
   const { system, tools, toolChoice, maxTokens, temperature, effort, output } = request;
   const body = {
     ...defined({ maxOutputTokens: maxTokens, temperature, reasoning: effort }),
-    ...(output !== undefined && {
+    ...(output && {
       responseFormat: {
         type: 'json',
         name: output.name,

@@ -2,14 +2,15 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/pr
 import { describe, expect, test } from 'vitest';
 import { writeTurn } from '../src/request/prompt.ts';
 import { ResponseReader } from '../src/response/response-reader.ts';
-import type { SinkCall } from '../src/values/sink-call.ts';
+import type { SinkCall, SinkPayload } from '../src/values/sink-call.ts';
+import { isSinkCall } from '../src/values/sink-call.ts';
 
 const usage: LanguageModelV4Usage = {
   inputTokens: { total: 7, noCache: 4, cacheRead: 2, cacheWrite: 1 },
   outputTokens: { total: 5, text: 2, reasoning: 3 },
 };
 
-function read(...parts: LanguageModelV4StreamPart[]): readonly SinkCall[] {
+function read(...parts: LanguageModelV4StreamPart[]): readonly SinkPayload[] {
   const reader = new ResponseReader();
   return parts.flatMap((part) => reader.read(part));
 }
@@ -18,7 +19,11 @@ function finish(unified: 'stop' | 'other' | 'interrupted' | 'error' | 'tool-call
   return { type: 'finish', usage, finishReason: { unified, raw } } as const;
 }
 
-const ends = (words: readonly SinkCall[]) => words.filter(({ say }) => say === 'end');
+function calls(words: readonly SinkPayload[], method: string): SinkCall[] {
+  return words.filter(isSinkCall).filter(([name]) => name === method);
+}
+
+const garbled = [['fail', expect.objectContaining({ kind: 'broken' })]];
 
 describe('the end of an answer', () => {
   test.each([
@@ -26,26 +31,22 @@ describe('the end of an answer', () => {
     ['error', 'error'],
     ['other', undefined],
   ] as const)('a finish part that says %s is no end [P1]', (unified, raw) => {
-    expect(ends(read(finish(unified, raw)))).toEqual([]);
+    expect(calls(read(finish(unified, raw)), 'end')).toEqual([]);
   });
 
   test('a word that nobody knows is an end for an unknown reason [P4]', () => {
-    expect(ends(read(finish('other', 'weather')))).toEqual([
-      { say: 'end', reason: 'unknown', raw: 'weather' },
-    ]);
+    expect(calls(read(finish('other', 'weather')), 'end')).toEqual([['end', 'unknown']]);
   });
 
   test('reports all counts of a usage [S0.8]', () => {
-    expect(read(finish('stop', 'end_turn'))[0]).toEqual({
-      say: 'usage',
-      counts: {
-        inputTokens: 7,
-        outputTokens: 5,
-        cacheReadTokens: 2,
-        cacheWriteTokens: 1,
-        reasoningTokens: 3,
-      },
-    });
+    const counts = {
+      inputTokens: 7,
+      outputTokens: 5,
+      cacheReadTokens: 2,
+      cacheWriteTokens: 1,
+      reasoningTokens: 3,
+    };
+    expect(read(finish('stop', 'end_turn'))[0]).toEqual(['usage', counts]);
   });
 });
 
@@ -53,21 +54,42 @@ describe('blocks', () => {
   test('a call that comes without its pieces is a call', () => {
     const words = read({ type: 'tool-call', toolCallId: 'a', toolName: 'put', input: '{"value":1}' });
     expect(words).toEqual([
-      { say: 'call', at: 'call 0', id: 'a', name: 'put' },
-      { say: 'input', at: 'call 0', delta: '{"value":1}' },
-      { say: 'close', at: 'call 0' },
+      ['call', 'call 0', 'a', 'put'],
+      ['input', 'call 0', '{"value":1}'],
+      ['close', 'call 0'],
     ]);
   });
 
   test('a call that the service runs itself is named, because it would be lost [P27]', () => {
-    const lost = { say: 'ignore', kind: 'a call that the service runs' };
+    const lost = ['ignore', 'a call that the service runs'];
     expect(
       read(
         { type: 'tool-input-start', id: 'a', toolName: 'search', providerExecuted: true },
-        { type: 'tool-input-delta', id: 'a', delta: '{}' },
         { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true },
       ),
     ).toEqual([lost, lost]);
+  });
+
+  test.each<[string, LanguageModelV4StreamPart[]]>([
+    ['before the start of its block', [{ type: 'text-delta', id: '0', delta: 'x' }]],
+    [
+      'after the end of its block',
+      [
+        { type: 'reasoning-start', id: '0' },
+        { type: 'reasoning-end', id: '0' },
+        { type: 'reasoning-delta', id: '0', delta: 'x' },
+      ],
+    ],
+    [
+      'of another kind than its block',
+      [
+        { type: 'reasoning-start', id: '0' },
+        { type: 'text-delta', id: '0', delta: 'x' },
+      ],
+    ],
+    ['of a call that has not started', [{ type: 'tool-input-delta', id: 'a', delta: '{}' }]],
+  ])('a chunk %s makes the response invalid [P27]', (_what, parts) => {
+    expect(read(...parts).slice(-1)).toEqual(garbled);
   });
 
   test('the signature of a thought told in turns with a text is kept [P12]', () => {
@@ -85,11 +107,8 @@ describe('blocks', () => {
       { type: 'text-start', id: '1' },
       raw(signed),
     );
-    expect(words.at(-1)).toEqual({
-      say: 'seal',
-      at: 'reasoning 0',
-      data: { of: 'reasoning', options: { anthropic: { signature: 'sig' } } },
-    });
+    const data = { of: 'reasoning', options: { anthropic: { signature: 'sig' } } };
+    expect(words.at(-1)).toEqual(['seal', 'reasoning 0', data]);
   });
 
   test('what is attached to a text comes back with that text [P12]', () => {
@@ -98,13 +117,16 @@ describe('blocks', () => {
       { type: 'text-delta', id: 't', delta: 'So.' },
       { type: 'text-end', id: 't', providerMetadata: { google: { thoughtSignature: 'abc' } } },
     );
-    const seal = words.find((word) => word.say === 'seal');
+    const [seal] = calls(words, 'seal');
     const [message] = writeTurn(
       {
         side: 'assistant',
         parts: [
           { type: 'text', text: 'So.' },
-          { type: 'opaque', seal: { provider: 'ai-sdk.google', data: seal?.data ?? null } },
+          {
+            type: 'opaque',
+            seal: { provider: 'ai-sdk.google', data: seal?.[0] === 'seal' ? seal[2] : null },
+          },
         ],
       },
       'inside',
@@ -123,7 +145,7 @@ describe('blocks', () => {
       input: '{}',
       providerMetadata: { google: { thoughtSignature: 'xyz' } },
     });
-    const seal = words.find((word) => word.say === 'seal');
+    const [seal] = calls(words, 'seal');
     const [message] = writeTurn(
       {
         side: 'assistant',
@@ -133,7 +155,7 @@ describe('blocks', () => {
             id: 'a',
             toolName: 'put',
             arguments: {},
-            seal: { provider: 'ai-sdk.google', data: seal?.data ?? null },
+            seal: { provider: 'ai-sdk.google', data: seal?.[0] === 'seal' ? seal[2] : null },
           },
         ],
       },
@@ -151,14 +173,20 @@ describe('failures', () => {
     error: { name: 'AI_TypeValidationError', message: 'Type validation failed.', value },
   });
 
-  test('an event of an unknown type is passed on, to be checked for data [P27]', () => {
-    const event = { type: 'message_weather', forecast: 'fair' };
-    expect(read(misfit(event))).toEqual([{ say: 'unknown', event }]);
+  test.each([
+    { type: 'message_weather', forecast: 'fair' },
+    { type: 'content_block_delta', index: 'x', delta: { type: 'text_delta', text: 'lost' } },
+    {},
+  ])('the event %j, which the SDK cannot read, is passed on, to be checked for data [P1, P27]', (event) => {
+    expect(read(misfit(event))).toEqual([event]);
   });
 
-  test('an event of a known kind that does not fit is a garbled answer [P1]', () => {
-    const text = { type: 'content_block_delta', index: 'x', delta: { type: 'text_delta', text: 'lost' } };
-    expect(read(misfit(text))).toMatchObject([{ say: 'fail', kind: 'broken' }]);
+  test('an event that the SDK cannot read is no sink call', () => {
+    expect(read(misfit(['end', 'complete'])).filter(isSinkCall)).toEqual([]);
+  });
+
+  test('an error that the SDK cannot read is a garbled answer [P1]', () => {
+    expect(read(misfit({ error: {} }))).toEqual(garbled);
   });
 
   test.each([
@@ -168,6 +196,6 @@ describe('failures', () => {
     [{ statusCode: 401, message: 'No.' }, 'auth'],
     [{ message: 'Something.' }, 'agent'],
   ])('the failure %j is of kind %s [P5]', (error, kind) => {
-    expect(read({ type: 'error', error })).toMatchObject([{ say: 'fail', kind }]);
+    expect(read({ type: 'error', error })).toMatchObject([['fail', { kind }]]);
   });
 });

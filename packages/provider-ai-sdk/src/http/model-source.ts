@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { AgentError } from '@cobbler/agent';
-import { isFields } from '../values/fields.ts';
+import { fieldsOf } from '../values/fields.ts';
 
 /** The connection of a model, which sends one request through Cobbler's transport. */
 export interface ModelLink {
@@ -27,7 +27,7 @@ export function opener(source: ModelSource): OpenModel {
  */
 export function modelOf(open: OpenModel): LanguageModelV4 {
   const model: unknown = open({ fetch: notYet, call: { prompt: [] } });
-  const version = isFields(model) ? model['specificationVersion'] : undefined;
+  const version = fieldsOf(model)['specificationVersion'];
   if (version === 'v4') return model as unknown as LanguageModelV4;
   throw new AgentError({
     kind: 'invalid',

@@ -1,15 +1,15 @@
 import type { RawResponse } from '@cobbler/agent/provider';
-import { fieldsOf } from '../values/fields.ts';
+import { fieldsOf, textIn } from '../values/fields.ts';
 
 const encoder = new TextEncoder();
 
 /** The header name under which Cobbler reads request ids; some services use a different one. */
 export const requestIdHeader = 'x-request-id';
-const otherNames = ['request-id', 'x-amzn-requestid', 'cf-ray'];
+const idNames = [requestIdHeader, 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Returns a response that also finds the request id of services with a different header under `requestIdHeader`. */
 export function renamed(raw: RawResponse): RawResponse {
-  const id = () => [requestIdHeader, ...otherNames].map((name) => raw.header(name)).find((value) => value);
+  const id = () => idNames.map((name) => raw.header(name)).find(Boolean);
   return {
     status: raw.status,
     headerNames: raw.headerNames,
@@ -41,6 +41,6 @@ export function plainResponse(
 export function answersLike(error: unknown): RawResponse | undefined {
   const { statusCode, responseHeaders, responseBody, message } = fieldsOf(error);
   if (typeof statusCode !== 'number' || statusCode < 400) return undefined;
-  const body = typeof responseBody === 'string' && responseBody !== '' ? responseBody : String(message);
+  const body = textIn(responseBody) ?? String(message);
   return plainResponse(statusCode, fieldsOf(responseHeaders) as Record<string, string>, body);
 }

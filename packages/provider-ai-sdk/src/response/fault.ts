@@ -1,10 +1,14 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
+import { isObject } from '@cobbler/agent/provider';
 import type { Fields } from '../values/fields.ts';
-import { fieldsOf, isFields, parsedFields, textIn } from '../values/fields.ts';
+import { fieldsOf, numberIn, parsedFields, textIn } from '../values/fields.ts';
+
+/** Error types of an account without credit, which waiting does not help. */
+const withoutCredit = /insufficient_quota|billing|credit/;
 
 /** Patterns of error types in the services' messages. Sources: the error types of Anthropic, OpenAI and Google. */
 const kinds: readonly (readonly [RegExp, FaultKind])[] = [
-  [/insufficient_quota|billing|credit/, 'invalid'],
+  [withoutCredit, 'invalid'],
   [/context_length|context_window|too_long/, 'too_long'],
   [/overload|unavailable/, 'busy'],
   [/rate_limit|resource_exhausted|too_many/, 'rate_limit'],
@@ -12,9 +16,6 @@ const kinds: readonly (readonly [RegExp, FaultKind])[] = [
   [/invalid|not_found|too_large|unsupported/, 'invalid'],
   [/timeout|server_error|api_error|internal/, 'agent'],
 ];
-
-/** Kinds of errors that override the status, because the status alone would cause a wrong retry or none. */
-const decisive: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'too_long']);
 
 /** A failure as the service describes it. */
 interface ProviderFailure {
@@ -28,11 +29,10 @@ interface ProviderFailure {
 export function readFault(status: number, body: string): Fault {
   const told = toldBy(parsedFields(body));
   const kind = status === 529 ? 'busy' : kindOf(told);
-  const isFinal = kind === 'invalid' && /insufficient_quota|billing|credit/.test(told.words);
-  return {
-    message: advise(status, kind, told.message ?? plainText(body)),
-    ...(kind !== undefined && (decisive.has(kind) || isFinal) && { kind }),
-  };
+  // The status alone would cause a wrong retry or none.
+  const isDecisive = kind === 'busy' || kind === 'too_long' || withoutCredit.test(told.words);
+  const message = advise(status, kind, told.message ?? plainText(body));
+  return { message, ...(isDecisive && kind !== undefined && { kind }) };
 }
 
 /** Describes a failure that the SDK reports inside a stream. */
@@ -64,23 +64,17 @@ function kindOfStatus(status: number | undefined): FaultKind {
 function toldBy(fields: Fields): ProviderFailure {
   const { error: direct } = fields;
   const nested = fieldsOf(fields['response'])['error'];
-  const error = isFields(direct) ? direct : isFields(nested) ? nested : fields;
+  const error = [direct, nested].find(isObject) ?? fields;
   const { code, type, status } = error;
-  const words = [code, type, status]
-    .filter((word) => typeof word === 'string')
-    .join(' ')
-    .toLowerCase();
-  const numbers = [code, status, fields['statusCode']].filter((word) => typeof word === 'number');
-  return { message: textIn(error['message']) ?? textIn(direct), words, status: numbers[0] };
+  const words = `${code} ${type} ${status}`.toLowerCase();
+  const number = numberIn(code) ?? numberIn(status) ?? numberIn(fields['statusCode']);
+  return { message: textIn(error['message']) ?? textIn(direct), words, status: number };
 }
 
 /** Returns the beginning of a page that is not JSON, such as a proxy's, without its markup. */
 function plainText(body: string): string | undefined {
-  const text = body
-    .replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return text === '' ? undefined : text.slice(0, 300);
+  const text = body.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>|\s+/gi, ' ').replace(/ +/g, ' ');
+  return textIn(text.trim().slice(0, 300));
 }
 
 /** Returns the service's message, if any, and advice. */

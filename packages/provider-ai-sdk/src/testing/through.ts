@@ -1,5 +1,6 @@
+import { isObject } from '@cobbler/agent/provider';
 import type { ProviderTesting } from '@cobbler/agent/testing';
-import { fieldsOf, isFields } from '../values/fields.ts';
+import { fieldsOf } from '../values/fields.ts';
 import type { Between } from './between.ts';
 
 /** Adapts the mock wire of a service for an agent that uses the service through the AI SDK. */
@@ -19,9 +20,9 @@ export function throughAiSdk(testing: ProviderTesting, { provider, lacks }: Betw
  * other.
  */
 function inOurWords(body: unknown): unknown {
-  if (!isFields(body) || !Array.isArray(body['input'])) return body;
+  if (!isObject(body) || !Array.isArray(body['input'])) return body;
   const items = body['input'].map((item: unknown) =>
-    isFields(item) && item['type'] === undefined && 'role' in item ? { type: 'message', ...item } : item,
+    isObject(item) && item['type'] === undefined && 'role' in item ? { type: 'message', ...item } : item,
   );
   const count = items.findIndex((item) => !isInstruction(item));
   const [first, rest] = count === -1 ? [items, []] : [items.slice(0, count), items.slice(count)];

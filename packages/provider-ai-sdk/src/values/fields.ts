@@ -1,19 +1,26 @@
+import { isObject } from '@cobbler/agent/provider';
+
 /** The fields of an object of unknown shape. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns true if this is an object with fields, not a list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns the fields of a value; an empty object if it has none. */
 export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
+  return isObject(value) ? value : {};
+}
+
+/** Returns the items of a value; an empty list if it is not a list. */
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Returns the value if it is a non-empty string. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Returns the value if it is a number. */
+export function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** Returns the fields of a JSON object; an empty object for any other text. */

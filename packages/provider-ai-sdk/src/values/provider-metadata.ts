@@ -1,6 +1,10 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Json } from '@cobbler/agent';
-import { fieldsOf, isFields } from './fields.ts';
+import { isObject } from '@cobbler/agent/provider';
+import { fieldsOf, listIn } from './fields.ts';
+
+/** Kinds of parts with data of a provider. */
+export type BlockKind = 'text' | 'reasoning' | 'call';
 
 /** Data that a provider of the SDK attaches to a part, under the provider's name, and expects back. */
 export type Options = Readonly<Record<string, Json>>;
@@ -9,31 +13,24 @@ export type Options = Readonly<Record<string, Json>>;
  * Creates provider metadata from the kind of its part, the provider's data, and the data of the texts after a
  * reasoning part.
  */
-export function sealOf(
-  of: 'text' | 'reasoning' | 'call',
-  options: Options,
-  texts: readonly Options[] = [],
-): Json {
+export function sealOf(of: BlockKind, options: Options = {}, texts: readonly Options[] = []): Json {
   return { of, options, ...(texts.length > 0 && { texts: [...texts] }) };
 }
 
 /** Returns the provider's data in the metadata of a part; undefined for metadata of another kind of part. */
-export function optionsIn(
-  data: unknown,
-  of: 'text' | 'reasoning' | 'call',
-): SharedV4ProviderOptions | undefined {
-  const fields = fieldsOf(data);
-  return fields['of'] === of && isFields(fields['options']) ? asOptions(fields['options']) : undefined;
+export function optionsIn(data: unknown, kind: BlockKind): SharedV4ProviderOptions | undefined {
+  const { of, options } = fieldsOf(data);
+  return of === kind && isOptions(options) ? options : undefined;
 }
 
 /** Returns the data of the texts after a reasoning part, in order. */
 export function textOptionsIn(data: unknown): SharedV4ProviderOptions[] {
-  const { texts } = fieldsOf(data);
-  return Array.isArray(texts) ? texts.filter(isFields).map(asOptions) : [];
+  return listIn(fieldsOf(data)['texts']).filter(isOptions);
 }
 
-function asOptions(value: unknown): SharedV4ProviderOptions {
-  return value as SharedV4ProviderOptions;
+/** Returns true for options as they were stored, which contain only JSON. */
+function isOptions(value: unknown): value is SharedV4ProviderOptions {
+  return isObject(value);
 }
 
 /** Merges metadata, which arrives in several parts; a later value of a field replaces an earlier one. */
@@ -45,7 +42,7 @@ export function mergedOptions(earlier: Options | undefined, later: unknown): Opt
 }
 
 /** Returns true if the options contain only the service's id of the item. */
-export function isIdAlone(options: Options): boolean {
+export function isIdAlone(options: Options = {}): boolean {
   return Object.values(options).every((values) =>
     Object.keys(fieldsOf(values)).every((name) => name === 'itemId'),
   );

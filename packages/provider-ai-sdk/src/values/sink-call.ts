@@ -1,47 +1,25 @@
-import type { Json, StopReason, Usage } from '@cobbler/agent';
-import type { FaultKind, ResponseSink } from '@cobbler/agent/provider';
-import { assertNever } from '@cobbler/agent/values';
+import type { ResponseSink } from '@cobbler/agent/provider';
 
-/** A call of a {@link ResponseSink} method as data. */
-export type SinkCall =
-  | { readonly say: 'text' | 'reasoning' | 'input'; readonly at: string; readonly delta: string }
-  | { readonly say: 'seal'; readonly at: string; readonly data: Json }
-  | { readonly say: 'call'; readonly at: string; readonly id: string; readonly name: string }
-  | { readonly say: 'close'; readonly at: string }
-  | { readonly say: 'usage'; readonly counts: Partial<Usage> }
-  | { readonly say: 'model'; readonly name: string }
-  | { readonly say: 'end'; readonly reason: StopReason; readonly raw?: string | undefined }
-  | { readonly say: 'ignore'; readonly kind: string }
-  /** An event of the service that the SDK does not know. */
-  | { readonly say: 'unknown'; readonly event: unknown }
-  | { readonly say: 'fail'; readonly kind: FaultKind; readonly message: string };
+/** The arguments of each method of a {@link ResponseSink}. */
+type SinkArguments = { readonly [Method in keyof ResponseSink]: Parameters<ResponseSink[Method]> };
+
+/** A call of a {@link ResponseSink} method as data: the name of the method and its arguments. */
+export type SinkCall<Method extends keyof ResponseSink = keyof ResponseSink> = {
+  readonly [Name in Method]: readonly [method: Name, ...SinkArguments[Name]];
+}[Method];
+
+/** A sink call, or an event of the service that the SDK does not know, as an object. */
+export type SinkPayload = SinkCall | Readonly<Record<string, unknown>>;
+
+/** Returns true for a sink call. */
+export function isSinkCall(payload: unknown): payload is SinkCall {
+  return Array.isArray(payload);
+}
 
 /** Makes the recorded call on a sink. */
-export function utter(word: SinkCall, out: ResponseSink): void {
-  switch (word.say) {
-    case 'text':
-    case 'reasoning':
-    case 'input':
-      return out[word.say](word.at, word.delta);
-    case 'seal':
-      return out.seal(word.at, word.data);
-    case 'call':
-      return out.call(word.at, word.id, word.name);
-    case 'close':
-      return out.close(word.at);
-    case 'usage':
-      return out.usage(word.counts);
-    case 'model':
-      return out.model(word.name);
-    case 'end':
-      return out.end(word.reason, word.raw);
-    case 'ignore':
-      return out.ignore(word.kind);
-    case 'unknown':
-      return undefined;
-    case 'fail':
-      return out.fail(word);
-    default:
-      return assertNever(word);
-  }
+export function utter<Method extends keyof ResponseSink>(
+  [method, ...values]: readonly [method: Method, ...SinkArguments[Method]],
+  out: { readonly [Name in keyof ResponseSink]: (...values: SinkArguments[Name]) => void },
+): void {
+  out[method](...values);
 }
