@@ -1,6 +1,6 @@
 import type { Fault, FaultKind } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
-import { isFields } from './fields.ts';
+import { fieldsOf, isFields } from './fields.ts';
 
 /** The service's description of an error: `{ error: { message, type, code, param } }`. */
 export interface ErrorObject {
@@ -21,8 +21,9 @@ export function faultOf(status: number, body: string): Fault {
   const unexplained = `The service responded with status ${status}${text === '' ? ' and no explanation.' : `: ${text}`}`;
   const message = error.message ?? unexplained;
   const kind = isTooLong(error) ? 'too_long' : wordKind(error);
-  const decisive = kind === 'busy' || kind === 'too_long' || isWithoutCredit(error);
-  return { message: explained(message, error), ...(decisive && kind !== undefined && { kind }) };
+  const isWithoutCredit = kinds.get(error.code) === 'invalid';
+  const isDecisive = kind === 'busy' || kind === 'too_long' || isWithoutCredit;
+  return { message: explained(message, error), ...(isDecisive && defined({ kind })) };
 }
 
 /** Describes a failure inside a stream, where there is no status. */
@@ -54,13 +55,12 @@ export function errorObject(value: unknown): ErrorObject {
 }
 
 function readBody(body: string): ErrorObject {
-  let parsed: unknown;
   try {
-    parsed = JSON.parse(body);
+    const parsed: unknown = JSON.parse(body);
+    return errorObject(fieldsOf(parsed)['error'] ?? fieldsOf(parsed));
   } catch {
     return {};
   }
-  return isFields(parsed) ? errorObject(parsed['error'] ?? parsed) : {};
 }
 
 /** Returns the beginning of a page that is not JSON, such as a proxy's, without its markup. */
@@ -76,48 +76,35 @@ function plainText(body: string): string {
  * Fault kinds by error code. An account without credit gets 429 like a rate limit, but waiting does not help: it is
  * `invalid`, like the 402 of other services, and never retried.
  */
-const kinds: Readonly<Record<string, FaultKind>> = {
-  insufficient_quota: 'invalid',
-  credit_balance_exhausted: 'invalid',
-  billing_hard_limit_reached: 'invalid',
-  context_length_exceeded: 'too_long',
-  exceed_context_size_error: 'too_long',
-  rate_limit_exceeded: 'rate_limit',
-  rate_limit_error: 'rate_limit',
-  server_is_overloaded: 'busy',
-  slow_down: 'busy',
-  service_unavailable_error: 'busy',
-  overloaded_error: 'busy',
-  invalid_api_key: 'auth',
-  authentication_error: 'auth',
-  server_error: 'agent',
-  api_error: 'agent',
-};
+const kinds: ReadonlyMap<unknown, FaultKind> = new Map<unknown, FaultKind>([
+  ['insufficient_quota', 'invalid'],
+  ['credit_balance_exhausted', 'invalid'],
+  ['billing_hard_limit_reached', 'invalid'],
+  ['context_length_exceeded', 'too_long'],
+  ['exceed_context_size_error', 'too_long'],
+  ['rate_limit_exceeded', 'rate_limit'],
+  ['rate_limit_error', 'rate_limit'],
+  ['server_is_overloaded', 'busy'],
+  ['slow_down', 'busy'],
+  ['service_unavailable_error', 'busy'],
+  ['overloaded_error', 'busy'],
+  ['invalid_api_key', 'auth'],
+  ['authentication_error', 'auth'],
+  ['server_error', 'agent'],
+  ['api_error', 'agent'],
+]);
 
 /** Detects a conversation that is too long by its message; compatible servers have no error code for it. */
 function isTooLong({ message = '' }: ErrorObject): boolean {
   return /maximum context length|exceeds? the (available |model's )?context/i.test(message);
 }
 
-function wordKind(error: ErrorObject): FaultKind | undefined {
-  for (const word of [error.code, error.type]) {
-    if (typeof word !== 'string') continue;
-    const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
-    if (kind !== undefined) return kind;
-    // Codes of ResponseError in the SDK, for input that the service will never accept.
-    if (/^(invalid|image|unsupported|empty_image|failed_to_download)_|policy/.test(word)) return 'invalid';
-  }
-  return undefined;
-}
-
-const withoutCredit: ReadonlySet<string> = new Set([
-  'insufficient_quota',
-  'credit_balance_exhausted',
-  'billing_hard_limit_reached',
-]);
-
-function isWithoutCredit(error: ErrorObject): boolean {
-  return withoutCredit.has(String(error.code));
+function wordKind({ code, type }: ErrorObject): FaultKind | undefined {
+  // The last are codes of ResponseError in the SDK, for input that the service will never accept.
+  const isRejected = /^(invalid|image|unsupported|empty_image|failed_to_download)_|policy/;
+  const kindOf = (word: unknown) =>
+    kinds.get(word) ?? (isRejected.test(String(word)) ? 'invalid' : undefined);
+  return kindOf(code) ?? kindOf(type);
 }
 
 function kindOfStatus(status: number): FaultKind | undefined {

@@ -1,9 +1,7 @@
 import type { ResponseSink } from '@cobbler/agent/provider';
 import type { Fields } from '../fields.ts';
-import { isFields, isSameJson, textIn } from '../fields.ts';
-
-/** Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer ones are rejected elsewhere. */
-const maxArguments = 1024 * 1024;
+import { fieldsOf, isFields, textIn } from '../fields.ts';
+import { addArguments, areSameArguments } from '../stream.ts';
 
 interface StreamedToolCall {
   readonly key: string;
@@ -33,7 +31,7 @@ export class StreamedCalls {
 
   /** Processes one entry of `delta.tool_calls`. */
   add(piece: Fields, out: ResponseSink): void {
-    const given = isFields(piece['function']) ? piece['function'] : {};
+    const given = fieldsOf(piece['function']);
     const type = textIn(piece, 'type');
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
     const index = typeof piece['index'] === 'number' ? piece['index'] : undefined;
@@ -48,7 +46,7 @@ export class StreamedCalls {
       call.held = '';
     }
     const input = inputOf(given['arguments']);
-    if (call.input.length <= maxArguments) call.input += input;
+    call.input = addArguments(call.input, input);
     if (call.name === '') call.held += input;
     else tellInput(call, input, out);
   }
@@ -61,7 +59,7 @@ export class StreamedCalls {
         const given = calls[at]?.['function'];
         return (
           !isFields(given) ||
-          (textIn(given, 'name') === name && isSameInput(inputOf(given['arguments']), input))
+          (textIn(given, 'name') === name && areSameArguments(inputOf(given['arguments']), input))
         );
       })
     );
@@ -87,11 +85,7 @@ export class StreamedCalls {
     const found = this.#calls.findLast((call) =>
       index === undefined ? call.id === id : call.index === index,
     );
-    if (found === undefined) return undefined;
-    const another =
-      (id !== '' && found.id !== '' && id !== found.id) ||
-      (name !== '' && found.name !== '' && name !== found.name);
-    return another ? undefined : found;
+    return found !== undefined && agree(id, found.id) && agree(name, found.name) ? found : undefined;
   }
 
   #begin(index: number | undefined, out: ResponseSink): StreamedToolCall {
@@ -110,6 +104,11 @@ export class StreamedCalls {
   }
 }
 
+/** Returns true unless both are given and differ. */
+function agree(one: string, other: string): boolean {
+  return one === '' || other === '' || one === other;
+}
+
 /** Returns the arguments as JSON text; some servers send them as an object. */
 function inputOf(given: unknown): string {
   if (typeof given === 'string') return given;
@@ -118,8 +117,4 @@ function inputOf(given: unknown): string {
 
 function tellInput(call: StreamedToolCall, input: string, out: ResponseSink): void {
   if (input !== '') out.input(call.key, input);
-}
-
-function isSameInput(whole: string, streamed: string): boolean {
-  return streamed.length > maxArguments || isSameJson(whole, streamed);
 }

@@ -1,16 +1,21 @@
 import type { StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
-import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
-import { isFields, objectsIn, textIn, withDefaults } from '../fields.ts';
+import { isFields, objectsIn, textIn } from '../fields.ts';
+import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { StreamedCalls } from './calls.ts';
 
+const empty = 'it holds none of the response';
+
 /** Data of a response that may be dropped, with the reasons. */
 export const chatIgnored: Readonly<Record<string, string>> = {
-  '[DONE]': 'it follows the finish reason, which ends the response',
-  chunk: 'a chunk is read field by field; its other fields describe the response and hold none of it',
-  reference: 'the sources of a text, which is complete without them',
+  // It follows the finish reason, which ends the response.
+  '[DONE]': empty,
+  // A chunk is read field by field; its other fields describe the response.
+  chunk: empty,
+  // The sources of a text, which is complete without them.
+  reference: empty,
 };
 
 /** Fields of a delta or a message with content that has no place in a response. Each makes the response invalid. */
@@ -30,42 +35,30 @@ interface ChatStreamState {
   finished: boolean;
 }
 
-/** State by sink. Each response has its own sink, so the wire itself has no state. */
-const answers: WeakMap<ResponseSink, ChatStreamState> = new WeakMap();
-
-function answerOf(out: ResponseSink): ChatStreamState {
-  let answer = answers.get(out);
-  if (answer === undefined) {
-    answer = {
-      calls: new StreamedCalls(),
-      text: '',
-      reasoning: '',
-      named: false,
-      started: false,
-      refused: false,
-      finished: false,
-    };
-    answers.set(out, answer);
-  }
-  return answer;
-}
+const answerOf: (out: ResponseSink) => ChatStreamState = stateOf(() => ({
+  calls: new StreamedCalls(),
+  text: '',
+  reasoning: '',
+  named: false,
+  started: false,
+  refused: false,
+  finished: false,
+}));
 
 /**
  * Reads one chunk of a streamed completion. The finish reason ends the response, because it follows all content.
  * Usage comes later, and some servers omit the final `[DONE]`. A stream without a finish reason was cut off, whatever
  * its last chunk contains.
  */
-export function chatEvent(payload: unknown, out: ResponseSink): void {
-  if (payload === '[DONE]') return out.ignore(payload);
-  if (typeof payload === 'string')
-    return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
-  if (!isFields(payload)) return;
-  if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);
+export function chatEvent(event: unknown, out: ResponseSink): void {
+  const payload = readPayload(event, out);
+  if (payload === undefined) return;
+  if (isGiven(payload['error'])) return failWith(payload['error'], out);
   // Any other object is unknown.
   if (!Array.isArray(payload['choices']) && !isFields(payload['usage'])) return;
   out.ignore('chunk');
   const answer = answerOf(out);
-  if (!answer.named && withDefaults(payload, 'model') !== undefined) {
+  if (!answer.named && textIn(payload, 'model') !== '') {
     answer.named = true;
     out.model(textIn(payload, 'model'));
   }
@@ -78,8 +71,8 @@ export function chatEvent(payload: unknown, out: ResponseSink): void {
   if (textIn(choice, 'text') !== '') out.ignore('text beside a message');
   if (isFields(choice['delta'])) takeDelta(choice['delta'], answer, out);
   if (isFields(choice['message'])) takeMessage(choice['message'], answer, out);
-  const reason = withDefaults(choice, 'finish_reason');
-  if (reason === undefined || answer.finished) return;
+  const reason = textIn(choice, 'finish_reason');
+  if (reason === '' || answer.finished) return;
   answer.finished = true;
   answer.calls.end(out);
   out.end(stopOf(reason, answer), reason);
@@ -130,7 +123,7 @@ function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink
     (text !== '' && !isSame && rest === '') ||
     (reasoning !== '' && answer.reasoning !== '' && reasoning !== answer.reasoning) ||
     (calls.length > 0 && answer.calls.size > 0 && !answer.calls.equals(calls));
-  if (isGarbled) return fail(out, 'the streamed and the complete message differ');
+  if (isGarbled) return broken(out, 'the streamed and the complete message differ');
   takeDelta(
     {
       ...(answer.reasoning === '' && { reasoning }),
@@ -165,11 +158,6 @@ function stopOf(reason: string, answer: ChatStreamState): StopReason {
 /** Finish reasons of complete responses; `function_call` is from the API before `tool_calls`. */
 const ends: ReadonlySet<string> = new Set(['stop', 'tool_calls', 'function_call']);
 
-function failWith(error: unknown, out: ResponseSink): void {
-  const { kind, message, retryAfterMs } = streamFault(errorObject(error));
-  out.fail({ kind, message, retryAfterMs });
-}
-
 /** The text of a delta or a message. */
 interface MessageText {
   text: string;
@@ -184,27 +172,26 @@ interface MessageText {
  */
 function readSaid(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers send reasoning in one of these fields, or in both with the same text.
-  const reasoning = withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning');
+  const reasoning = textIn(from, 'reasoning_content') || textIn(from, 'reasoning');
   const said: MessageText = { text: '', reasoning, refused: false };
-  const lost = unreadable.find((name) => from[name] !== undefined && from[name] !== null);
+  const lost = unreadable.find((name) => isGiven(from[name]));
   if (lost !== undefined) out.ignore(lost);
   const { content } = from;
   if (typeof content === 'string') said.text = content;
   else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
-  else if (content !== undefined && content !== null) takePart(content, said, out);
-  const refusal = withDefaults(from, 'refusal');
-  if (refusal !== undefined) takeRefusal(refusal, said);
+  else if (isGiven(content)) takePart(content, said, out);
+  const refusal = textIn(from, 'refusal');
+  if (refusal !== '') takeRefusal(refusal, said);
   return said;
 }
 
-/** Reports a response that cannot be trusted. */
-function fail(out: ResponseSink, why: string): void {
-  out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function takePart(part: unknown, said: MessageText, out: ResponseSink): void {
   if (typeof part === 'string') said.text += part;
-  else if (!isFields(part)) fail(out, 'a part of it is not an object');
+  else if (!isFields(part)) broken(out, 'a part of it is not an object');
   else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
   else if (part['type'] === 'thinking') takeThinking(part['thinking'], said, out);
   else if (typeof part['text'] === 'string') said.text += part['text'];

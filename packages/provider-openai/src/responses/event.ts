@@ -1,12 +1,12 @@
 import type { Json, StopReason } from '@cobbler/agent';
 import type { ResponseSink } from '@cobbler/agent/provider';
-import { errorObject, streamFault } from '../fault.ts';
 import type { Fields } from '../fields.ts';
-import { isFields, objectsIn, textIn } from '../fields.ts';
+import { fieldsOf, isFields, objectsIn, textIn } from '../fields.ts';
+import { broken, failWith, readPayload, stateOf } from '../stream.ts';
 import { usageOf } from '../usage.ts';
 import { responsesIgnored } from './ignored.ts';
 import type { ItemKind, OutputItem } from './items.ts';
-import { add, broken, Items, whole } from './items.ts';
+import { add, Items, whole } from './items.ts';
 import { messageHead } from './turn.ts';
 
 /** State of a response while it streams. */
@@ -25,49 +25,35 @@ interface ResponsesStreamState {
   thought: boolean;
 }
 
-type EventPayload = Fields;
-
-/** State by sink. Each response has its own sink, so the wire itself has no state. */
-const answers: WeakMap<ResponseSink, ResponsesStreamState> = new WeakMap();
-
-function answerOf(out: ResponseSink): ResponsesStreamState {
-  let answer = answers.get(out);
-  if (answer === undefined) {
-    answer = {
-      items: new Items(),
-      last: 0,
-      hasGap: false,
-      unknown: new Set(),
-      events: new Map(),
-      called: false,
-      refused: false,
-      thought: false,
-    };
-    answers.set(out, answer);
-  }
-  return answer;
-}
+const answerOf: (out: ResponseSink) => ResponsesStreamState = stateOf(() => ({
+  items: new Items(),
+  last: 0,
+  hasGap: false,
+  unknown: new Set(),
+  events: new Map(),
+  called: false,
+  refused: false,
+  thought: false,
+}));
 
 /**
  * Reads one server-sent event of the Responses API. An event of an unknown type is dropped if it is about an item,
  * because the last event repeats all items; otherwise it makes no calls.
  */
-export function responsesEvent(payload: unknown, out: ResponseSink): void {
-  // Compatible servers end with the `[DONE]` of the older API; any other text is not part of this protocol.
-  if (payload === '[DONE]') return out.ignore(payload);
-  if (typeof payload === 'string')
-    return out.fail({ kind: 'broken', message: 'The stream contained a line that is not JSON.' });
-  if (!isFields(payload) || isRepeated(payload, out)) return;
+export function responsesEvent(event: unknown, out: ResponseSink): void {
+  const payload = readPayload(event, out);
+  if (payload === undefined || isRepeated(payload, out)) return;
   const type = String(payload['type']);
   const handle = handlers.get(type);
+  const isIgnored = Object.hasOwn(responsesIgnored, type);
+  if (isIgnored) out.ignore(type);
   if (handle !== undefined) handle(payload, out);
-  else if (Object.hasOwn(responsesIgnored, type)) out.ignore(type);
   else if (payload['type'] === undefined && payload['error'] !== undefined) failWith(payload['error'], out);
-  else if (type.startsWith('response.')) dropUnknown(payload, out);
+  else if (type.startsWith('response.') && !isIgnored) dropUnknown(payload, out);
 }
 
 /** Drops an event about an item that the last event must repeat. */
-function dropUnknown({ output_index: index }: EventPayload, out: ResponseSink): void {
+function dropUnknown({ output_index: index }: Fields, out: ResponseSink): void {
   if (typeof index !== 'number') return;
   answerOf(out).unknown.add(index);
   out.ignore('item');
@@ -77,10 +63,7 @@ function dropUnknown({ output_index: index }: EventPayload, out: ResponseSink): 
  * Returns true for a repeated event. Gateways that reconnect may send events twice. Servers that do not number events
  * send 0 or no number. An event that arrives after one with a higher number makes the response invalid.
  */
-function isRepeated(
-  { sequence_number: number, delta: piece, type }: EventPayload,
-  out: ResponseSink,
-): boolean {
+function isRepeated({ sequence_number: number, delta: piece, type }: Fields, out: ResponseSink): boolean {
   if (typeof number !== 'number' || number <= 0) return false;
   const answer = answerOf(out);
   const { events, last } = answer;
@@ -97,13 +80,10 @@ function isRepeated(
   return false;
 }
 
-type PayloadHandler = (payload: EventPayload, out: ResponseSink) => void;
+type PayloadHandler = (payload: Fields, out: ResponseSink) => void;
 
 const handlersByType: Readonly<Record<string, PayloadHandler>> = {
-  'response.created': ({ response }, out) => {
-    out.ignore('response.created');
-    tellModel(response, out);
-  },
+  'response.created': ({ response }, out) => tellModel(fieldsOf(response), out),
   'response.output_item.added': (payload, out) => open(payload, out),
   'response.output_item.done': (payload, out) => finish(payload, out),
   'response.output_text.delta': (payload, out) => delta(payload, out, 'text'),
@@ -119,29 +99,23 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.reasoning_summary_text.delta': (payload, out) => think(payload, out, 'summary'),
   'response.reasoning_text.delta': (payload, out) => think(payload, out, 'content'),
   'response.reasoning_summary_part.added': (payload, out) => {
-    out.ignore('response.reasoning_summary_part.added');
     if (Number(payload['summary_index']) > 0) think({ ...payload, delta: '\n\n' }, out, 'summary');
   },
   'response.function_call_arguments.delta': (payload, out) => delta(payload, out, 'input'),
   'response.function_call_arguments.done': (payload, out) => part(payload, out, 'input', 'arguments'),
   'response.completed': (payload, out) => {
-    const response = isFields(payload['response']) ? payload['response'] : {};
+    const response = fieldsOf(payload['response']);
     // Some servers end a response that was cut off like a complete one.
-    if (response['status'] === 'incomplete') return handlers.get('response.incomplete')?.(payload, out);
+    if (response['status'] === 'incomplete') return cut(response, out);
     close(response, out);
     const { called, refused } = answerOf(out);
     out.end(refused ? 'refusal' : called ? 'tool_use' : 'complete', 'completed');
   },
-  'response.incomplete': ({ response }, out) => {
-    const details = isFields(response) ? response['incomplete_details'] : undefined;
-    const reason =
-      isFields(details) && typeof details['reason'] === 'string' ? details['reason'] : 'incomplete';
-    if (isFields(response)) close(response, out);
-    out.end(incomplete.get(reason) ?? 'unknown', reason);
-  },
-  'response.failed': ({ response }, out) => {
+  'response.incomplete': ({ response }, out) => cut(fieldsOf(response), out),
+  'response.failed': (payload, out) => {
+    const response = fieldsOf(payload['response']);
     tellUsage(response, out);
-    failWith(isFields(response) ? response['error'] : undefined, out);
+    failWith(response['error'], out);
   },
   // According to the types, the fields are in the event itself, but the service sometimes nests them.
   error: (payload, out) => failWith(payload['error'] ?? payload, out),
@@ -155,29 +129,29 @@ const incomplete: ReadonlyMap<string, StopReason> = new Map([
   ['content_filter', 'refusal'],
 ]);
 
-function failWith(error: unknown, out: ResponseSink): void {
-  const { kind, message, retryAfterMs } = streamFault(errorObject(error));
-  out.fail({ kind, message, retryAfterMs });
+function cut(response: Fields, out: ResponseSink): void {
+  const reason = textIn(fieldsOf(response['incomplete_details']), 'reason') || 'incomplete';
+  close(response, out);
+  out.end(incomplete.get(reason) ?? 'unknown', reason);
 }
 
 /**
  * Returns the index of an item in the output, or its id for a server that omits the index. It is a name and no
  * position, because some servers give several items the same index.
  */
-function keyOf(payload: EventPayload): string {
+function keyOf(payload: Fields): string {
   const { output_index: index, item_id: id, item } = payload;
   if (typeof index === 'number') return String(index);
-  if (typeof id === 'string') return id;
-  return isFields(item) && typeof item['id'] === 'string' ? item['id'] : '0';
+  return [id, fieldsOf(item)['id']].find((name) => typeof name === 'string') ?? '0';
 }
 
 const types = { text: 'message', reasoning: 'reasoning', input: 'function_call' } as const;
 
-function itemAt(payload: EventPayload, out: ResponseSink, kind: ItemKind): OutputItem {
+function itemAt(payload: Fields, out: ResponseSink, kind: ItemKind): OutputItem {
   return answerOf(out).items.at(keyOf(payload), types[kind], textIn(payload, 'item_id'));
 }
 
-function delta(payload: EventPayload, out: ResponseSink, kind: ItemKind): void {
+function delta(payload: Fields, out: ResponseSink, kind: ItemKind): void {
   const text = payload['delta'];
   if (typeof text !== 'string') return;
   if (text === '') return out.ignore('repetition');
@@ -187,14 +161,14 @@ function delta(payload: EventPayload, out: ResponseSink, kind: ItemKind): void {
   out[kind](item.key, text);
 }
 
-function think(payload: EventPayload, out: ResponseSink, of: 'summary' | 'content'): void {
+function think(payload: Fields, out: ResponseSink, of: 'summary' | 'content'): void {
   const { thought } = itemAt(payload, out, 'reasoning');
   thought[of] += textIn(payload, 'delta');
   delta(payload, out, 'reasoning');
 }
 
 /** Completes a part. */
-function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: string): void {
+function part(payload: Fields, out: ResponseSink, kind: ItemKind, field: string): void {
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
   if (item.isDone || text === '') return out.ignore('repetition');
@@ -203,12 +177,12 @@ function part(payload: EventPayload, out: ResponseSink, kind: ItemKind, field: s
 }
 
 /** Returns the item of an event. */
-function itemOf(payload: EventPayload, item: EventPayload, out: ResponseSink): OutputItem {
+function itemOf(payload: Fields, item: Fields, out: ResponseSink): OutputItem {
   return answerOf(out).items.opened(keyOf(payload), textIn(item, 'type'), textIn(item, 'id'));
 }
 
 /** Opens an item. Every block is announced when its item opens, so that blocks have the order of the items. */
-function open(payload: EventPayload, out: ResponseSink): void {
+function open(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
   if (!isFields(item)) return;
   if (item['type'] === 'message') {
@@ -223,13 +197,13 @@ function open(payload: EventPayload, out: ResponseSink): void {
 }
 
 /** Returns the head of a message item if it has a phase or must stay tied to reasoning; most texts need none. */
-function headOf(item: EventPayload, out: ResponseSink): ReturnType<typeof messageHead> {
+function headOf(item: Fields, out: ResponseSink): ReturnType<typeof messageHead> {
   const head = messageHead(item);
   return head?.phase !== undefined || (head?.id !== undefined && answerOf(out).thought) ? head : undefined;
 }
 
 /** Emits the data that precedes the content of an item, once. */
-function announce(item: EventPayload, known: OutputItem, out: ResponseSink): void {
+function announce(item: Fields, known: OutputItem, out: ResponseSink): void {
   if (known.isAnnounced) return out.ignore('repetition');
   known.isAnnounced = true;
   if (item['type'] === 'message') {
@@ -243,12 +217,12 @@ function announce(item: EventPayload, known: OutputItem, out: ResponseSink): voi
 }
 
 /** Completes an item. Content missing from its chunks is added, because some servers send no chunks. */
-function finish(payload: EventPayload, out: ResponseSink): void {
+function finish(payload: Fields, out: ResponseSink): void {
   const { item } = payload;
   if (isFields(item)) settle(item, itemOf(payload, item, out), out);
 }
 
-function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void {
+function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
   const { key } = known;
   const wasDone = known.isDone;
   known.isDone = true;
@@ -258,7 +232,7 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
       if (known.said === '') announce(item, known, out);
       else if (!known.isAnnounced && headOf(item, out) !== undefined)
         broken(out, 'the start of a message is missing');
-      whole(known, 'text', contentText(item, out), out);
+      whole(known, 'text', textsIn(item, 'content', '', out), out);
       return out.close(key);
     case 'reasoning':
       answerOf(out).thought = true;
@@ -278,7 +252,7 @@ function settle(item: EventPayload, known: OutputItem, out: ResponseSink): void 
 }
 
 /** Compares reasoning with its chunks, or shows it if there were none. */
-function settleThought(known: OutputItem, item: EventPayload, out: ResponseSink): void {
+function settleThought(known: OutputItem, item: Fields, out: ResponseSink): void {
   const summary = textsIn(item, 'summary', '\n\n', out);
   const content = textsIn(item, 'content', '', out);
   const { thought } = known;
@@ -291,7 +265,7 @@ function settleThought(known: OutputItem, item: EventPayload, out: ResponseSink)
 }
 
 /** Ends the response. Its last event repeats the items; missing ones are added. */
-function close(response: EventPayload, out: ResponseSink): void {
+function close(response: Fields, out: ResponseSink): void {
   const answer = answerOf(out);
   const output = objectsIn(response, 'output');
   const streamed = answer.items.all;
@@ -334,7 +308,7 @@ function areMoved(streamed: readonly OutputItem[], matched: readonly OutputItem[
  * its content: "Item with id 'rs_...' not found. Items are not persisted when `store` is set to false." Open models
  * send plain content.
  */
-function canReturn(item: EventPayload): boolean {
+function canReturn(item: Fields): boolean {
   const { encrypted_content: encrypted, content } = item;
   return (
     (typeof encrypted === 'string' && encrypted !== '') || (Array.isArray(content) && content.length > 0)
@@ -345,39 +319,28 @@ function canReturn(item: EventPayload): boolean {
  * Returns the item in the form that the service accepts back: complete, without output-only fields, which it rejects
  * ("Unknown parameter").
  */
-function returned(item: EventPayload): Json {
+function returned(item: Fields): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;
 }
 
-function contentText(item: EventPayload, out: ResponseSink): string {
-  let text = '';
-  for (const part of objectsIn(item, 'content')) {
-    if (part['type'] === 'refusal') answerOf(out).refused = true;
-    text += textOf(part, part['type'] === 'refusal' ? 'refusal' : 'text', out);
-  }
-  return text;
+/** Returns the texts of the parts of an item. A part without text is of an unknown kind. */
+function textsIn(item: Fields, name: string, between: string, out: ResponseSink): string {
+  const texts = objectsIn(item, name).map((part) => {
+    const isRefusal = part['type'] === 'refusal';
+    if (isRefusal) answerOf(out).refused = true;
+    const text = part[isRefusal ? 'refusal' : 'text'];
+    if (typeof text === 'string') return text;
+    out.ignore(`a part of type ${String(part['type'])}`);
+    return '';
+  });
+  return texts.join(between);
 }
 
-/** Returns the text of a part. A part without text is of an unknown kind. */
-function textOf(part: Fields, field: string, out: ResponseSink): string {
-  const text = part[field];
-  if (typeof text === 'string') return text;
-  out.ignore(`a part of type ${String(part['type'])}`);
-  return '';
+function tellModel({ model }: Fields, out: ResponseSink): void {
+  if (typeof model === 'string') out.model(model);
 }
 
-function textsIn(item: EventPayload, name: string, between: string, out: ResponseSink): string {
-  return objectsIn(item, name)
-    .map((part) => textOf(part, 'text', out))
-    .join(between);
-}
-
-function tellModel(response: unknown, out: ResponseSink): void {
-  if (isFields(response) && typeof response['model'] === 'string') out.model(response['model']);
-}
-
-function tellUsage(response: unknown, out: ResponseSink): void {
-  if (!isFields(response) || !isFields(response['usage'])) return;
-  out.usage(usageOf(response['usage'], { input: 'input_tokens', output: 'output_tokens' }));
+function tellUsage({ usage }: Fields, out: ResponseSink): void {
+  if (isFields(usage)) out.usage(usageOf(usage, { input: 'input_tokens', output: 'output_tokens' }));
 }

@@ -1,18 +1,24 @@
-const repeats = 'its content arrives in other events, too';
+const empty = 'it holds none of the response';
+const repeats = 'other events hold the same';
 
 /** Data of a response that may be dropped, with the reasons. */
 export const responsesIgnored: Readonly<Record<string, string>> = {
-  '[DONE]': 'the end marker of the older API, after the last event',
-  repetition: 'content that is compared with what has arrived',
-  item: 'an event about an item of an unknown type, which the last event must repeat as a whole',
-  'response.created': 'its response repeats the request',
-  'response.in_progress': 'its response repeats the request',
-  'response.queued': 'its response repeats the request',
+  // The end marker of the older API, after the last event.
+  '[DONE]': empty,
+  // Content that is compared with what has arrived.
+  repetition: repeats,
+  // An event about an item of an unknown type, which the last event must repeat as a whole.
+  item: repeats,
+  // The response in these events repeats the request.
+  'response.created': empty,
+  'response.in_progress': empty,
+  'response.queued': empty,
   'response.content_part.added': repeats,
   'response.content_part.done': repeats,
   'response.reasoning_text.done': repeats,
   'response.reasoning_summary_text.done': repeats,
   'response.reasoning_summary_part.added': repeats,
   'response.reasoning_summary_part.done': repeats,
-  'response.output_text.annotation.added': 'a source of a text, which is complete without it',
+  // A source of a text, which is complete without it.
+  'response.output_text.annotation.added': empty,
 };

@@ -1,12 +1,7 @@
 import type { BlockKey, ResponseSink } from '@cobbler/agent/provider';
-import { isSameJson } from '../fields.ts';
+import { addArguments, areSameArguments, broken } from '../stream.ts';
 
 export type ItemKind = 'text' | 'reasoning' | 'input';
-
-/**
- * Maximum number of UTF-16 code units of arguments that are compared: 1 Mi. Longer arguments are rejected elsewhere.
- */
-const maxArguments = 1024 * 1024;
 
 /** One item of the output and its content so far. */
 export interface OutputItem {
@@ -93,7 +88,7 @@ export class Items {
       item.part = part;
       item.partFrom = item.said.length;
     }
-    if (kind !== 'input' || item.said.length <= maxArguments) item.said += text;
+    item.said = kind === 'input' ? addArguments(item.said, text) : item.said + text;
   }
 }
 
@@ -115,13 +110,7 @@ export function add(item: OutputItem, kind: ItemKind, said: string, text: string
     out[kind](item.key, rest);
     return;
   }
-  const isCut = kind === 'input' && item.said.length > maxArguments;
-  if (isCut || (kind === 'input' && isSameJson(text, said))) return;
+  if (kind === 'input' && areSameArguments(text, said)) return;
   const what = kind === 'input' ? 'arguments' : kind;
   broken(out, `the streamed and the complete ${what} of an item differ`);
-}
-
-/** Reports a response that cannot be trusted. */
-export function broken(out: ResponseSink, why: string): void {
-  out.fail({ kind: 'broken', message: `The response cannot be parsed: ${why}.` });
 }

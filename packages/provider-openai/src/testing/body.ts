@@ -41,14 +41,6 @@ export function readArguments(value: unknown, place: string): unknown {
   }
 }
 
-/** Returns a field under another name; omitted if it is absent. */
-export function optional<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { [key in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
-}
-
 export function numberOrNothing(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }

@@ -49,7 +49,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: chatEvent,
-    find: "if (payload['error'] !== undefined && payload['error'] !== null) return failWith(payload['error'], out);",
+    find: "if (isGiven(payload['error'])) return failWith(payload['error'], out);",
     replace: '',
     why: 'Chat: an error inside the stream is ignored',
     breaks: ['P5'],
@@ -89,7 +89,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: 'src/chat/event.ts',
-    find: "withDefaults(from, 'reasoning_content') ?? textIn(from, 'reasoning')",
+    find: "textIn(from, 'reasoning_content') || textIn(from, 'reasoning')",
     replace: "textIn(from, 'reasoning')",
     why: 'Chat: reasoning is not shown',
     breaks: ['S0.6'],

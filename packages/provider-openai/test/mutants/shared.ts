@@ -29,8 +29,8 @@ export const sharedMutants: readonly Mutant[] = [
   },
   {
     file: 'src/fault.ts',
-    find: "server_is_overloaded: 'busy',",
-    replace: "server_is_overloaded: 'invalid',",
+    find: "['server_is_overloaded', 'busy'],",
+    replace: "['server_is_overloaded', 'invalid'],",
     why: 'an overload inside a stream is not tried again',
     breaks: ['P5'],
     by: 'openai responses: faults',

@@ -63,17 +63,16 @@ function chunk(answer: ScriptAnswer, choices: Choice[]): ChatCompletionChunk {
   };
 }
 
+const finishReasons: Partial<Readonly<Record<ScriptAnswer['stop'], Choice['finish_reason']>>> = {
+  complete: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  refusal: 'content_filter',
+};
+
 /** Returns the finish reason. A stop reason that the API does not have is sent as an unknown value. */
 function finishReason({ stop }: ScriptAnswer): Choice['finish_reason'] {
-  const known = {
-    complete: 'stop',
-    tool_use: 'tool_calls',
-    max_tokens: 'length',
-    refusal: 'content_filter',
-  } as const;
-  if (stop === 'complete' || stop === 'tool_use' || stop === 'max_tokens' || stop === 'refusal')
-    return known[stop];
-  return 'a_reason_from_the_future' as Choice['finish_reason'];
+  return finishReasons[stop] ?? ('a_reason_from_the_future' as Choice['finish_reason']);
 }
 
 /** Returns the usage. Details missing from the script are omitted, as many servers do. */
@@ -83,12 +82,8 @@ function usageOf({ usage }: ScriptAnswer): CompletionUsage {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    prompt_tokens_details: {
-      ...defined({ cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens }),
-    },
-    completion_tokens_details: {
-      ...defined({ reasoning_tokens: reasoningTokens }),
-    },
+    prompt_tokens_details: defined({ cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens }),
+    completion_tokens_details: defined({ reasoning_tokens: reasoningTokens }),
   };
 }
 

@@ -1,14 +1,6 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
-import {
-  list,
-  numberOrNothing,
-  object,
-  optional,
-  readArguments,
-  readDataURL,
-  schema,
-  text,
-} from '../body.ts';
+import { defined } from '@cobbler/agent/values';
+import { list, numberOrNothing, object, readArguments, readDataURL, schema, text } from '../body.ts';
 import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 
@@ -33,9 +25,7 @@ export function read(body: unknown): ReadRequest {
     turns: turnsOf(messages.slice(instructions.length).map((message, index) => readMessage(message, index))),
     tools: list(request['tools'] ?? [], 'tools').map(readTool),
     toolChoice: request['tool_choice'] === 'none' ? 'none' : 'auto',
-    ...optional('maxTokens', limit),
-    ...optional('temperature', numberOrNothing(request['temperature'])),
-    ...optional('output', shape),
+    ...defined({ maxTokens: limit, temperature: numberOrNothing(request['temperature']), output: shape }),
   };
 }
 

@@ -140,11 +140,8 @@ const ids: WeakMap<ScriptAnswer, string> = new WeakMap();
 
 /** Returns an id of an item. Different responses have different ids, as at the service. */
 function idOf(answer: ScriptAnswer, at: number): string {
-  let id = ids.get(answer);
-  if (id === undefined) {
-    id = digest(JSON.stringify(answer.blocks));
-    ids.set(answer, id);
-  }
+  const id = ids.get(answer) ?? digest(JSON.stringify(answer.blocks));
+  ids.set(answer, id);
   return `${id}${at}`;
 }
 
@@ -175,13 +172,14 @@ function usageOf({ usage }: ScriptAnswer): ResponseUsage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
     input_tokens: inputTokens,
-    input_tokens_details: {
-      ...defined({ cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens }),
-    } as ResponseUsage['input_tokens_details'],
+    input_tokens_details: defined({
+      cached_tokens: cacheReadTokens,
+      cache_write_tokens: cacheWriteTokens,
+    }) as ResponseUsage['input_tokens_details'],
     output_tokens: outputTokens,
-    output_tokens_details: {
-      ...defined({ reasoning_tokens: reasoningTokens }),
-    } as ResponseUsage['output_tokens_details'],
+    output_tokens_details: defined({
+      reasoning_tokens: reasoningTokens,
+    }) as ResponseUsage['output_tokens_details'],
     total_tokens: inputTokens + outputTokens,
   };
 }
@@ -254,14 +252,9 @@ export function number(payloads: readonly unknown[]): readonly unknown[] {
 /** Returns events of unknown types with data, and an unknown item that the last event does not repeat. */
 export function unknown(): readonly unknown[] {
   return [
-    { type: 'response.hologram', hologram: { depth: 3 }, sequence_number },
-    { type: 'weather', forecast: 'fair', sequence_number },
-    {
-      type: 'response.output_item.added',
-      output_index: 99,
-      item: { id: 'holo_1', type: 'hologram' },
-      sequence_number,
-    },
+    { type: 'response.hologram', hologram: { depth: 3 } },
+    { type: 'weather', forecast: 'fair' },
+    { type: 'response.output_item.added', output_index: 99, item: { id: 'holo_1', type: 'hologram' } },
   ];
 }
 
@@ -271,15 +264,9 @@ export function unknown(): readonly unknown[] {
  */
 export function noise(): readonly unknown[] {
   return [
-    { type: 'keepalive', sequence_number },
-    { type: 'response.queued', response: { status: 'queued' }, sequence_number },
-    {
-      type: 'response.hologram.delta',
-      output_index: 0,
-      item_id: 'holo_1',
-      delta: 'from the future',
-      sequence_number,
-    },
+    { type: 'keepalive' },
+    { type: 'response.queued', response: { status: 'queued' } },
+    { type: 'response.hologram.delta', output_index: 0, item_id: 'holo_1', delta: 'from the future' },
     { type: 'constructor' },
     {},
     [],

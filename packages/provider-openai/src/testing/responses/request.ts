@@ -1,14 +1,6 @@
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
-import {
-  list,
-  numberOrNothing,
-  object,
-  optional,
-  readArguments,
-  readDataURL,
-  schema,
-  text,
-} from '../body.ts';
+import { defined } from '@cobbler/agent/values';
+import { list, numberOrNothing, object, readArguments, readDataURL, schema, text } from '../body.ts';
 import type { TurnPart } from '../turns.ts';
 import { turnsOf } from '../turns.ts';
 import { decrypt } from './cipher.ts';
@@ -29,12 +21,11 @@ export function read(body: unknown): ReadRequest {
     turns: turnsOf(list(request['input'], 'input').map(readItem)),
     tools: list(request['tools'] ?? [], 'tools').map(readTool),
     toolChoice: request['tool_choice'] === 'none' ? 'none' : 'auto',
-    ...optional('maxTokens', numberOrNothing(request['max_output_tokens'])),
-    ...optional('temperature', numberOrNothing(request['temperature'])),
-    ...optional(
-      'output',
-      format && { name: text(format['name'], 'text.format.name'), schema: format['schema'] },
-    ),
+    ...defined({
+      maxTokens: numberOrNothing(request['max_output_tokens']),
+      temperature: numberOrNothing(request['temperature']),
+      output: format && { name: text(format['name'], 'text.format.name'), schema: format['schema'] },
+    }),
   };
 }
 
@@ -101,7 +92,7 @@ function readReasoning(item: Record<string, unknown>, place: string): ReadPart {
   );
   const encrypted = item['encrypted_content'];
   const seal = typeof encrypted === 'string' ? decrypt(encrypted) : undefined;
-  return { type: 'reasoning', text: summary.join('\n\n'), ...optional('seal', seal) };
+  return { type: 'reasoning', text: summary.join('\n\n'), ...defined({ seal }) };
 }
 
 /** Reads the text of a result; its other content becomes parts of the turn. The API has no error flag. */
