@@ -90,9 +90,7 @@ export function reasons(model: string): boolean {
  * later support `none`.
  */
 export function needsNoEffortForTools(model: string): boolean {
-  const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bareName(model));
-  if (version === null || !reasons(model)) return false;
-  return Number(version[1]) > 5 || (Number(version[1]) === 5 && Number(version[2] ?? 0) > 0);
+  return reasons(model) && versionOf(model) > 500;
 }
 
 /**
@@ -103,9 +101,14 @@ export function needsNoEffortForTools(model: string): boolean {
  * `prompt_cache_options`.
  */
 export function promptCache(model: string): PrefixCache | undefined {
-  const [, major, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];
-  const isBilled = Number(major) > 5 || (Number(major) === 5 && Number(minor) >= 6);
+  const isBilled = versionOf(model) >= 506;
   return isBilled ? { lifetimes: [{ ms: 1_800_000, write: 1.25 }], read: 0.1 } : undefined;
+}
+
+/** Returns the version of a GPT model as a number, such as 506 for `gpt-5.6`; 0 for other models. */
+function versionOf(model: string): number {
+  const [, major = 0, minor = 0] = /^gpt-(\d+)(?:\.(\d+))?(?:-|$)/.exec(bareName(model)) ?? [];
+  return Number(major) * 100 + Number(minor);
 }
 
 /** Removes the date of a model name: `gpt-6-sol-2026-09-22` becomes `gpt-6-sol`. */

@@ -4,23 +4,17 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionSystemMessageParam,
 } from 'openai/resources/chat/completions/completions';
-import { cacheFields, cacheOf } from '../cache-fields.ts';
+import { cacheFields } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
-import { endpointOf } from '../endpoint.ts';
-import { faultOf } from '../fault.ts';
-import { refusedFile } from '../media.ts';
-import { needsNoEffortForTools, providerName, reasons } from '../models.ts';
-import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
+import { needsNoEffortForTools, reasons } from '../models.ts';
 import { canBeStrict } from '../strict.ts';
+import { openaiWire } from '../wire.ts';
 import { chatEvent, chatIgnored } from './event.ts';
 import { chatTurn } from './turn.ts';
 
 /** Creates the wire of Chat Completions, for OpenAI and compatible servers. */
 export function chatWire(address: OpenAIAddress, model: string): Wire {
-  return {
-    provider: providerName,
-    framing: 'sse',
-    endpoint: () => endpointOf(address, '/chat/completions'),
+  return openaiWire(address, model, '/chat/completions', {
     envelope: (request) => ({
       // The body is plain JSON, but the SDK's types do not show it. They check the field names.
       body: chatBody(request, address.official) as unknown as JsonObject,
@@ -30,13 +24,7 @@ export function chatWire(address: OpenAIAddress, model: string): Wire {
     turn: chatTurn,
     event: chatEvent,
     ignored: chatIgnored,
-    fault: faultOf,
-    // The formats that other servers accept are unknown.
-    ...(address.official && { refuses: refusedFile }),
-    ...cacheOf(address, model),
-    rateLimitHeaders,
-    requestIdHeader,
-  };
+  });
 }
 
 function systemMessages(request: WireRequest): ChatCompletionSystemMessageParam[] {

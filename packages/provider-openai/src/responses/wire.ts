@@ -2,14 +2,11 @@ import type { JsonObject } from '@cobbler/agent';
 import type { Wire, WireRequest } from '@cobbler/agent/provider';
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import type { Reasoning } from 'openai/resources/shared';
-import { cacheFields, cacheOf } from '../cache-fields.ts';
+import { cacheFields } from '../cache-fields.ts';
 import type { OpenAIAddress } from '../endpoint.ts';
-import { endpointOf } from '../endpoint.ts';
-import { faultOf } from '../fault.ts';
-import { refusedFile } from '../media.ts';
-import { providerName, reasons } from '../models.ts';
-import { rateLimitHeaders, requestIdHeader } from '../response-headers.ts';
+import { reasons } from '../models.ts';
 import { canBeStrict } from '../strict.ts';
+import { openaiWire } from '../wire.ts';
 import { responsesEvent } from './event.ts';
 import { responsesIgnored } from './ignored.ts';
 import { responsesTurn } from './turn.ts';
@@ -27,10 +24,7 @@ export interface ResponsesOptions {
 export function responsesWire(address: OpenAIAddress, model: string, options: ResponsesOptions = {}): Wire {
   // OpenAI's other models reject reasoning items; the models of other servers are unknown.
   const thinks = !address.official || reasons(model);
-  return {
-    provider: providerName,
-    framing: 'sse',
-    endpoint: () => endpointOf(address, '/responses'),
+  return openaiWire(address, model, '/responses', {
     // The body is plain JSON, but the SDK's type does not show it. The type checks the field names.
     envelope: (request) => ({
       body: responsesBody(request, options, address.official) as unknown as JsonObject,
@@ -39,13 +33,7 @@ export function responsesWire(address: OpenAIAddress, model: string, options: Re
     turn: (turn) => responsesTurn(turn, thinks),
     event: responsesEvent,
     ignored: responsesIgnored,
-    fault: faultOf,
-    // The formats that other servers accept are unknown.
-    ...(address.official && { refuses: refusedFile }),
-    ...cacheOf(address, model),
-    rateLimitHeaders,
-    requestIdHeader,
-  };
+  });
 }
 
 /**

@@ -4,16 +4,16 @@ import type { Mutant } from './mutant.ts';
 export const sharedMutants: readonly Mutant[] = [
   {
     file: 'src/usage.ts',
-    find: "...count('cacheReadTokens', inputDetails['cached_tokens']),\n    ...count('cacheWriteTokens', inputDetails['cache_write_tokens']),",
+    find: "cacheReadTokens: count(input['cached_tokens']),\n    cacheWriteTokens: count(input['cache_write_tokens']),",
     replace:
-      "...count('cacheWriteTokens', inputDetails['cached_tokens']),\n    ...count('cacheReadTokens', inputDetails['cache_write_tokens']),",
+      "cacheWriteTokens: count(input['cached_tokens']),\n    cacheReadTokens: count(input['cache_write_tokens']),",
     why: 'cache reads and cache writes are swapped',
     breaks: ['S0.8'],
     by: 'openai responses: usage',
   },
   {
     file: 'src/usage.ts',
-    find: "...count('reasoningTokens', outputDetails['reasoning_tokens']),",
+    find: "reasoningTokens: count(output['reasoning_tokens']),",
     replace: '',
     why: 'reasoning tokens are not told',
     breaks: ['S0.8'],
@@ -44,9 +44,9 @@ export const sharedMutants: readonly Mutant[] = [
     by: 'openai responses: request',
   },
   {
-    file: 'src/response-headers.ts',
-    find: "requestIdHeader = 'x-request-id'",
-    replace: "requestIdHeader = 'request-id'",
+    file: 'src/wire.ts',
+    find: "requestIdHeader: 'x-request-id'",
+    replace: "requestIdHeader: 'request-id'",
     why: 'the request id is looked for under another name',
     breaks: [],
     by: 'openai responses: answers',
