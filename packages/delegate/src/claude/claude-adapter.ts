@@ -84,11 +84,10 @@ class GatedTalk implements CliConnection {
   readonly opening: string;
   readonly staysOpen: boolean = true;
   readonly #say: (line: string) => void;
-  /** Functions that create the response for each waiting call. */
-  readonly #waiting: Map<string, (decision: CallDecision) => object> = new Map();
+  /** Functions that respond to the program about each waiting call. */
+  readonly #waiting: Map<string, (decision: CallDecision) => void> = new Map();
   /** Decided calls. Their permission prompt gets the same decision. */
   readonly #decided: Map<string, CallDecision> = new Map();
-  readonly #requests: Map<string, string> = new Map();
   readonly #stream: ClaudeStream = new ClaudeStream();
 
   constructor({ prompt }: BackendRequest, say: (line: string) => void) {
@@ -102,20 +101,29 @@ class GatedTalk implements CliConnection {
 
   hear(line: string): readonly BackendEvent[] {
     const object = objectIn(line);
-    if (object?.['type'] !== 'control_request') return this.#stream.line(line);
-    const request = fieldsOf(object['request']);
-    const requestId = textOf(object['request_id']);
-    if (request['subtype'] === 'hook_callback')
-      return this.#asked(requestId, fieldsOf(request['input']), request);
-    if (request['subtype'] !== 'can_use_tool') {
-      this.#respond(requestId, {});
+    if (object === undefined) return [];
+    if (object['type'] !== 'control_request') return this.#stream.message(object);
+    const { subtype, tool_name: toolName, tool_use_id: id, input: given } = fieldsOf(object['request']);
+    const input = fieldsOf(given);
+    const respond = (response: object) => {
+      const body = { subtype: 'success', request_id: textOf(object['request_id']), response };
+      this.#say(JSON.stringify({ type: 'control_response', response: body }));
+    };
+    if (subtype === 'hook_callback') {
+      const callId = textOf(id) || textOf(input['tool_use_id']);
+      this.#waiting.set(callId, (decision) => respond(hookAnswer(decision)));
+      return [asked(callId, input['tool_name'], input['tool_input'])];
+    }
+    if (subtype !== 'can_use_tool') {
+      respond({});
       return [];
     }
-    const callId = textOf(request['tool_use_id']);
+    const callId = textOf(id);
+    const answer = (decision: CallDecision) => respond(promptAnswer(decision, input));
     const decided = this.#decided.get(callId);
-    if (decided !== undefined) this.#respond(requestId, promptAnswer(decided, fieldsOf(request['input'])));
-    else this.#wait(callId, requestId, (decision) => promptAnswer(decision, fieldsOf(request['input'])));
-    return decided === undefined ? [asked(callId, request['tool_name'], request['input'])] : [];
+    if (decided === undefined) this.#waiting.set(callId, answer);
+    else answer(decided);
+    return decided === undefined ? [asked(callId, toolName, input)] : [];
   }
 
   decide(callId: string, decision: CallDecision): void {
@@ -123,27 +131,7 @@ class GatedTalk implements CliConnection {
     if (answer === undefined) return;
     this.#waiting.delete(callId);
     this.#decided.set(callId, decision);
-    this.#respond(this.#requests.get(callId) ?? '', answer(decision));
-  }
-
-  #asked(
-    requestId: string,
-    input: Readonly<Record<string, unknown>>,
-    request: object,
-  ): readonly BackendEvent[] {
-    const callId = textOf(fieldsOf(request)['tool_use_id']) || textOf(input['tool_use_id']);
-    this.#wait(callId, requestId, hookAnswer);
-    return [asked(callId, input['tool_name'], input['tool_input'])];
-  }
-
-  #wait(callId: string, requestId: string, answer: (decision: CallDecision) => object): void {
-    this.#waiting.set(callId, answer);
-    this.#requests.set(callId, requestId);
-  }
-
-  #respond(requestId: string, response: object): void {
-    const body = { subtype: 'success', request_id: requestId, response };
-    this.#say(JSON.stringify({ type: 'control_response', response: body }));
+    answer(decision);
   }
 }
 
