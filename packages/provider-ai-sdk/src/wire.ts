@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { FilePart, JsonObject } from '@cobbler/agent';
 import type { Envelope, Transport, Wire, WireRequest } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
@@ -41,7 +41,8 @@ export function aiSdkWire(settings: AiSdkWireSettings): Wire {
     fault: readFault,
     requestIdHeader,
     rateLimitHeaders: ['anthropic-ratelimit-*', 'x-ratelimit-*', 'retry-after'],
-    send: (body, { signal }) => callSdk(readCall(body), { open, transport, signal }),
+    // The envelope and the turns have produced this body.
+    send: (body, { signal }) => callSdk(JSON.parse(decoder.decode(body)), { open, transport, signal }),
   };
 }
 
@@ -79,11 +80,9 @@ function writeEnvelope(request: WireRequest, { providerOptions, titledShapes }: 
     }),
     ...defined({ providerOptions }),
   };
-  const lead = system.map((content) => ({ role: 'system', content }));
-  return { body: body as unknown as JsonObject, turns: 'prompt', lead };
-}
-
-/** Parses a request body that {@link writeEnvelope} and the turns have produced. */
-function readCall(body: Uint8Array): LanguageModelV4CallOptions {
-  return JSON.parse(decoder.decode(body)) as LanguageModelV4CallOptions;
+  return {
+    body: body as unknown as JsonObject,
+    turns: 'prompt',
+    lead: system.map((content) => ({ role: 'system', content })),
+  };
 }

@@ -78,9 +78,7 @@ export function contextTokens(model: string): number | undefined {
  * `chat-latest` variants and models with unknown names do not reason.
  */
 export function reasons(model: string): boolean {
-  const name = bareName(model);
-  if (name.includes('chat-latest')) return false;
-  return /^(o\d|codex-|gpt-([5-9]|\d{2,})([.-]|$))/.test(name);
+  return /^(o\d|codex-|gpt-([5-9]|\d{2,})([.-]|$))(?!.*chat-latest)/.test(bareName(model));
 }
 
 /**

@@ -132,11 +132,10 @@ function sdkResponse(
 function beforeSending(error: unknown): unknown {
   const { name } = fieldsOf(error);
   if (AgentError.is(error) || name === 'AbortError') return error;
-  const { message } = streamFault(error);
   return new AgentError({
     kind: 'invalid',
     code: name === 'AI_LoadAPIKeyError' ? 'no_key' : 'refused_by_sdk',
-    message: `The AI SDK rejected this request: ${message}`,
+    message: `The AI SDK rejected this request: ${streamFault(error).message}`,
   });
 }
 

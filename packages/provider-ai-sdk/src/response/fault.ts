@@ -73,7 +73,7 @@ function toldBy(fields: Fields): ProviderFailure {
 
 /** Returns the beginning of a page that is not JSON, such as a proxy's, without its markup. */
 function plainText(body: string): string | undefined {
-  const text = body.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>|\s+/gi, ' ').replace(/ +/g, ' ');
+  const text = body.replace(/(<(style|script)[\s\S]*?<\/\2>|<[^>]*>|\s)+/gi, ' ');
   return textIn(text.trim().slice(0, 300));
 }
 

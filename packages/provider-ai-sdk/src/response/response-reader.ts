@@ -50,7 +50,6 @@ const maxArguments = 1024 * 1024;
 export class ResponseReader {
   readonly #blocks: SdkBlock[] = [];
   readonly #check: RawCheck = rawCheck();
-  #thought: SdkBlock | undefined;
   #model: string | undefined;
   /** The service's stop reason, unconverted. */
   #word: string | undefined;
@@ -225,9 +224,8 @@ export class ResponseReader {
 
   #begin(kind: BlockKind, id: string): SdkBlock {
     const at = `${kind} ${this.#blocks.length}`;
-    const thought = this.#thought;
+    const thought = this.#blocks.findLast((block) => block.kind === 'reasoning');
     const block: SdkBlock = { kind, id, at, text: '', isOpen: true, options: undefined, thought, texts: [] };
-    if (kind === 'reasoning') this.#thought = block;
     this.#blocks.push(block);
     return block;
   }
