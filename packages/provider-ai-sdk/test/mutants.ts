@@ -77,11 +77,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/response/raw-events.ts',
-    find: "if (blocks[at] === undefined) return 'a block ended without a start';",
-    replace: '',
+    find: "fieldsOf(block)['type']) !== at + 1)",
+    replace: "fieldsOf(block)['type']) < 0)",
     why: 'a block whose start was lost is dropped by the SDK',
     breaks: ['P27'],
     by: 'ai-sdk anthropic: losses',
+  },
+  {
+    file: 'src/response/raw-events.ts',
+    find: "if (blocks[at] === undefined) return 'a block ended without a start';",
+    replace: '',
+    why: 'a call without arguments whose start was lost is dropped by the SDK',
+    breaks: ['P27'],
+    by: 'test/raw-events.test.ts',
   },
   {
     file: 'src/response/raw-events.ts',
