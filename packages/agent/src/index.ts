@@ -44,6 +44,8 @@ export type {
   ToolEffect,
   ToolOutput,
   ToolPreview,
+  ToolWait,
+  WaitStart,
 } from './interfaces/tool.ts';
 export { defineTool, toolOutput } from './interfaces/tool.ts';
 export type { ApprovalDecision } from './loop/approvals.ts';

@@ -14,7 +14,7 @@ import { thrownData, thrownFrom } from './thrown.ts';
  * the tool does not run, unless `liveTools` selects it. Its own argument checks always run.
  */
 export function tapedTool(deck: Deck, tool: Tool): Tool {
-  const { subject, validate, preview } = tool;
+  const { subject, validate, waitUntil, preview } = tool;
   return {
     ...tool,
     // Copied by name, because the fields of a class instance can be on its prototype.
@@ -22,7 +22,11 @@ export function tapedTool(deck: Deck, tool: Tool): Tool {
     description: tool.description,
     parameters: tool.parameters,
     execute: (args, context) => execute(deck, tool, args, context),
-    ...defined({ subject: subject?.bind(tool), validate: validate?.bind(tool) }),
+    ...defined({
+      subject: subject?.bind(tool),
+      validate: validate?.bind(tool),
+      waitUntil: waitUntil?.bind(tool),
+    }),
     ...(preview !== undefined && {
       preview: (args) => previewOf(deck, tool, () => preview.call(tool, args), args),
     }),

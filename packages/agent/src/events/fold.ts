@@ -236,7 +236,7 @@ function foldToolStarted(state: State, event: ToolStartedEvent): void {
     state.toolCalls += 1;
     state.metrics = { ...state.metrics, toolCalls: state.metrics.toolCalls + 1 };
   }
-  change(state, call, { started: true, orphaned: false });
+  change(state, call, { started: true, orphaned: false, ...defined({ waitUntil: event.waitUntil }) });
 }
 
 function foldToolResult(state: State, event: ToolResultEvent): void {

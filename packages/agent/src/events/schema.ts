@@ -84,7 +84,18 @@ const bodies = [
   named(
     'ToolStartedEvent',
     'A tool is about to run. After a crash, this event without a result means that the outcome is unknown.',
-    z.looseObject({ ...place, ...subject, type: z.literal('tool_started'), arguments: record }),
+    z.looseObject({
+      ...place,
+      ...subject,
+      type: z.literal('tool_started'),
+      arguments: record,
+      waitUntil: z
+        .number()
+        .optional()
+        .describe(
+          'The call waits until this time before its tool runs, in milliseconds since 1970. Absent: it does not wait.',
+        ),
+    }),
   ),
   named(
     'ToolResultEvent',

@@ -20,6 +20,8 @@ export interface OpenCall extends CallPosition {
   readonly started: boolean;
   /** True if the process that started it is gone and left no result. */
   readonly orphaned: boolean;
+  /** The time until which it waits before its tool runs, in milliseconds since 1970. */
+  readonly waitUntil?: number;
   readonly approval?: Approval;
   readonly result?: ToolResultMessage;
   /** True if its result is the requested output. */
@@ -112,6 +114,12 @@ export function copyState(state: State): State {
 /** Returns the calls that have no result yet, in the order of the response. */
 export function unanswered(state: State): OpenCall[] {
   return state.calls.filter((call) => call.result === undefined);
+}
+
+/** Returns the time until which the run only waits, in milliseconds since 1970; undefined if it has something to do. */
+export function waitingUntil(state: State): number | undefined {
+  if (state.stop !== undefined || state.steering.length > 0) return undefined;
+  return unanswered(state).find((call) => call.started)?.waitUntil;
 }
 
 /** Returns the calls that wait for a user's decision. */

@@ -77,6 +77,11 @@ export interface ToolStartedEvent {
   readonly toolName: string;
   readonly type: 'tool_started';
   readonly arguments: Record<string, unknown>;
+  /**
+   * The call waits until this time before its tool runs, in milliseconds since 1970. Absent: it does not
+   * wait.
+   */
+  readonly waitUntil?: number;
 }
 
 /**

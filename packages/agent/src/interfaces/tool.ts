@@ -33,6 +33,29 @@ export interface ToolContext {
    * it.
    */
   readonly budget: Budget;
+  /** The wait before this call; absent if its tool has no `waitUntil`. */
+  readonly wait?: ToolWait | undefined;
+}
+
+/** The start of a call that may wait. */
+export interface WaitStart {
+  /** The current time, in milliseconds since 1970. */
+  readonly now: number;
+  /**
+   * Milliseconds until the run reaches its time limit. A run that is performed in steps has no such limit during a wait:
+   * infinity.
+   */
+  readonly msLeft: number;
+}
+
+/** A wait that has ended. */
+export interface ToolWait {
+  /** The time until which the call was to wait, in milliseconds since 1970. */
+  readonly until: number;
+  /** The time at which the wait ended. */
+  readonly endedAt: number;
+  /** `message` if the wait ended early, because the user sent a message. */
+  readonly endedBy: 'time' | 'message';
 }
 
 /** A preview of a call, for the user who decides whether it may run. */
@@ -77,6 +100,13 @@ export interface Tool<Name extends string = string, Input = Record<string, unkno
    * runs; a reason that was not known when the call was decided prevents it from running.
    */
   mustAsk?(args: Record<string, unknown>): string | undefined;
+  /**
+   * Returns the time until which a call waits before `execute` runs, in milliseconds since 1970; undefined if it does not
+   * wait. A message of the user ends the wait early; `context.wait` tells how it ended. The time is stored, so after a
+   * crash the wait ends at the same time, and with a runner no process waits. A call that waits runs alone. Only for
+   * tools that are `read` or `idempotent`. A thrown error becomes an error result.
+   */
+  waitUntil?(args: Record<string, unknown>, start: WaitStart): number | undefined;
   /** Returns what the call would do, for an approval. Must not change anything. */
   preview?(args: Record<string, unknown>): Promise<ToolPreview>;
   /** Validates arguments and may convert them. Absent: they are validated against `parameters`. */
@@ -141,7 +171,7 @@ export interface ToolDefinition<
   Input = unknown,
 > extends Omit<
     Tool<Name>,
-    'parameters' | 'execute' | 'subject' | 'mustAsk' | 'preview' | 'validate' | '~calls'
+    'parameters' | 'execute' | 'subject' | 'mustAsk' | 'waitUntil' | 'preview' | 'validate' | '~calls'
   > {
   /**
    * A schema of the arguments: a zod schema, another Standard Schema, or JSON Schema. Or a record of schemas, one for
@@ -151,6 +181,7 @@ export interface ToolDefinition<
   execute(args: ArgsOf<Args, Fields>, context: ToolContext): unknown;
   subject?(args: ArgsOf<Args, Fields>): string;
   mustAsk?(args: ArgsOf<Args, Fields>): string | undefined;
+  waitUntil?(args: ArgsOf<Args, Fields>, start: WaitStart): number | undefined;
   preview?(args: ArgsOf<Args, Fields>): Promise<ToolPreview>;
   /** Converts a schema to JSON Schema, for a library whose schemas do not convert themselves. */
   toJsonSchema?(schema: unknown): unknown;
@@ -196,7 +227,7 @@ export function fromFlatTool(flat: FlatTool): Tool {
   });
 }
 
-const effects: readonly ToolEffect[] = ['read', 'idempotent', 'once'];
+const effects: readonly string[] = ['read', 'idempotent', 'once'];
 
 /**
  * Checks the definition of a tool.
@@ -231,8 +262,12 @@ export function checkTool(tool: Tool): void {
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
   // The effect determines whether the tool may run twice, so an unknown value is an error.
-  if (tool.effect !== undefined && !effects.includes(tool.effect)) {
-    const message = `The effect of tool ${tool.name} must be one of ${effects.join(', ')}; it is ${JSON.stringify(tool.effect)}.`;
+  // After a crash the log cannot tell whether a call still waited or already ran.
+  const allowed = tool.waitUntil === undefined ? effects : effects.slice(0, 2);
+  const effect = tool.effect ?? 'once';
+  if (!allowed.includes(effect)) {
+    const why = tool.waitUntil === undefined ? '' : ', because it has waitUntil';
+    const message = `The effect of tool ${tool.name} must be one of ${allowed.join(', ')}${why}; it is ${JSON.stringify(effect)}.`;
     throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
   }
 }

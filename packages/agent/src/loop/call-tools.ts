@@ -14,6 +14,7 @@ import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import { runTool } from './tool-run.ts';
+import { waitFor } from './wait.ts';
 
 /** Maximum number of bytes of the reason why a user must decide. */
 const maxReason = 1000;
@@ -34,7 +35,7 @@ interface Job {
 type Plan =
   | { readonly type: 'answer'; readonly call: OpenCall; readonly event: ToolResultEvent }
   | ({ readonly type: 'ask' } & Job)
-  | ({ readonly type: 'run' } & Job);
+  | ({ readonly type: 'run'; readonly waitUntil?: number } & Job);
 
 /**
  * Runs a batch of calls. The gate decides about the whole batch before anything starts. Then consecutive `read` tools
@@ -43,7 +44,7 @@ type Plan =
 export async function callTools(run: RunContext, calls: readonly OpenCall[]): Promise<void> {
   const { state } = run;
   const before = state.toolCalls;
-  const settleCalls = run.config.budget.take('toolCalls', calls.length);
+  const settleCalls = run.config.budget.take('toolCalls', calls.filter(({ started }) => !started).length);
   try {
     await callAll(run, calls);
   } finally {
@@ -60,7 +61,7 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
     );
   }
   for (const [index, planned] of groupsOf(run, plans).entries()) {
-    const group = planned.map(stillDecided);
+    const group = planned.map((plan) => readyPlan(run, plan));
     if (run.signal.aborted || run.state.calls.length === 0) return;
     if (!(await start(run, group))) return;
     await Promise.all(group.map((plan) => settle(run, plan)));
@@ -68,13 +69,30 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
   }
 }
 
-/** Refuses a call if an earlier call of the batch has changed what it does since both were decided. */
-function stillDecided(plan: Plan): Plan {
-  const now = plan.type === 'run' ? mustAskOf(plan.tool, plan.valid) : undefined;
-  if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;
-  return refusal(plan.call, `The call was not run, because a new decision is required: ${now}`, {
-    denied: true,
-  });
+/**
+ * Adds the end of the wait before a call. Refuses a call if an earlier call of the batch has changed what it does since
+ * both were decided, or if its tool rejects the wait.
+ */
+function readyPlan(run: RunContext, plan: Plan): Plan {
+  if (plan.type !== 'run') return plan;
+  const { call, tool, valid } = plan;
+  const mustAsk = mustAskOf(tool, valid);
+  if (mustAsk !== undefined && mustAsk !== plan.mustAsk)
+    return refusal(call, `The call was not run, because a new decision is required: ${mustAsk}`, {
+      denied: true,
+    });
+  if (tool.waitUntil === undefined) return plan;
+  const { runtime, callsPerStep } = run.config;
+  try {
+    // A step does not wait, so its time limit does not count.
+    const msLeft = callsPerStep === 1 ? Number.POSITIVE_INFINITY : run.clock.left;
+    const waitUntil = call.waitUntil ?? tool.waitUntil(valid, { now: runtime.now(), msLeft });
+    if (waitUntil === undefined) return plan;
+    if (Number.isFinite(waitUntil)) return { ...plan, waitUntil };
+    throw new TypeError(`waitUntil is ${waitUntil}`);
+  } catch (thrown) {
+    return refusal(call, AgentError.from(thrown, 'tool').message);
+  }
 }
 
 /** Returns the current state of the call, now that users have decided. */
@@ -86,7 +104,7 @@ async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
   const { part } = open;
   const tool = run.tools.get(part.toolName);
   if (part.problem !== undefined) return refusal(open, `The call was not run: ${part.problem}`);
-  if (open.orphaned && (tool?.effect ?? 'once') === 'once')
+  if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')
     return refusal(open, outcomeUnknown, { started: true });
   if (tool === undefined) {
     const known = [...run.tools.keys()].join(', ') || 'none';
@@ -248,7 +266,7 @@ function approvalHash(run: RunContext, toolName: string, args: Record<string, un
   return run.config.runtime.digest(JSON.stringify([toolName, sortedKeys(args)]));
 }
 
-/** Groups calls: consecutive reads run in parallel unless they share a lock; every other call runs alone. */
+/** Groups calls: consecutive reads run in parallel unless they share a lock or wait; every other call runs alone. */
 function groupsOf(run: RunContext, plans: readonly Plan[]): Plan[][] {
   const groups: Plan[][] = [];
   for (const plan of plans) {
@@ -266,19 +284,25 @@ function groupsOf(run: RunContext, plans: readonly Plan[]): Plan[][] {
 function runBeside(one: Plan, other: Plan): boolean {
   if (one.type !== 'run' || other.type !== 'run') return false;
   if (one.tool.effect !== 'read' || other.tool.effect !== 'read') return false;
+  // A model that waits and then looks means this order.
+  if (one.tool.waitUntil !== undefined || other.tool.waitUntil !== undefined) return false;
   const locks = one.tool.locks ?? [];
   return !(other.tool.locks ?? []).some((lock) => locks.includes(lock));
 }
 
 /** Records that tools are about to run. Returns false if that failed; the tools must then not run. */
 async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> {
-  const running = group.filter((plan) => plan.type === 'run');
+  // A call that waits in several steps has started in the first.
+  const running = group
+    .filter((plan) => plan.type === 'run')
+    .filter(({ call }) => call.waitUntil === undefined);
   if (running.length === 0) return true;
   const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');
   const started = running.map((plan) => ({
     type: 'tool_started' as const,
     ...identityOf(plan.call),
     arguments: plan.given,
+    ...(plan.waitUntil !== undefined && { waitUntil: plan.waitUntil }),
   }));
   return (await run.record(started, { durable })) && !run.signal.aborted;
 }
@@ -295,9 +319,11 @@ async function resultOf(
   run: RunContext,
   plan: Extract<Plan, { type: 'run' }>,
 ): Promise<ToolResultEvent | undefined> {
-  const { call, tool } = plan;
-  const began = run.config.runtime.monotonic();
+  const { call, tool, waitUntil } = plan;
   run.emit({ type: 'status', state: 'running_tool', message: tool.name });
+  const wait = waitUntil === undefined ? undefined : await waitFor(run, waitUntil);
+  if (waitUntil !== undefined && wait === undefined) return undefined;
+  const began = run.config.runtime.monotonic();
   const idempotencyKey = `${run.config.sessionId}:${call.turn}.${call.index}`;
   const outcome = await runTool(run, {
     tool,
@@ -305,6 +331,7 @@ async function resultOf(
     callId: call.part.id,
     idempotencyKey,
     maxBytes: usefulBytes(run, tool),
+    wait,
   });
   if (outcome === undefined) return undefined;
   const output = await shortened(run, tool, outcome.content);

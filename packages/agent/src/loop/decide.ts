@@ -21,7 +21,8 @@ export function decide(state: State, policy: Policy): Action {
 
   const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
   if (open.length > 0) {
-    const left = policy.toolCalls - state.toolCalls;
+    // A call that has started is already counted.
+    const left = policy.toolCalls - state.toolCalls + open.filter(({ started }) => started).length;
     if (left <= 0) return limited('toolCalls', policy);
     if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
     return { type: 'call_tools', calls: open.slice(0, left) };

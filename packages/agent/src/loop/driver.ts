@@ -6,7 +6,7 @@ import type {
   UnstoredEnd,
 } from '../events/event.ts';
 import type { State } from '../events/state.ts';
-import { emptyState, openRequests } from '../events/state.ts';
+import { emptyState, openRequests, waitingUntil } from '../events/state.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { openSession } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
@@ -110,11 +110,14 @@ class Driver<Output> implements RunControl {
    * @throws AgentError if the store failed, or if the run was left during an action.
    */
   async advance(): Promise<Advance<Output>> {
+    const { runtime, waitEnded } = this.#config;
     await this.#session(
       (reason) => (isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))),
       async () => {
         const { finished } = this.#state;
-        if (finished === undefined) await this.#performUpTo(1);
+        // Another process asks too early, which must not leave anything in the log.
+        const isEarly = waitEnded === undefined && (waitingUntil(this.#state) ?? 0) > runtime.now();
+        if (finished === undefined) await this.#performUpTo(isEarly ? 0 : 1);
         else await this.#readOutput({ type: 'finish', status: finished.status });
         if (this.#log.closed) return;
         this.#log.close();
@@ -127,7 +130,8 @@ class Driver<Output> implements RunControl {
       throw new AgentError({ ...failure.toJSON(), retryable: failure.code !== 'fenced' });
     if (this.#leftFor !== undefined) throw this.#leftFor;
     const { finished, seq } = this.#state;
-    return finished === undefined ? { over: false, seq } : { over: true, result: this.#result() };
+    if (finished !== undefined) return { over: true, result: this.#result() };
+    return { over: false, seq, ...defined({ waitUntil: waitingUntil(this.#state) }) };
   }
 
   cancel(): boolean {
@@ -332,6 +336,7 @@ class Driver<Output> implements RunControl {
   #publish(event: Event | UnstoredEnd): void {
     if (event.type === 'approval_requested') this.#approvals.asked(event.approvalId);
     if (event.type === 'approval_decided') this.#approvals.decide(event.approvalId);
+    if (event.type === 'user') this.#context.wake();
     this.feed.publish(event);
   }
 
@@ -348,6 +353,7 @@ class Driver<Output> implements RunControl {
     if (this.#stopping.signal.aborted) return;
     this.#stopWaiting = this.#config.runtime.timer(patienceMs, () => this.#overdue.resolve());
     this.#stopping.abort(reason);
+    this.#context.wake();
     this.#approvals.release();
   }
 
@@ -366,6 +372,7 @@ class Driver<Output> implements RunControl {
       clock: this.#clock,
       decided: (request) => this.#decided(request),
       responseSoFar: () => this.feed.soFar.content,
+      wake: () => {},
       lastResponse: undefined,
     };
   }

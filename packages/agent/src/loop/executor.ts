@@ -51,6 +51,7 @@ type RunFields =
   | 'onEvent'
   | 'session'
   | 'callsPerStep'
+  | 'waitEnded'
   | 'open';
 
 /**
@@ -123,7 +124,8 @@ export class Executor<Tools extends Tool = Tool> {
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
     const open = openAction(options, this.#now);
-    return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1 }, options));
+    const { waitEnded } = options;
+    return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1, waitEnded }, options));
   }
 
   /**
@@ -161,7 +163,9 @@ export class Executor<Tools extends Tool = Tool> {
   }
 
   #configOf<Output>(
-    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep'> & { readonly attended?: boolean },
+    start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep' | 'waitEnded'> & {
+      readonly attended?: boolean;
+    },
     { signal, onEvent, output: option, ...ids }: RunOptions<Output>,
   ): RunConfig<Output> {
     const { agent, runtime, tools } = this.#options;

@@ -85,7 +85,7 @@ function expired(state: State, now: number): EventBody[] {
 
 /** Returns whether a tool started whose process is gone. While this process holds the session, no other does. */
 function isInterrupted(state: State): boolean {
-  return unanswered(state).some((call) => call.started && !call.orphaned);
+  return unanswered(state).some((call) => call.started && !call.orphaned && call.waitUntil === undefined);
 }
 
 function decision({ approvalId, ...given }: NamedDecision): EventBody {

@@ -5,7 +5,7 @@ import type { Agent, RequestConfig } from '../interfaces/agent.ts';
 import type { Gate } from '../interfaces/gate.ts';
 import type { Budget, defaultLimits, Limits, Pricing } from '../interfaces/limits.ts';
 import type { OutputOption, OutputPlan } from '../interfaces/output.ts';
-import type { Tool, ToolEffect } from '../interfaces/tool.ts';
+import type { Tool, ToolEffect, ToolWait } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { NamedDecision } from './approvals.ts';
@@ -81,6 +81,11 @@ export interface AdvanceOptions<Output = unknown> extends Omit<RunOptions<Output
   readonly prompt?: Prompt;
   /** Decisions about approvals that the run waits for. */
   readonly answers?: readonly NamedDecision[];
+  /**
+   * Ends the wait that the last action returned as `waitUntil`: `time` if it is over by the caller's clock, `message` to end
+   * it early. Default: the wait is over when `runtime.now()` reaches its end.
+   */
+  readonly waitEnded?: ToolWait['endedBy'];
 }
 
 /** Options of a tool that runs an executor. */
@@ -131,6 +136,8 @@ export interface RunConfig<Output = unknown>
   readonly session: 'new' | 'old' | 'either';
   /** Number of calls of a batch that one step runs: all of them, or one if each step can run in another process. */
   readonly callsPerStep: number;
+  /** See {@link AdvanceOptions}. */
+  readonly waitEnded?: ToolWait['endedBy'] | undefined;
   /**
    * Returns the first events of the run for the state of the session. Pure.
    * @throws AgentError `invalid` if the session cannot be continued.

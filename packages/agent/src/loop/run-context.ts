@@ -25,11 +25,13 @@ export interface RunContext {
   record(events: readonly EventBody[], options?: AppendOptions): boolean | Promise<boolean>;
   emit(event: LiveEvent): void;
   /** Measures the time limit; held while a user decides. */
-  readonly clock: Pick<Stopwatch, 'hold'>;
+  readonly clock: Pick<Stopwatch, 'hold' | 'left'>;
   /** Resolves when this approval is decided or has expired, or the run must stop. */
   decided(request: ApprovalRequestedEvent): Promise<void>;
   /** Returns the text and reasoning of the response that is being received, as the log can store them. */
   responseSoFar(): readonly AssistantPart[];
+  /** Called when a message of the user has arrived, or the run must stop; for the call that waits. */
+  wake: () => void;
   /** The last response, for the result. */
   lastResponse: ModelResponse | undefined;
 }

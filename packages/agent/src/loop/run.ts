@@ -87,10 +87,13 @@ export type RunResult<Output = unknown> =
   | WaitingResult
   | CutResult;
 
-/** The result of one action of a run: the end of the run, or the position in its session from which it continues. */
+/**
+ * The result of one action of a run: the end of the run, or the position in its session from which it continues. With
+ * `waitUntil`, the next action is not before this time, in milliseconds since 1970.
+ */
 export type Advance<Output = unknown> =
   | { readonly over: true; readonly result: RunResult<Output> }
-  | { readonly over: false; readonly seq: number };
+  | { readonly over: false; readonly seq: number; readonly waitUntil?: number };
 
 /** The ways to control a run. Each returns false if it came too late and had no effect. */
 export interface RunControl {

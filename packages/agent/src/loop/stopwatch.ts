@@ -17,6 +17,11 @@ export class Stopwatch {
     this.#cancel = this.#arm();
   }
 
+  /** Milliseconds left while it runs; can be infinite. */
+  get left(): number {
+    return this.#left - (this.#runtime.monotonic() - this.#since);
+  }
+
   /** Pauses until the returned function is called and every other hold has ended. */
   hold(): () => void {
     if (this.#holds === 0) {

@@ -1,4 +1,4 @@
-import type { Tool, ToolContext, ToolOutput } from '../interfaces/tool.ts';
+import type { Tool, ToolContext, ToolOutput, ToolWait } from '../interfaces/tool.ts';
 import { isToolOutput } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
@@ -36,6 +36,7 @@ export interface ToolJob {
   readonly idempotencyKey: string;
   /** Maximum number of bytes kept of its text output. */
   readonly maxBytes: number;
+  readonly wait: ToolWait | undefined;
 }
 
 /**
@@ -117,8 +118,9 @@ function inTime(run: RunContext, job: ToolJob, { stop, pending }: Begun): Promis
 }
 
 function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
-  const { callId, tool } = job;
+  const { callId, tool, wait } = job;
   return {
+    wait,
     get signal() {
       return stop.signal;
     },

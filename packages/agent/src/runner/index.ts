@@ -36,4 +36,10 @@ export type {
 } from './runner.ts';
 export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
-export { approvalSignal, runInSteps, type SteppedPrompt, type SteppedTask } from './stepped-run.ts';
+export {
+  approvalSignal,
+  runInSteps,
+  type SteppedPrompt,
+  type SteppedTask,
+  waitSignal,
+} from './stepped-run.ts';

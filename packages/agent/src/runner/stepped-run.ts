@@ -61,9 +61,17 @@ export function approvalSignal(approvalId: string): string {
 }
 
 /**
+ * Returns the name of the signal that ends the wait of a call early; its value is ignored. `seq` is the sequence number of
+ * the call's `tool_started` event, which has the end of the wait in `waitUntil`.
+ */
+export function waitSignal(seq: number): string {
+  return `wait/${seq}`;
+}
+
+/**
  * Runs a task with each model request and each tool call as a separate step. The session's log is the only record of
  * the run: whichever process calls it again continues after the last action of the log. A run that waits for a
- * decision needs no process.
+ * decision, or until a time, needs no process.
  * @throws AgentError like `Steps` and `Executor.advance`. The result contains how the run ended.
  */
 export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunResult> {
@@ -75,31 +83,47 @@ export async function runInSteps(steps: Steps, task: SteppedTask): Promise<RunRe
     return waits(state, runId) ? await decisions(steps, task, state) : undefined;
   };
   // A wait may be over, or a crash may have come between a decision and its record.
-  let answers = (await decide()) ?? task.answers ?? [];
+  let next: Next = { answers: (await decide()) ?? task.answers ?? [] };
   for (;;) {
-    const given = answers;
-    const act = (call: StepCall) => advance(task, { runId, answers: given, signal: call.signal });
-    const isOver = await steps.run('act', act, settings);
-    answers = [];
-    if (!isOver) await steps.checkpoint();
+    const given = next;
+    const act = (call: StepCall) => advance(task, { runId, ...given, signal: call.signal });
+    const { isOver, seq, waitUntil } = await steps.run('act', act, settings);
+    next = {};
+    if (waitUntil !== undefined) {
+      const sent = await steps.waitFor(waitSignal(seq), { until: waitUntil });
+      next = { waitEnded: sent === undefined ? 'time' : 'message' };
+    } else if (!isOver) await steps.checkpoint();
     else {
       const decided = await decide();
       if (decided === undefined) return outcomeOf(await openSession(store, sessionId), { sessionId, runId });
-      answers = decided;
+      next = { answers: decided };
     }
   }
 }
 
 type Answers = NonNullable<AdvanceOptions['answers']>;
 
-/** Performs the next action. Returns true if the run has ended or waits. */
+/** What has happened since the last action. */
+type Next = Pick<AdvanceOptions, 'answers' | 'waitEnded'>;
+
+/** What follows an action: the end, or a wait for a user, if `isOver`; otherwise the next one, at `waitUntil` or now. */
+interface Acted {
+  readonly isOver: boolean;
+  /** The position in the session. */
+  readonly seq: number;
+  readonly waitUntil?: number;
+}
+
+/** Performs the next action. */
 async function advance(
   { executor, sessionId, prompt, onEvent }: SteppedTask,
-  options: Pick<AdvanceOptions, 'runId' | 'answers' | 'signal'>,
-): Promise<boolean> {
+  options: Pick<AdvanceOptions, 'runId' | 'signal'> & Next,
+): Promise<Acted> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
-  const { over } = await executor.advance({ ...options, ...defined({ onEvent, prompt: begins }), sessionId });
-  return over;
+  const advanced = await executor.advance({ ...options, ...defined({ onEvent, prompt: begins }), sessionId });
+  if (advanced.over) return { isOver: true, seq: 0 };
+  const { seq, waitUntil } = advanced;
+  return { isOver: false, seq, ...defined({ waitUntil }) };
 }
 
 function waits({ runId, finished }: State, own: string): boolean {

@@ -9,4 +9,4 @@ export { type BackoffPolicy, backoff } from './backoff.ts';
 export { defined } from './defined.ts';
 export { type CauseSummary, isErrorKind, serviceCode } from './errors.ts';
 export { maxResultBytes, plainJson } from './json-text.ts';
-export { isoTime } from './runtime.ts';
+export { isoTime, timeOf } from './runtime.ts';

@@ -18,7 +18,7 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: call,
-    find: "if (open.orphaned && (tool?.effect ?? 'once') === 'once')",
+    find: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
     replace: "if (open.orphaned && tool?.effect === 'read')",
     why: 'a call that was under way in a crash runs again',
     breaks: ['P9'],
@@ -203,11 +203,27 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/call-tools.ts',
-    find: "if (plan.type !== 'run' || now === undefined || now === plan.mustAsk) return plan;",
-    replace: 'return plan;',
+    find: 'if (mustAsk !== undefined && mustAsk !== plan.mustAsk)',
+    replace: 'if (mustAsk === null)',
     why: 'a write runs that became protected after it was decided',
     breaks: ['P21'],
     by: 'executor: gate',
+  },
+  {
+    file: call,
+    find: 'call.waitUntil ?? tool.waitUntil(valid, {',
+    replace: 'tool.waitUntil(valid, {',
+    why: 'a wait begins anew after a crash',
+    breaks: ['P9'],
+    by: 'executor: wait',
+  },
+  {
+    file: 'src/loop/wait.ts',
+    find: "run.state.steering.length > 0 ? 'message' :",
+    replace: '',
+    why: 'a message does not end a wait',
+    breaks: ['P3'],
+    by: 'executor: wait',
   },
   {
     file: 'src/loop/call-tools.ts',

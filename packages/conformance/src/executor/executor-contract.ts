@@ -22,6 +22,7 @@ import type { ExecutorCase } from './setup/cases.ts';
 import { slowStore } from './setup/faulty-store.ts';
 import { steerCases } from './steer.ts';
 import { toolCases } from './tools.ts';
+import { waitCases } from './wait.ts';
 import { waitingCases } from './waiting.ts';
 
 /** A store to test with the executor. */
@@ -43,6 +44,7 @@ const definitions: readonly ExecutorCase[] = [
   ...stopBatchCases,
   ...gateCases,
   ...waitingCases,
+  ...waitCases,
   ...limitCases,
   ...progressCases,
   ...cancelCases,

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Executor } from '../../src/loop/executor.ts';
+import { sqliteRunner } from '../../src/node/sqlite-runner/sqlite-runner.ts';
+import { memoryRunner } from '../../src/runner/memory-runner.ts';
+import type { Routine, Runner } from '../../src/runner/runner.ts';
+import { runInSteps, waitSignal } from '../../src/runner/stepped-run.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import type { FakeRuntime } from '../../src/testing/index.ts';
+import { fakeRuntime } from '../../src/testing/index.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
+import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
+
+const minutes = 60_000;
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cobbler-waits-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Lets promises and writes to files settle, which takes no time on the clock. */
+async function settled(): Promise<void> {
+  for (let round = 0; round < 60; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A run that calls a tool that waits ten minutes. `open` returns a runner like that of a newly started process. */
+function scene(kind: 'memory' | 'sqlite') {
+  // A real digest takes time that no clock shows.
+  const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
+  const runtime: FakeRuntime = { ...fakeRuntime(), digest };
+  const kit = probeTools();
+  const store = memoryStore({ now: runtime.now });
+  const agent = scriptedModel([calls(['wait', 'look']), textResponse('Done.')]);
+  const waitUntil = (_args: object, { now }: { readonly now: number }) => now + 10 * minutes;
+  const tools = [kit.tool('wait', { effect: 'read', waitUntil }), kit.tool('look', { effect: 'read' })];
+  const open = (): Runner => {
+    const executor = new Executor({ agent, tools, store, runtime });
+    const routine: Routine = async (_input, steps) =>
+      (await runInSteps(steps, { executor, store, sessionId: 's', prompt: 'Go.' })).status;
+    return kind === 'memory'
+      ? memoryRunner({ routine, runtime })
+      : sqliteRunner({ file: join(folder, 'runs.db'), routine, runtime });
+  };
+  /** Lets time pass, in steps in which a process can act. */
+  const pass = async (ms: number) => {
+    const end = runtime.now() + ms;
+    await settled();
+    while (runtime.now() < end) {
+      await runtime.advance(Math.min(minutes, end - runtime.now()));
+      await settled();
+    }
+  };
+  const types = async () => (await store.read('s')).map(({ type }) => type);
+  return { runtime, kit, store, open, pass, types };
+}
+
+const whole = [
+  'user',
+  'assistant',
+  'tool_started',
+  'tool_result',
+  'tool_started',
+  'tool_result',
+  'assistant',
+];
+
+describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner in %s', (kind) => {
+  it('runs at its time, and until then the log does not grow', async () => {
+    const { open, pass, kit, types } = scene(kind);
+    const runner = open();
+    await runner.start(null, { runId: 'r1' });
+    await pass(9 * minutes);
+    expect(kit.names).toEqual([]);
+    expect(await types()).toEqual(whole.slice(0, 3));
+    expect(await runner.status('r1')).toEqual({ state: 'running' });
+    await pass(minutes);
+    expect(kit.names).toEqual(['wait', 'look']);
+    expect(kit.runs[0]?.context.wait?.endedBy).toBe('time');
+    expect(await runner.result('r1')).toBe('complete');
+    expect(await types()).toEqual([...whole, 'finished']);
+    await runner.close();
+  });
+
+  it('ends early with a signal', async () => {
+    const { open, pass, kit, store } = scene(kind);
+    const runner = open();
+    await runner.start(null, { runId: 'r1' });
+    await pass(minutes);
+    const started = (await store.read('s')).find(({ type }) => type === 'tool_started');
+    expect(await runner.signal('r1', waitSignal(started?.seq ?? 0), null)).toBe(true);
+    await pass(1000);
+    expect(kit.runs[0]?.context.wait?.endedBy).toBe('message');
+    expect(await runner.result('r1')).toBe('complete');
+    await runner.close();
+  });
+
+  it('does not run when the run is cancelled in the middle [P3]', async () => {
+    const { open, pass, kit } = scene(kind);
+    const runner = open();
+    await runner.start(null, { runId: 'r1' });
+    await pass(minutes);
+    expect(await runner.cancel('r1')).toBe(true);
+    await pass(20 * minutes);
+    expect(await runner.status('r1')).toEqual({ state: 'cancelled' });
+    expect(kit.names).toEqual([]);
+    await runner.close();
+  });
+});
+
+describe('a call that waits, and a process that ends in the middle', () => {
+  it('runs at the same time in the next process [P9]', async () => {
+    const { open, pass, kit, types, runtime } = scene('sqlite');
+    const started = runtime.now();
+    const first = open();
+    await first.start(null, { runId: 'r1' });
+    await pass(3 * minutes);
+    await first.close();
+    await pass(4 * minutes);
+    const second = open();
+    await pass(2 * minutes);
+    expect(kit.names).toEqual([]);
+    await pass(minutes);
+    expect(kit.names).toEqual(['wait', 'look']);
+    expect((kit.runs[0]?.context.wait?.until ?? 0) - started).toBe(10 * minutes);
+    expect(await second.result('r1')).toBe('complete');
+    expect(await types()).toEqual([...whole, 'finished']);
+    await second.close();
+  });
+
+  it('runs as soon as a process is there if its time has passed', async () => {
+    const { open, pass, kit } = scene('sqlite');
+    const first = open();
+    await first.start(null, { runId: 'r1' });
+    await pass(minutes);
+    await first.close();
+    await pass(60 * minutes);
+    const second = open();
+    await pass(200);
+    expect(kit.names).toEqual(['wait', 'look']);
+    expect(await second.result('r1')).toBe('complete');
+    await second.close();
+  });
+});

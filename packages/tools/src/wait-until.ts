@@ -1,0 +1,106 @@
+import type { JsonObject, Tool, ToolContext, WaitStart } from '@cobbler/agent';
+import { AgentError, defineTool, toolOutput } from '@cobbler/agent';
+import { isoTime, timeOf } from '@cobbler/agent/values';
+
+/** Options of {@link waitTool}. */
+export interface WaitToolOptions {
+  /** Longest wait in milliseconds. Default and maximum 2,592,000,000 (30 days). */
+  readonly maxMs?: number;
+}
+
+/** Arguments of wait_until: exactly one of them. */
+export interface WaitUntilArgs {
+  /** A time in ISO 8601, with a time zone. */
+  readonly time?: string;
+  readonly seconds?: number;
+}
+
+/** Longest wait in milliseconds: 30 days. */
+export const maxWaitMs: number = 30 * 86_400_000;
+
+/**
+ * Creates wait_until, with which the model waits until a time or for a number of seconds without spending turns. A
+ * message of the user ends the wait early. The run's time limit `limits.ms` continues during the wait, so a longer wait
+ * is refused at once. With a runner, the wait survives restarts and no process is needed for it.
+ * @throws AgentError `invalid` if `maxMs` is not between 1 and 30 days.
+ */
+export function waitTool({ maxMs = maxWaitMs }: WaitToolOptions = {}): Tool {
+  if (!(maxMs >= 1 && maxMs <= maxWaitMs)) {
+    const message = `The option maxMs of waitTool is invalid: it is ${maxMs}. Use 1 to ${maxWaitMs} milliseconds.`;
+    throw new AgentError({ kind: 'invalid', code: 'bad_option', message });
+  }
+  return defineTool<WaitUntilArgs>({
+    name: 'wait_until',
+    description:
+      'Waits until a time, or for a number of seconds, and then tells the time. Use it instead of checking again and ' +
+      'again whether something has happened. A message of the user ends the wait early.',
+    parameters: parametersOf(maxMs),
+    effect: 'read',
+    subject: ({ time, seconds }) => time ?? `${seconds} s`,
+    waitUntil: (args, start) => endOf(args, start, maxMs),
+    execute: (_args, context) => reportOf(context),
+  });
+}
+
+function parametersOf(maxMs: number): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      time: {
+        type: 'string',
+        description:
+          'Time in ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z. Not together with seconds.',
+      },
+      seconds: {
+        type: 'number',
+        description: 'Number of seconds from now. Not together with time.',
+        minimum: 0,
+        maximum: maxMs / 1000,
+      },
+    },
+    additionalProperties: false,
+  };
+}
+
+function endOf({ time, seconds }: WaitUntilArgs, { now, msLeft }: WaitStart, maxMs: number): number {
+  if ((time === undefined) === (seconds === undefined))
+    throw refusal('The call was not run: it needs either time or seconds. Pass exactly one of them.');
+  const until = time === undefined ? now + Number(seconds) * 1000 : timeIn(time);
+  const ms = until - now;
+  if (ms > maxMs)
+    throw refusal(
+      `The call was not run: ${isoTime(until)} is ${daysOf(ms)} from now, and the longest wait is ${daysOf(maxMs)}. It is ${isoTime(now)} now. Wait for less.`,
+    );
+  if (ms > msLeft)
+    throw refusal(
+      `The call was not run: the time limit of this run ends in ${Math.floor(msLeft / 1000)} seconds, before ${isoTime(until)}. It is ${isoTime(now)} now. Wait for less, or end your work and say what remains to be done.`,
+    );
+  return until;
+}
+
+/** Reads a time. Without a time zone, it would depend on where the program runs. */
+function timeIn(text: string): number {
+  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(text);
+  const time = isWhole ? timeOf(text) : Number.NaN;
+  if (Number.isFinite(time)) return time;
+  throw refusal(
+    `The call was not run: time is ${JSON.stringify(text)}. Use ISO 8601 with a time zone, such as 2026-01-31T17:00:00Z.`,
+  );
+}
+
+function reportOf({ wait }: ToolContext): unknown {
+  if (wait === undefined) throw new Error('This program cannot wait. Continue without waiting.');
+  const now = `It is ${isoTime(wait.endedAt)} now.`;
+  if (wait.endedBy === 'time') return toolOutput({ content: `The wait is over. ${now}`, summary: 'waited' });
+  const content = `The wait until ${isoTime(wait.until)} ended early, because the user sent a message. ${now}`;
+  return toolOutput({ content, summary: 'ended early by a message' });
+}
+
+function daysOf(ms: number): string {
+  const days = ms / 86_400_000;
+  return days >= 1 ? `${days.toFixed(1)} days` : `${Math.ceil(ms / 1000)} seconds`;
+}
+
+function refusal(message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code: 'bad_wait', message });
+}
