@@ -102,5 +102,5 @@ function daysOf(ms: number): string {
 }
 
 function refusal(message: string): AgentError {
-  return new AgentError({ kind: 'invalid', code: 'bad_wait', message });
+  return new AgentError({ kind: 'tool', code: 'bad_wait', message });
 }

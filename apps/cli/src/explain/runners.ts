@@ -53,6 +53,13 @@ export const runners: Area = {
       todo: 'Pass milliseconds since 1970.',
     },
     {
+      code: 'too_many_runs',
+      kinds: ['invalid'],
+      what: 'The memory runner holds as many runs that have not ended as it can.',
+      todo: 'Wait for some to end, raise `maxOpen` of `memoryRunner`, or use a runner on disk such as `sqliteRunner`.',
+      see: 'docs/runners.md',
+    },
+    {
       code: 'due_at',
       kinds: ['invalid'],
       what: 'The due time of a run is not a time.',

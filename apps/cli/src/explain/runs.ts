@@ -11,6 +11,20 @@ export const runs: Area = {
       todo: 'Add text, an image or a document.',
     },
     {
+      code: 'prompt_too_large',
+      kinds: ['invalid'],
+      what: 'The prompt or steering message has more than 64 MiB.',
+      todo: 'Send less at once, for example fewer or smaller files.',
+      see: 'docs/limits.md',
+    },
+    {
+      code: 'too_many_watchers',
+      kinds: ['invalid'],
+      what: 'The run has as many readers and listeners as it can have.',
+      todo: 'Call the function that `subscribe` returned, or leave the loop over the events, when a watcher is no longer needed.',
+      see: 'docs/limits.md',
+    },
+    {
       code: 'bad_prompt',
       kinds: ['invalid'],
       what: 'The prompt or steering message is not a string, an array of parts or an array of messages.',
@@ -194,8 +208,8 @@ export const runs: Area = {
     {
       code: 'bad_tool',
       kinds: ['invalid'],
-      what: 'A tool has no `execute` function, or its `effect` is unknown.',
-      todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it.',
+      what: 'A tool has no `execute` function, or its `effect` is unknown, or `once` although it has `waitUntil`.',
+      todo: 'Set `execute`. Set `effect` to `read`, `idempotent` or `once`, or remove it. With `waitUntil`, set it to `read` or `idempotent`.',
       see: 'docs/tools.md',
     },
     {

@@ -26,6 +26,20 @@ export const sessions: Area = {
       see: 'docs/sessions.md',
     },
     {
+      code: 'session_removed',
+      kinds: ['invalid'],
+      what: 'The session was in memory and was removed, because the memory store held too many or too large sessions.',
+      todo: 'Repeat the call to start the session anew. To keep sessions, use a store on disk such as `sqliteStore`, or raise `keepLast` and `keepBytes` of `memoryStore`.',
+      see: 'docs/limits.md',
+    },
+    {
+      code: 'store_full',
+      kinds: ['invalid'],
+      what: 'The running and waiting sessions in memory have no room for the next event.',
+      todo: 'Raise `maxBytes` of `memoryStore`, run less at the same time, or use a store on disk such as `sqliteStore`.',
+      see: 'docs/limits.md',
+    },
+    {
       code: 'in_use',
       kinds: ['invalid'],
       what: 'Another process is using this session. The message names it.',

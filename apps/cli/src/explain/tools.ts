@@ -11,6 +11,13 @@ export const tools: Area = {
       todo: 'Choose one that exists: `-C DIR`, or `workspace` in a program.',
     },
     {
+      code: 'bad_wait',
+      kinds: ['tool'],
+      what: 'The call of `wait_until` names no time, or one that is too far away or after the time limit of the run.',
+      todo: 'The model chooses another time. To allow longer waits, raise `limits.ms` of the run.',
+      see: 'docs/long-work.md',
+    },
+    {
       code: 'outside',
       kinds: ['tool'],
       what: 'A path leads out of the workspace, directly or through a link. Tools never leave it.',

@@ -61,10 +61,11 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
     );
   }
   for (const [index, planned] of groupsOf(run, plans).entries()) {
+    const waiting = planned.splice(run.config.toolConcurrency || 1);
     const group = planned.map((plan) => readyPlan(run, plan));
     if (run.signal.aborted || run.state.calls.length === 0) return;
     if (!(await start(run, group))) return;
-    await Promise.all(group.map((plan) => settle(run, plan)));
+    await Promise.all(group.map((plan) => settle(run, plan, waiting)));
     if (index + 1 >= run.config.callsPerStep) return;
   }
 }
@@ -307,12 +308,18 @@ async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> 
   return (await run.record(started, { durable })) && !run.signal.aborted;
 }
 
-async function settle(run: RunContext, plan: Plan): Promise<void> {
+/** Performs a call, and after it the first of those that wait, and so on. */
+async function settle(run: RunContext, plan: Plan, waiting: Plan[]): Promise<void> {
   if (plan.type === 'ask') return;
   const event = plan.type === 'answer' ? plan.event : await resultOf(run, plan);
   if (event === undefined) return;
   const stopsBatch = event.isError && run.config.toolErrors === 'stop-batch';
+  if (stopsBatch) waiting.length = 0;
   await run.record([stopsBatch ? { ...event, stopsBatch: true } : event]);
+  const next = waiting.shift();
+  if (next === undefined || run.signal.aborted) return;
+  const ready = readyPlan(run, next);
+  if (await start(run, [ready])) await settle(run, ready, waiting);
 }
 
 async function resultOf(

@@ -6,6 +6,7 @@ import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts'
 import { costOf } from '../interfaces/limits.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
 import { AgentError } from '../values/errors.ts';
+import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
@@ -32,7 +33,7 @@ async function compacted(run: RunContext): Promise<EventBody> {
       ask: (request, agent = run.config.agent) => account.ask(agent, request),
     });
     const upTo = safeCut(state.messages, made?.upTo ?? 0);
-    const summary = upTo === 0 ? '' : wellFormedText(made?.summary ?? '');
+    const summary = upTo === 0 ? '' : cap(wellFormedText(made?.summary ?? ''), maxOutputBytes);
     return { type: 'compacted', upTo, summary, ...account.spent() };
   } catch (thrown) {
     const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };

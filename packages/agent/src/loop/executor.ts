@@ -28,6 +28,9 @@ import { reportTo, responseOf } from './sub-agent.ts';
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;
 
+/** Number of tools that run at the same time, if no option changes it: enough to hide latency, and gentle on files and services. */
+export const defaultToolConcurrency = 16;
+
 const subAgentParameters: JsonObject = {
   type: 'object',
   properties: {
@@ -73,13 +76,15 @@ export class Executor<Tools extends Tool = Tool> {
     const reading = options.context?.offload?.tool;
     const tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
     checkTools(tools);
-    checkLimits(options.limits ?? {});
+    const { limits, toolConcurrency } = options;
+    checkLimits({ ...limits, ...{ toolConcurrency } });
     this.#limits = defined(options.limits ?? {});
     this.#options = {
       request: {},
       onLimit: 'return',
       toolErrors: 'continue',
       toolScheduling: 'parallel',
+      toolConcurrency: defaultToolConcurrency,
       gate: allowAll,
       attended: false,
       pricing: () => undefined,

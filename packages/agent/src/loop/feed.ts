@@ -1,5 +1,6 @@
 import type { Event, LiveEvent, RunEvent, UnstoredEnd } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
+import { AgentError } from '../values/errors.ts';
 import { AnswerSoFar } from './response-so-far.ts';
 
 /**
@@ -7,6 +8,9 @@ import { AnswerSoFar } from './response-so-far.ts';
  * ones.
  */
 const maxLiveWaiting = 10_000;
+
+/** Maximum number of readers and listeners of one run at the same time. */
+export const maxWatchers = 1_000;
 
 /** Number of events that a reader takes before their memory is released. */
 const maxTaken = 1_000;
@@ -50,9 +54,13 @@ export class Feed {
     this.#listeners = [];
   }
 
-  /** Calls the listener for each later event, synchronously. Returns a function that removes it. */
+  /**
+   * Calls the listener for each later event, synchronously. Returns a function that removes it.
+   * @throws AgentError `invalid`, code `too_many_watchers`.
+   */
   listen(listener: (event: RunEvent) => void): () => void {
     if (this.#ended) return () => undefined;
+    this.#checkWatchers();
     // A separate object for each call, so that a function passed twice is called twice and each call is stopped
     // separately.
     const own: Listener = { hear: listener, hasStopped: false };
@@ -73,12 +81,22 @@ export class Feed {
     return [...this.#past, ...this.soFar.events];
   }
 
-  /** Returns a reader that starts with the events so far. It subscribes immediately, not at its first `next`. */
+  /**
+   * Returns a reader that starts with the events so far. It subscribes immediately, not at its first `next`.
+   * @throws AgentError `invalid`, code `too_many_watchers`.
+   */
   read(): AsyncIterableIterator<RunEvent> {
+    this.#checkWatchers();
     const reader = new Reader(this.#soFar, (gone) => void this.#readers.delete(gone));
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
+  }
+
+  #checkWatchers(): void {
+    if (this.#readers.size + this.#listeners.length < maxWatchers) return;
+    const message = `The run has ${maxWatchers} readers and listeners, the maximum. End one of them first.`;
+    throw new AgentError({ kind: 'invalid', code: 'too_many_watchers', message });
   }
 
   #show(event: RunEvent): void {

@@ -283,7 +283,8 @@ export class Log {
 
 /** Returns the error of a failed claim. If the session is unavailable, the store itself has not failed. */
 function claimFailure(error: unknown): AgentError {
-  const isRefusal = AgentError.is(error) && (error.code === 'in_use' || error.code === 'session_id');
+  const isRefusal =
+    AgentError.is(error) && ['in_use', 'session_id', 'session_removed'].includes(error.code ?? '');
   return isRefusal ? error : storeFailure(error);
 }
 

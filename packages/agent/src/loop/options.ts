@@ -29,6 +29,8 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly toolErrors?: 'continue' | 'stop-batch';
   /** Scheduling of consecutive `read` tools. Default `parallel`. */
   readonly toolScheduling?: 'parallel' | 'sequential';
+  /** Maximum number of `read` tools that run at the same time; the others wait, in order. Default 16; 0 is the same as 1. */
+  readonly toolConcurrency?: number;
   /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
   /**
@@ -42,7 +44,7 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly pricing?: Pricing;
   /** Allows a money limit although the price of the model is unknown. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Stores the sessions. Default: in memory, for this executor only, with at most the last 1,000 sessions. */
+  /** Stores the sessions. Default: in memory, for this executor only, with at most the last 1,000 sessions and 64 MiB. */
   readonly store?: Store;
   /** Maximum time of one append to the store, in milliseconds. Default 5,000. */
   readonly storeTimeoutMs?: number;
@@ -111,6 +113,7 @@ type Defaulted =
   | 'onLimit'
   | 'toolErrors'
   | 'toolScheduling'
+  | 'toolConcurrency'
   | 'gate'
   | 'attended'
   | 'pricing'

@@ -1,8 +1,12 @@
-import type { AgentError } from '../values/errors.ts';
+import { AgentError } from '../values/errors.ts';
 import { currentParts } from '../values/file-part.ts';
 import { invalidValue } from '../values/invalid-value.ts';
 import { isObject } from '../values/json.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
+import { sizeOf } from '../values/size-of.ts';
+
+/** Maximum number of bytes of a prompt or of a message to a run: of the event that stores it. */
+export const maxPromptBytes = 67_108_864;
 
 /** A message as a caller can write it: a {@link Message}, or one with a string as its content. */
 export type PromptMessage =
@@ -18,22 +22,29 @@ export type Prompt = string | readonly UserPart[] | readonly PromptMessage[];
 /**
  * Reads a prompt given by a caller: the messages of a conversation, or the parts of one user message. Values that are
  * already valid keep their identity, because providers find cached bytes by it.
- * @throws AgentError `invalid`, code `bad_prompt`, with the location and the expected value.
+ * @throws AgentError `invalid`, code `bad_prompt`, with the location and the expected value; `prompt_too_large`.
  */
 export function readPrompt(value: unknown): readonly Message[] {
   if (typeof value === 'string' || (Array.isArray(value) && !value.some(isMessageLike)))
     return [{ role: 'user', content: readUserContent(value, 'prompt') }];
   if (!Array.isArray(value))
     throw bad('prompt', value, 'Use a string, an array of parts, or an array of messages');
-  return value.map((message, index) => readMessage(message, `prompt[${index}]`));
+  return notTooLarge(value.map((message, index) => readMessage(message, `prompt[${index}]`)));
+}
+
+function notTooLarge<Content>(content: Content): Content {
+  const bytes = sizeOf(content);
+  if (bytes <= maxPromptBytes) return content;
+  const message = `The prompt has ${bytes} bytes, and the maximum is ${maxPromptBytes}. Send less at once.`;
+  throw new AgentError({ kind: 'invalid', code: 'prompt_too_large', message });
 }
 
 /**
  * Reads the content of a user message given by a caller.
- * @throws AgentError `invalid`, code `bad_prompt`.
+ * @throws AgentError `invalid`, code `bad_prompt` or `prompt_too_large`.
  */
 export function readUserContent(value: unknown, where = 'content'): readonly UserPart[] {
-  return readParts(value, where, userFields);
+  return notTooLarge(readParts(value, where, userFields));
 }
 
 /** Returns whether an item is meant to be a message, so that the error matches what the caller intended. */

@@ -5,6 +5,7 @@ import { AgentError, summarize } from '../values/errors.ts';
 import { currentPart } from '../values/file-part.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { ToolResultPart } from '../values/message.ts';
+import { sizeOf } from '../values/size-of.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
@@ -16,6 +17,9 @@ const graceMs = 100;
 
 /** Number of bytes below which texts are joined instead of truncated one by one. */
 const minShare = 1024;
+
+/** Maximum number of bytes of the files in one result, in base64. */
+export const maxFileBytes = 33_554_432;
 
 /** Maximum number of bytes of the summary shown to users. */
 const maxSummary = 1000;
@@ -164,6 +168,9 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
 function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
   const said = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
   const texts = said.filter((part) => part.type === 'text');
+  const fileBytes = sizeOf(said.filter((part) => part.type !== 'text'));
+  if (fileBytes > maxFileBytes)
+    throw new TypeError(`it contains files of ${fileBytes} bytes, and the maximum is ${maxFileBytes}`);
   const share = Math.floor(limit / texts.length);
   // So many truncation marks would take more room than the texts.
   if (texts.length > 1 && share < minShare) {

@@ -1,4 +1,5 @@
 import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
 import type { Json } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -14,15 +15,21 @@ export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
   readonly runtime?: Runtime;
   /** Retention of ended runs. Default: 30 days, and at most 10,000 runs. */
   readonly retention?: RunRetention;
+  /** Maximum number of runs that have not ended; `start` rejects more with code `too_many_runs`. Default 100,000. */
+  readonly maxOpen?: number;
 }
+
+/** Maximum number of runs that have not ended, if no option changes it. */
+const defaultMaxOpen = 100_000;
 
 /** Runs workflows in this process. Runs end with the process, so use it for tests and for work that can be lost. */
 export function memoryRunner<Input extends Json, Output extends Json>({
   routine,
   runtime = systemRuntime,
   retention,
+  maxOpen = defaultMaxOpen,
 }: MemoryRunnerOptions<Input, Output>): Runner<Input, Output> {
-  const inbox = new MemoryInbox(runtime, filledRetention(retention));
+  const inbox = new MemoryInbox(runtime, { ...filledRetention(retention), maxOpen });
   // The input of a run is what `start` received, and its output is what the workflow returned.
   const options = { inbox, runtime, routine: routine as unknown as Routine };
   return new InboxRunner(options) as unknown as Runner<Input, Output>;
@@ -39,10 +46,12 @@ interface KeptRun {
   ended: number;
 }
 
+type MemoryLimits = Required<RunRetention> & { readonly maxOpen: number };
+
 class MemoryInbox implements Inbox {
   readonly durable = false;
   readonly #runtime: Runtime;
-  readonly #retention: { readonly maxAgeMs: number; readonly maxRuns: number };
+  readonly #retention: MemoryLimits;
   readonly #runs = new Map<string, KeptRun>();
   readonly #queues = new Map<string, KeptRun[]>();
   /** Runs that were not due when they were put. */
@@ -51,7 +60,7 @@ class MemoryInbox implements Inbox {
   readonly #ended = new Set<KeptRun>();
   #epoch = 0;
 
-  constructor(runtime: Runtime, retention: { readonly maxAgeMs: number; readonly maxRuns: number }) {
+  constructor(runtime: Runtime, retention: MemoryLimits) {
     this.#runtime = runtime;
     this.#retention = retention;
   }
@@ -61,6 +70,8 @@ class MemoryInbox implements Inbox {
     if (this.#runs.has(runId)) return { result: 'exists' };
     const queue = (key === undefined ? undefined : this.#queues.get(key)) ?? [];
     if (rejectBusy && queue.some((other) => this.#isDue(other))) return { result: 'busy' };
+    if (this.#runs.size - this.#ended.size >= this.#retention.maxOpen)
+      throw tooManyRuns(runId, this.#retention.maxOpen);
     this.#epoch += 1;
     const claimed = { runId, epoch: this.#epoch, input };
     const run: KeptRun = {
@@ -172,6 +183,11 @@ class MemoryInbox implements Inbox {
       this.#runs.delete(run.claimed.runId);
     }
   }
+}
+
+function tooManyRuns(runId: string, maxOpen: number): AgentError {
+  const message = `Run ${runId} was not started: ${maxOpen} runs have not ended, the maximum. Wait for some to end, or raise maxOpen of memoryRunner.`;
+  return new AgentError({ kind: 'invalid', code: 'too_many_runs', message });
 }
 
 function isOver({ standing: { state } }: KeptRun): boolean {

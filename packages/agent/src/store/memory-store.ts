@@ -1,7 +1,9 @@
-import type { Event } from '../events/event.ts';
+import { defined } from '../values/defined.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
+import type { HeldSession, MemoryLimits } from './session-memory.ts';
+import { memoryLimits, sessionMemory } from './session-memory.ts';
 import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore } from './store.ts';
 import {
   checkRetention,
@@ -15,18 +17,12 @@ import {
 } from './store.ts';
 
 /** Options of {@link memoryStore}. */
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends MemoryLimits {
   /** Returns the time of a change in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
-  /**
-   * Maximum number of sessions. When it is exceeded, the least recently claimed ones are removed, except those with a
-   * running or waiting run. Default: all, until the process ends.
-   */
-  readonly keepLast?: number;
 }
 
-interface StoredSession extends ListCursor {
-  readonly id: string;
+interface StoredSession extends ListCursor, HeldSession {
   readonly created: number;
   updated: number;
   readonly parent: Parent | undefined;
@@ -34,56 +30,50 @@ interface StoredSession extends ListCursor {
   epoch: number;
   /** True if the latest writer has appended events. */
   isBegun: boolean;
-  readonly events: Event[];
 }
 
-/** Creates a store that lasts until the process ends. */
+/**
+ * Creates a store that lasts until the process ends, within limits. A claim of a session that was removed throws AgentError
+ * `invalid`, code `session_removed`, once; then the session is new. An append for which there is no room throws `store_full`.
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
-  const { now = systemRuntime.now, keepLast: maxKept = Number.POSITIVE_INFINITY } = options;
-  /** Sessions by id, most recently claimed last. */
-  const kept = new Map<string, StoredSession>();
+  const { now = systemRuntime.now, ...limits } = options;
+  const memory = sessionMemory<StoredSession>({ ...memoryLimits, ...defined(limits) });
+  const { held } = memory;
   let epochs = 0;
   let keys = 0;
-  const there = (): StoredSession[] => [...kept.values()].filter(({ events }) => events.length > 0);
+  const there = (): StoredSession[] => [...held.values()].filter(({ events }) => events.length > 0);
   const newestFirst = (): StoredSession[] =>
     there().sort((one, other) => other.updated - one.updated || other.key - one.key);
   const find = (sessionId: string): StoredSession | undefined => {
-    const found = kept.get(sessionId);
+    const found = held.get(sessionId);
     return found?.events.length ? found : undefined;
-  };
-  const forget = (): void => {
-    for (const [id, session] of kept) {
-      if (kept.size <= maxKept) return;
-      if (isOver(session)) kept.delete(id);
-    }
   };
   return {
     claim(sessionId, { parent }: Origin = {}) {
       checkSessionId(sessionId);
       epochs += 1;
       const created = now();
-      const found = kept.get(sessionId) ?? {
+      const found = held.get(sessionId) ?? {
         ...{ id: sessionId, key: ++keys, created, updated: created, parent },
-        ...{ title: null, epoch: 0, isBegun: false, events: [] },
+        ...{ title: null, epoch: 0, isBegun: false, events: [], bytes: 0, isFull: false },
       };
       found.epoch = epochs;
       found.isBegun = false;
-      kept.delete(sessionId);
-      kept.set(sessionId, found);
-      forget();
+      memory.claim(found);
       return epochs;
     },
     append(sessionId, events, { epoch, release }) {
-      const session = kept.get(sessionId);
+      const session = held.get(sessionId);
       if (session === undefined || epoch !== session.epoch) throw writerReplaced(sessionId);
       const wrong = invalidPosition(events, session.events.length);
       if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
-      for (const event of events) session.events.push(event);
+      memory.append(session, events);
       if (!session.isBegun || release === true || hasEnded(session)) session.updated = now();
       session.isBegun ||= events.length > 0;
     },
     read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
-      kept.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
+      held.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
     sessions: () =>
       there()
         .sort((one, other) => one.key - other.key)
@@ -100,7 +90,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
     async delete(sessionId) {
       const isThere = find(sessionId) !== undefined;
-      kept.delete(sessionId);
+      memory.delete(sessionId);
       return isThere;
     },
     async prune(retention) {
@@ -110,12 +100,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const old = newestFirst()
         .slice(Math.floor(keepLast))
         .filter((session) => session.updated <= latest && hasEnded(session));
-      for (const { id } of old) kept.delete(id);
+      for (const { id } of old) memory.delete(id);
       return old.map(({ id }) => id);
     },
     vacuum: async () => 0,
     probe: async () => {},
-    close: async () => kept.clear(),
+    close: async () => {
+      for (const id of held.keys()) memory.delete(id);
+    },
   };
 }
 
@@ -126,12 +118,6 @@ function pageOf(sorted: readonly StoredSession[], options: ListOptions): Session
   const last = page.at(-1);
   const next = last !== undefined && rest.length > page.length ? { next: cursorOf(last) } : {};
   return { sessions: page.map(infoOf), ...next };
-}
-
-/** Returns true if no run is in progress or waiting for the user. */
-function isOver({ events }: StoredSession): boolean {
-  const last = events.at(-1);
-  return last?.type === 'finished' && last.status !== 'waiting';
 }
 
 function hasEnded({ events }: StoredSession): boolean {

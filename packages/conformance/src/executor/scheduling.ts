@@ -46,6 +46,28 @@ async function waves(
   return begun;
 }
 
+/** A response that calls one read tool many times. Each call takes `ms`, some a little more. */
+function manyReads(stage: RunFixture, count: number, ms = 10) {
+  const order: number[] = [];
+  let running = 0;
+  let most = 0;
+  const read = probeTools().tool('read', {
+    effect: 'read',
+    async execute({ at }) {
+      const place = Number(at);
+      order.push(place);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise<void>((resolve) => void stage.runtime.timer(ms + (place % 3), resolve));
+      running -= 1;
+      return `read ${place}`;
+    },
+  });
+  const batch = Array.from({ length: count }, (_, at) => ({ name: 'read', arguments: { at } }));
+  const options = { agent: scriptedModel([calls(batch), textResponse('Done.')]), tools: [read] };
+  return { options, order, most: () => most };
+}
+
 export const schedulingCases: readonly ExecutorCase[] = [
   the('adjacent read tools run together', async (stage) => {
     const found = await waves(stage, [
@@ -76,6 +98,60 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'sequential',
     );
     expectEqual(found, [['a'], ['b']], 'the tools that ran together');
+  }),
+  the('at most 16 read tools run together; the others follow in the order of the calls', async (stage) => {
+    for (const [toolConcurrency, max] of [
+      [undefined, 16],
+      [3, 3],
+      [0, 1],
+      [Number.POSITIVE_INFINITY, 40],
+    ] as const) {
+      const { options, order, most } = manyReads(stage, 40);
+      const result = await stage.play({ ...options, ...defined({ toolConcurrency }) });
+      expectEqual(most(), max, 'the tools that ran at the same time');
+      expectEqual(
+        order.toSorted((one, other) => one - other),
+        order,
+        'the order in which they started',
+      );
+      expectEqual(
+        resultTexts(result.messages),
+        order.map((at) => `read ${at}`),
+        'the results in the order of the calls',
+      );
+    }
+  }),
+  the(
+    'a call that waits for its turn has not started, and does not run after a cancel [P9]',
+    async (stage) => {
+      const { options, order } = manyReads(stage, 40, 10_000);
+      const run = stage.run(options);
+      await stage.advance(5_000);
+      const started = ofType(stage.storedOf(run), 'tool_started').length;
+      expectEqual([started, order.length], [16, 16], 'the calls that have started');
+      run.cancel();
+      const result = await stage.until(run);
+      expectEqual(result.status, 'cancelled', 'the status');
+      expectEqual(
+        resultsOf(result.messages).filter(({ notRun }) => notRun === true).length,
+        24,
+        'the results marked as not run',
+      );
+      // The tools ignore the cancel.
+      await stage.advance(20_000);
+      expectEqual(order.length, 16, 'the tools that ran at last');
+    },
+  ),
+  the('with a limit that is not a number no executor is created', async (stage) => {
+    for (const toolConcurrency of [-1, Number.NaN]) {
+      let message = '';
+      try {
+        stage.executor({ agent: scriptedModel([]), toolConcurrency });
+      } catch (thrown) {
+        message = String(thrown);
+      }
+      expect(message.includes(`it is ${toolConcurrency}`), `an error with the value, found ${message}`);
+    }
   }),
   the('read tools with the same exclusive resource do not run together', async (stage) => {
     const found = await waves(stage, [
@@ -200,6 +276,22 @@ export const stopBatchCases: readonly ExecutorCase[] = [
     expectEqual(
       resultsOf(result.messages).map(({ notRun }) => notRun === true),
       [false, false, true],
+      'the results marked as not run',
+    );
+  }),
+  stopBatch('an error stops the reads that wait for their turn', async (stage) => {
+    const { tool, names } = probeTools();
+    const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
+    const result = await stage.play({
+      agent: scriptedModel([calls(['bad', 'good', 'good']), textResponse('I see.')]),
+      tools: [bad, tool('good', { effect: 'read' })],
+      toolErrors: 'stop-batch',
+      toolConcurrency: 1,
+    });
+    expectEqual(names, ['bad'], 'the tools that ran');
+    expectEqual(
+      resultsOf(result.messages).map(({ notRun }) => notRun === true),
+      [false, true, true],
       'the results marked as not run',
     );
   }),

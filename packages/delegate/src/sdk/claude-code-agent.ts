@@ -295,13 +295,20 @@ export class ClaudeCodeAgent implements SessionAgent {
       earlier.map((usd) => ({ usd })),
       { ...defined({ totalUsd: end.totalUsd }) },
     );
-    if (id !== undefined && end.totalUsd !== undefined)
+    if (id !== undefined && end.totalUsd !== undefined) {
+      this.#costs.delete(id);
       this.#costs.set(id, [...earlier.slice(-2), end.totalUsd]);
+      const [oldest = ''] = this.#costs.keys();
+      if (this.#costs.size > maxConversations) this.#costs.delete(oldest);
+    }
     const since = before === undefined ? undefined : usdSince(end.totalUsd, before, true);
     turn.usd += since ?? end.usd ?? end.totalUsd ?? 0;
     if (end.usage !== undefined) turn.usage = addUsage(turn.usage ?? noUsage, end.usage);
   }
 }
+
+/** Number of conversations whose costs are kept, those used last. */
+const maxConversations = 1_000;
 
 /** Time limit for an interrupt to take effect, in milliseconds. */
 const interruptMs = 500;

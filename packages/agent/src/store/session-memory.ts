@@ -1,0 +1,124 @@
+import type { Event } from '../events/event.ts';
+import { AgentError } from '../values/errors.ts';
+import { sizeOf } from '../values/size-of.ts';
+
+/** The limits of a store in memory. */
+export interface MemoryLimits {
+  /**
+   * Maximum number of sessions. When it is exceeded, the least recently claimed ones are removed, except those with a
+   * running or waiting run. Default: no limit.
+   */
+  readonly keepLast?: number;
+  /**
+   * Maximum number of bytes of all sessions, estimated from the number of characters. When it is exceeded, sessions are
+   * removed as with `keepLast`. Default 67,108,864.
+   */
+  readonly keepBytes?: number;
+  /**
+   * Maximum number of bytes if that leaves too many, because their runs have not ended. A run that would exceed it
+   * fails. Default 268,435,456.
+   */
+  readonly maxBytes?: number;
+}
+
+/** The limits of a store in memory, if no option changes them. */
+export const memoryLimits: Required<MemoryLimits> = {
+  keepLast: Number.POSITIVE_INFINITY,
+  keepBytes: 67_108_864,
+  maxBytes: 268_435_456,
+};
+
+/** Number of removed sessions whose ids are kept, so that using one of them is an error once. */
+const maxRemoved = 10_000;
+
+/** A session as far as its memory matters. */
+export interface HeldSession {
+  readonly id: string;
+  readonly events: Event[];
+  bytes: number;
+  /** True if there was no room for its next event, so that its run has failed. */
+  isFull: boolean;
+}
+
+/** The sessions of a store in memory, within limits. Only sessions without a running or waiting run are removed. */
+export interface SessionMemory<Session extends HeldSession> {
+  /** Sessions by id, most recently claimed last. */
+  readonly held: ReadonlyMap<string, Session>;
+  /**
+   * Adds a session, or makes it the most recently claimed one.
+   * @throws AgentError `invalid`, code `session_removed`, once for a session that was removed.
+   */
+  claim(session: Session): void;
+  /**
+   * Adds events to a session.
+   * @throws AgentError `invalid`, code `store_full`. The session is then one of those that can be removed.
+   */
+  append(session: Session, events: readonly Event[]): void;
+  delete(id: string): void;
+}
+
+/** Creates an empty memory. */
+export function sessionMemory<Session extends HeldSession>({
+  keepLast,
+  keepBytes,
+  maxBytes,
+}: Required<MemoryLimits>): SessionMemory<Session> {
+  const held = new Map<string, Session>();
+  const removed = new Set<string>();
+  let total = 0;
+  const drop = (id: string): void => {
+    total -= held.get(id)?.bytes ?? 0;
+    held.delete(id);
+  };
+  const fits = (): boolean => held.size <= keepLast && total <= keepBytes;
+  /** Removes sessions until the new bytes of one of them fit. */
+  const add = (own: Session, bytes: number): void => {
+    own.bytes += bytes;
+    total += bytes;
+    for (const session of fits() ? [] : held.values()) {
+      if (session === own || !canGo(session)) continue;
+      drop(session.id);
+      removed.add(session.id);
+      const [oldest = ''] = removed;
+      if (removed.size > maxRemoved) removed.delete(oldest);
+      if (fits()) return;
+    }
+  };
+  return {
+    held,
+    delete: drop,
+    claim(session) {
+      const { id } = session;
+      if (removed.delete(id))
+        throw refusal(
+          'session_removed',
+          `Session ${id} was removed to free memory. Repeat the call to start it anew; raise keepBytes or use sqliteStore to keep more.`,
+        );
+      session.isFull = false;
+      held.delete(id);
+      held.set(id, session);
+      add(session, 0);
+    },
+    append(session, events) {
+      const bytes = sizeOf(events);
+      add(session, bytes);
+      if (total > maxBytes) {
+        const message = `The running and waiting sessions in memory would need ${total} bytes, and maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
+        add(session, -bytes);
+        session.isFull = true;
+        throw refusal('store_full', message);
+      }
+      for (const event of events) session.events.push(event);
+    },
+  };
+}
+
+/** Returns true if no run is in progress or waiting for the user. */
+function canGo({ events, isFull }: HeldSession): boolean {
+  const last = events.at(-1);
+  return isFull || (last?.type === 'finished' && last.status !== 'waiting');
+}
+
+function refusal(code: string, message: string): AgentError {
+  return new AgentError({ kind: 'invalid', code, message });
+}

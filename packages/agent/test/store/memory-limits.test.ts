@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { Executor } from '../../src/loop/executor.ts';
+import type { MemoryStoreOptions } from '../../src/store/memory-store.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { memoryLimits } from '../../src/store/session-memory.ts';
+import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
+
+/** An executor whose answers have 10,000 characters. */
+function scene(options: MemoryStoreOptions) {
+  const store = memoryStore(options);
+  const agent = scriptedAgent([{ text: 'x'.repeat(10_000) }], { repeat: true });
+  return { store, executor: new Executor({ agent, store, runtime: fakeRuntime() }) };
+}
+
+describe('the bytes of a store in memory', () => {
+  it('are at most keepBytes: ended sessions are removed, the one claimed longest ago first', async () => {
+    const { store, executor } = scene({ keepBytes: 35_000 });
+    for (const sessionId of ['a', 'b', 'c', 'a', 'd']) await executor.run('Go.', { sessionId });
+    expect(await store.sessions()).toEqual(['a', 'd']);
+    expect(JSON.stringify(await store.read('a')).length).toBeGreaterThan(20_000);
+  });
+
+  it('are given back by a deleted session', async () => {
+    const { store, executor } = scene({ keepBytes: 25_000 });
+    for (const sessionId of ['a', 'b']) await executor.run('Go.', { sessionId });
+    await store.delete('b');
+    await executor.run('Go.', { sessionId: 'c' });
+    expect(await store.sessions()).toEqual(['a', 'c']);
+    await store.prune({ keepLast: 0 });
+    for (const sessionId of ['d', 'e']) await executor.run('Go.', { sessionId });
+    expect(await store.sessions()).toEqual(['d', 'e']);
+  });
+
+  it('exceed keepBytes for runs that have not ended, up to maxBytes', async () => {
+    const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
+    const result = await executor.run('x'.repeat(13_000), { sessionId: 'a' });
+    expect(result.status).toBe('complete');
+    const full = await executor.run('x'.repeat(26_000), { sessionId: 'b' });
+    expect(full.error).toMatchObject({ kind: 'agent', code: 'store' });
+    expect(full.error?.message).toMatch(
+      /^The event store failed: The running and waiting sessions in memory would need 26\d\d\d bytes, and maxBytes is 25000\. Raise it, or use sqliteStore\.$/,
+    );
+    // The failed run does not keep others from their room.
+    expect((await executor.run('x'.repeat(13_000), { sessionId: 'c' })).status).toBe('complete');
+    expect(await store.sessions()).toEqual(['c']);
+  });
+
+  it('of a run that had no room can be used by others, even if its end could not be stored', async () => {
+    const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
+    const epoch = await store.claim('a');
+    const event = { v: 1, seq: 1, id: 'a-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;
+    const said = (seq: number) =>
+      ({
+        ...event,
+        seq,
+        id: `a-${seq}`,
+        type: 'user',
+        content: [{ type: 'text', text: 'x'.repeat(20_000) }],
+      }) as const;
+    await store.append('a', [said(1)], { epoch });
+    expect(() => store.append('a', [said(2)], { epoch })).toThrow('maxBytes is 25000');
+    expect((await store.read('a')).length).toBe(1);
+    expect((await executor.run('Go.', { sessionId: 'b' })).status).toBe('complete');
+    expect(await store.sessions()).toEqual(['b']);
+  });
+
+  it('make the next use of a removed session an error, once', async () => {
+    const { executor } = scene({ keepBytes: 15_000 });
+    for (const sessionId of ['a', 'b']) await executor.run('Go.', { sessionId });
+    const gone = await executor.run('Go on.', { sessionId: 'a' });
+    expect(gone.error).toMatchObject({ kind: 'invalid', code: 'session_removed' });
+    expect(gone.error?.message).toBe(
+      'Session a was removed to free memory. Repeat the call to start it anew; raise keepBytes or use sqliteStore to keep more.',
+    );
+    expect((await executor.run('Go on.', { sessionId: 'a' })).messages).toHaveLength(2);
+    expect((await executor.resume('b')).error?.code).toBe('no_session');
+  });
+
+  it('are 64 MiB, and 256 MiB with runs that have not ended, by default', async () => {
+    expect(memoryLimits).toEqual({
+      keepLast: Number.POSITIVE_INFINITY,
+      keepBytes: 64 * 1024 * 1024,
+      maxBytes: 256 * 1024 * 1024,
+    });
+    const agent = scriptedAgent([{ text: 'x'.repeat(20_000_000) }], { repeat: true });
+    const store = memoryStore();
+    const executor = new Executor({ agent, store, runtime: fakeRuntime() });
+    for (const sessionId of ['a', 'b', 'c', 'd']) await executor.run('Go.', { sessionId });
+    expect(await store.sessions()).toEqual(['b', 'c', 'd']);
+  });
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The file and the name of the value that is the default of each resource in the table. */
+const defaults: Readonly<Record<string, readonly [file: string, name: string]>> = {
+  'sessions in the default store': ['packages/agent/src/loop/executor.ts', 'maxInMemory'],
+  'bytes of sessions in memory': ['packages/agent/src/store/session-memory.ts', 'keepBytes'],
+  'bytes of running and waiting sessions in memory': [
+    'packages/agent/src/store/session-memory.ts',
+    'maxBytes',
+  ],
+  '`read` tools at the same time, per run': ['packages/agent/src/loop/executor.ts', 'defaultToolConcurrency'],
+  'readers and listeners of a run': ['packages/agent/src/loop/feed.ts', 'maxWatchers'],
+  'live events queued for a slow reader': ['packages/agent/src/loop/feed.ts', 'maxLiveWaiting'],
+  'bytes of a prompt or steering message': ['packages/agent/src/loop/prompt.ts', 'maxPromptBytes'],
+  'bytes of a response': ['packages/agent/src/provider/response/assembler.ts', 'maxAnswerSize'],
+  'bytes of the arguments of a call': ['packages/agent/src/provider/response/block.ts', 'maxArgumentBytes'],
+  'bytes of text in a tool result': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
+  'bytes of files in a tool result': ['packages/agent/src/loop/tool-run.ts', 'maxFileBytes'],
+  'bytes of an offloaded text': ['packages/agent/src/loop/tool-output.ts', 'maxKept'],
+  'bytes of a summary': ['packages/agent/src/values/truncate.ts', 'maxOutputBytes'],
+  'bytes in `memoryBlobs`': ['packages/agent/src/interfaces/blobs.ts', 'maxBytes'],
+  'bytes in `fileBlobs`': ['packages/agent/src/node/file-blobs.ts', 'maxBytes'],
+  'steps of a JSON Schema validation': ['packages/agent/src/json-schema/full-schema.ts', 'maxSteps'],
+  'milliseconds of a tool call': ['packages/agent/src/loop/tool-run.ts', 'defaultTimeoutMs'],
+  'milliseconds of a wait': ['packages/tools/src/wait-until.ts', 'maxWaitMs'],
+  'milliseconds of an append to the store': ['packages/agent/src/loop/executor.ts', 'storeTimeoutMs'],
+  'runs in a `memoryRunner` that have not ended': [
+    'packages/agent/src/runner/memory-runner.ts',
+    'defaultMaxOpen',
+  ],
+  'ended runs of a runner': ['packages/agent/src/runner/inbox.ts', 'maxRuns'],
+  'bytes of the input, output or a signal of a run': [
+    'packages/agent/src/values/json-text.ts',
+    'maxResultBytes',
+  ],
+  'bytes of a message from an MCP server': ['packages/tools/src/mcp/transport.ts', 'maxMessageBytes'],
+  'bytes of a line from a delegated program': ['packages/delegate/src/cli/line-reader.ts', 'maxLineBytes'],
+  'sessions of the `agent` tool': ['packages/delegate/src/agent-tool/agent-tool.ts', 'maxSessions'],
+  'event streams of a server': ['apps/server/src/requests/limits.ts', 'clients'],
+  'sessions of a server in memory': ['apps/server/src/requests/limits.ts', 'sessions'],
+  'bytes buffered for a client of a server': ['apps/server/src/requests/limits.ts', 'bufferBytes'],
+  'bytes of a request to a server': ['apps/server/src/requests/limits.ts', 'bodyBytes'],
+};
+
+interface Row {
+  readonly resource: string;
+  readonly value: string;
+  readonly test: string;
+}
+
+/** The rows of the table in the section "Limits on resources" of docs/limits.md. */
+const rows = rowsOf(
+  read('docs/limits.md')
+    .split('\n## ')
+    .find((section) => section.startsWith('Limits on resources')) ?? '',
+);
+
+function rowsOf(section: string): Row[] {
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) => {
+    const [resource = '', value = '', , , test = ''] = line.slice(2, -2).split(' | ');
+    return { resource, value, test };
+  });
+}
+
+/** Returns the number that a source file assigns to a name, which can be a product such as 64 * 1024. */
+function assigned(file: string, name: string): number {
+  const found = [
+    ...read(file).matchAll(
+      new RegExp(`\\b${name}(?:: number)?(?: =|:|\\) \\?\\?| \\?\\?) (\\d[\\d_]*(?: \\* \\d[\\d_]*)*)`, 'g'),
+    ),
+  ];
+  expect(
+    found.map(([whole]) => whole),
+    `${name} in ${file}`,
+  ).toHaveLength(1);
+  const factors = found[0]?.[1]?.split(' * ') ?? [];
+  return factors.reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1);
+}
+
+describe('the table of limits on resources', () => {
+  test('names each resource once, with the place of its default', () => {
+    expect(rows.map(({ resource }) => resource)).toEqual(Object.keys(defaults));
+  });
+
+  test.each(rows)('has the default of the code: $resource', ({ resource, value }) => {
+    const [file = '', name = ''] = defaults[resource] ?? [];
+    expect(value).toBe(assigned(file, name).toLocaleString('en-US'));
+  });
+
+  test.each(rows)('names a test at the limit: $resource', ({ test: where }) => {
+    const [, file = '', name = ''] = /^`([^`]+)`: (.+)$/.exec(where) ?? [];
+    expect(read(file)).toContain(name);
+  });
+});
