@@ -84,7 +84,7 @@ function assigned(file: string, name: string): number {
 }
 
 describe('the table of limits on resources', () => {
-  test('names each resource once, with the place of its default', () => {
+  test('names each resource once, with the place of its default [P29]', () => {
     expect(rows.map(({ resource }) => resource)).toEqual(Object.keys(defaults));
   });
 

@@ -64,8 +64,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'orphaned once call run again',
     file: call,
-    find: "if (open.orphaned && (tool?.effect ?? 'once') === 'once')",
-    replace: "if (open.orphaned && (tool?.effect ?? 'once') === 'read')",
+    find: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'once')",
+    replace: "if ((open.orphaned || open.waitUntil !== undefined) && (tool?.effect ?? 'once') === 'read')",
     why: 'after a crash a tool that must run at most once runs twice',
   },
   {

@@ -34,7 +34,7 @@ describe('wait_until', () => {
     );
   });
 
-  it('ends early when the user sends a message, and says so', async () => {
+  it('ends early when the user sends a message, and says so [P30]', async () => {
     const { stage, run, resultOf } = scene({ seconds: 900 });
     await stage.advance(60_000);
     run.steer('Are you there?');
@@ -49,7 +49,7 @@ describe('wait_until', () => {
     );
   });
 
-  it('says at once that a wait would pass the time limit of the run', async () => {
+  it('says at once that a wait would pass the time limit of the run [P30]', async () => {
     expect(await resultOf({ seconds: 7200 })).toBe(
       'The call was not run: the time limit of this run ends in 3600 seconds, before 2026-01-01T02:00:00.000Z. ' +
         'It is 2026-01-01T00:00:00.000Z now. Wait for less, or end your work and say what remains to be done.',

@@ -33,7 +33,7 @@ function errorOf(work: () => unknown): AgentError | undefined {
 }
 
 describe('a run', () => {
-  it('has at most 1,000 readers and listeners at the same time', async () => {
+  it('has at most 1,000 readers and listeners at the same time [P29]', async () => {
     const run = executor().run('Go.');
     const stops = Array.from({ length: maxWatchers - 1 }, () => run.subscribe(() => {}));
     const reader = run[Symbol.asyncIterator]();
@@ -47,7 +47,7 @@ describe('a run', () => {
     expect((await run).status).toBe('complete');
   });
 
-  it('rejects a prompt of more than 64 MiB, and a message to it', async () => {
+  it('rejects a prompt of more than 64 MiB, and a message to it [P29]', async () => {
     const large = 'x'.repeat(maxPromptBytes);
     const part = { type: 'text', text: large } as const;
     const wanted = { kind: 'invalid', code: 'prompt_too_large' };
@@ -64,7 +64,7 @@ describe('a run', () => {
     expect((await run).status).toBe('complete');
   });
 
-  it('rejects files of more than 32 MiB in a result: the model sees an error [P10]', async () => {
+  it('rejects files of more than 32 MiB in a result: the model sees an error [P10, P29]', async () => {
     const file = { type: 'file', mediaType: 'image/png', data: 'A'.repeat(maxFileBytes / 2) } as const;
     const results: string[] = [];
     for (const content of [[file], [file, file]]) {
@@ -81,7 +81,7 @@ describe('a run', () => {
     );
   });
 
-  it('cuts a summary to 256 KiB, and marks the cut', async () => {
+  it('cuts a summary to 256 KiB, and marks the cut [P29]', async () => {
     const compact = () => ({ upTo: 1, summary: 'x'.repeat(2 * maxOutputBytes) });
     const run = executor({ context: { maxTokens: 1, compact } }).run([
       { role: 'user', content: 'One.' },
@@ -95,7 +95,7 @@ describe('a run', () => {
     expect(text.length).toBeLessThan(maxOutputBytes + 1000);
   });
 
-  it('offloads at most 16 MiB of a text, and marks the cut', async () => {
+  it('offloads at most 16 MiB of a text, and marks the cut [P29]', async () => {
     const { tool } = probeTools();
     const agent = scriptedAgent([{ calls: [{ name: 'long', arguments: {} }] }, 'I see.']);
     const tools = [tool('long', { execute: () => 'x'.repeat(20_000_000) })];

@@ -7,6 +7,38 @@ const databaseFile = 'src/node/sqlite/database-file.ts';
 /** Mistakes in keeping sessions. */
 export const keepingMutants: readonly Mutant[] = [
   {
+    file: 'src/store/session-memory.ts',
+    find: 'total <= keepBytes',
+    replace: 'true',
+    why: 'sessions in memory grow without a limit',
+    breaks: ['P29'],
+    by: 'test/store/memory-limits.test.ts',
+  },
+  {
+    file: 'src/store/session-memory.ts',
+    find: 'removed.add(session.id);',
+    replace: '',
+    why: 'a session loses its history silently',
+    breaks: ['P29'],
+    by: 'test/store/memory-limits.test.ts',
+  },
+  {
+    file: 'src/loop/call-tools.ts',
+    find: 'planned.splice(run.config.toolConcurrency || 1)',
+    replace: 'planned.splice(9999)',
+    why: 'any number of reads run at the same time',
+    breaks: ['P29'],
+    by: 'executor: scheduling',
+  },
+  {
+    file: 'src/loop/prompt.ts',
+    find: 'if (bytes <= maxPromptBytes) return content;',
+    replace: 'if (bytes > 0) return content;',
+    why: 'a prompt can have any size',
+    breaks: ['P29'],
+    by: 'test/loop/resource-limits.test.ts',
+  },
+  {
     file: groupCommit,
     find: 'for (const job of jobs) told.push(outcome(job));',
     replace: 'for (const job of jobs) outcome(job)();',

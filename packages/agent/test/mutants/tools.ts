@@ -214,7 +214,7 @@ export const toolMutants: readonly Mutant[] = [
     find: 'call.waitUntil ?? tool.waitUntil(valid, {',
     replace: 'tool.waitUntil(valid, {',
     why: 'a wait begins anew after a crash',
-    breaks: ['P9'],
+    breaks: ['P30'],
     by: 'executor: wait',
   },
   {
@@ -222,7 +222,7 @@ export const toolMutants: readonly Mutant[] = [
     find: "run.state.steering.length > 0 ? 'message' :",
     replace: '',
     why: 'a message does not end a wait',
-    breaks: ['P3'],
+    breaks: ['P30'],
     by: 'executor: wait',
   },
   {

@@ -3,7 +3,7 @@ import { memoryRunner } from '../../src/runner/memory-runner.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';
 
 describe('a runner in memory', () => {
-  it('has at most maxOpen runs that have not ended', async () => {
+  it('has at most maxOpen runs that have not ended [P29]', async () => {
     const routine = async (_input: null, steps: { waitFor(name: string): Promise<unknown> }) => {
       await steps.waitFor('go');
       return null;

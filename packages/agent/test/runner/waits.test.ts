@@ -70,7 +70,7 @@ const whole = [
 ];
 
 describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner in %s', (kind) => {
-  it('runs at its time, and until then the log does not grow', async () => {
+  it('runs at its time, and until then the log does not grow [P30]', async () => {
     const { open, pass, kit, types } = scene(kind);
     const runner = open();
     await runner.start(null, { runId: 'r1' });
@@ -99,7 +99,7 @@ describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner
     await runner.close();
   });
 
-  it('does not run when the run is cancelled in the middle [P3]', async () => {
+  it('does not run when the run is cancelled in the middle [P3, P30]', async () => {
     const { open, pass, kit } = scene(kind);
     const runner = open();
     await runner.start(null, { runId: 'r1' });
@@ -113,7 +113,7 @@ describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner
 });
 
 describe('a call that waits, and a process that ends in the middle', () => {
-  it('runs at the same time in the next process [P9]', async () => {
+  it('runs at the same time in the next process [P9, P30]', async () => {
     const { open, pass, kit, types, runtime } = scene('sqlite');
     const started = runtime.now();
     const first = open();

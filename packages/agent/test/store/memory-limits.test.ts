@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/events/event.ts';
+import { noMetrics } from '../../src/interfaces/metrics.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import type { MemoryStoreOptions } from '../../src/store/memory-store.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { memoryLimits } from '../../src/store/session-memory.ts';
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
+import { probeTools } from '../../src/testing/probe-tools.ts';
 
 /** An executor whose answers have 10,000 characters. */
 function scene(options: MemoryStoreOptions) {
@@ -12,8 +15,15 @@ function scene(options: MemoryStoreOptions) {
   return { store, executor: new Executor({ agent, store, runtime: fakeRuntime() }) };
 }
 
+const head = { v: 1, id: 'a-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;
+
+/** A prompt with this many characters. */
+function said(seq: number, length: number): Event {
+  return { ...head, seq, type: 'user', content: [{ type: 'text', text: 'x'.repeat(length) }] };
+}
+
 describe('the bytes of a store in memory', () => {
-  it('are at most keepBytes: ended sessions are removed, the one claimed longest ago first', async () => {
+  it('are at most keepBytes: ended sessions are removed, the one claimed longest ago first [P29]', async () => {
     const { store, executor } = scene({ keepBytes: 35_000 });
     for (const sessionId of ['a', 'b', 'c', 'a', 'd']) await executor.run('Go.', { sessionId });
     expect(await store.sessions()).toEqual(['a', 'd']);
@@ -31,7 +41,7 @@ describe('the bytes of a store in memory', () => {
     expect(await store.sessions()).toEqual(['d', 'e']);
   });
 
-  it('exceed keepBytes for runs that have not ended, up to maxBytes', async () => {
+  it('exceed keepBytes for runs that have not ended, up to maxBytes [P29]', async () => {
     const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
     const result = await executor.run('x'.repeat(13_000), { sessionId: 'a' });
     expect(result.status).toBe('complete');
@@ -48,23 +58,54 @@ describe('the bytes of a store in memory', () => {
   it('of a run that had no room can be used by others, even if its end could not be stored', async () => {
     const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
     const epoch = await store.claim('a');
-    const event = { v: 1, seq: 1, id: 'a-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;
-    const said = (seq: number) =>
-      ({
-        ...event,
-        seq,
-        id: `a-${seq}`,
-        type: 'user',
-        content: [{ type: 'text', text: 'x'.repeat(20_000) }],
-      }) as const;
-    await store.append('a', [said(1)], { epoch });
-    expect(() => store.append('a', [said(2)], { epoch })).toThrow('maxBytes is 25000');
+    await store.append('a', [said(1, 20_000)], { epoch });
+    expect(() => store.append('a', [said(2, 20_000)], { epoch })).toThrow('maxBytes is 25000');
     expect((await store.read('a')).length).toBe(1);
     expect((await executor.run('Go.', { sessionId: 'b' })).status).toBe('complete');
     expect(await store.sessions()).toEqual(['b']);
   });
 
-  it('make the next use of a removed session an error, once', async () => {
+  it('are never made free by removing the session that needs them, or one that waits', async () => {
+    const { store, executor } = scene({ keepBytes: 0 });
+    await executor.run('Go.', { sessionId: 'a' });
+    const again = await executor.run('x'.repeat(10_000), { sessionId: 'a' });
+    expect([again.status, again.messages.length]).toEqual(['complete', 4]);
+    const { tool } = probeTools();
+    const agent = scriptedAgent([{ calls: [{ name: 'pay', arguments: {} }] }]);
+    const asking = new Executor({ agent, store, tools: [tool('pay')], gate: () => 'ask' });
+    expect((await asking.run('Go.', { sessionId: 'b' })).status).toBe('waiting');
+    await executor.run('Go.', { sessionId: 'c' });
+    expect(await store.sessions()).toEqual(['b', 'c']);
+  });
+
+  it('are not needed by an event that did not fit, and its session can continue with a smaller one', async () => {
+    const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
+    const first = await store.claim('a');
+    await store.append('a', [said(1, 12_000)], { epoch: first });
+    expect(() => store.append('a', [said(2, 20_000)], { epoch: first })).toThrow('maxBytes is 25000');
+    const epoch = await store.claim('a');
+    await store.append('a', [said(2, 100)], { epoch });
+    expect((await executor.run('Go.', { sessionId: 'b' })).status).toBe('complete');
+    expect(await store.sessions()).toEqual(['a', 'b']);
+  });
+
+  it('are not used up by the ids of removed sessions: the last 10,000 are remembered', async () => {
+    const store = memoryStore({ keepLast: 1 });
+    for (let at = 0; at <= 10_001; at += 1) {
+      const epoch = await store.claim(`s${at}`);
+      await store.append(
+        `s${at}`,
+        [{ ...head, seq: 1, type: 'finished', status: 'complete', metrics: noMetrics }],
+        {
+          epoch,
+        },
+      );
+    }
+    expect(() => store.claim('s1')).toThrow('Session s1 was removed');
+    expect(store.claim('s0')).toBeGreaterThan(0);
+  });
+
+  it('make the next use of a removed session an error, once [P29]', async () => {
     const { executor } = scene({ keepBytes: 15_000 });
     for (const sessionId of ['a', 'b']) await executor.run('Go.', { sessionId });
     const gone = await executor.run('Go on.', { sessionId: 'a' });

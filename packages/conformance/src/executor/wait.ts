@@ -38,7 +38,7 @@ function stored(stage: RunFixture, sessionId: string): Promise<readonly Event[]>
 }
 
 const inProcess: readonly ExecutorCase[] = [
-  the('a call waits until its time and then runs, in the same turn', async (stage) => {
+  the('a call waits until its time and then runs, in the same turn [P30]', async (stage) => {
     const { tool, waits } = waiting();
     const agent = scriptedModel([calls(['wait']), textResponse('Done.')]);
     const until = stage.runtime.now() + 10 * minutes;
@@ -57,7 +57,7 @@ const inProcess: readonly ExecutorCase[] = [
     );
     expectEqual([result.status, result.metrics.toolCalls], ['complete', 1], 'the outcome');
   }),
-  the('a message ends the wait early and reaches the next turn', async (stage) => {
+  the('a message ends the wait early and reaches the next turn [P30]', async (stage) => {
     const { tool, waits } = waiting();
     const agent = scriptedModel([calls(['wait']), textResponse('Voilà.')]);
     const run = stage.run({ agent, tools: [tool] });
@@ -89,7 +89,7 @@ const inProcess: readonly ExecutorCase[] = [
     expectEqual(waits()[1]?.endedBy, 'message', 'the end of the wait');
     expect(stage.elapsed < minutes, `no wait, found an end at ${stage.elapsed} ms`);
   }),
-  the('a cancel ends the wait, and the call does not run [P3]', async (stage) => {
+  the('a cancel ends the wait, and the call does not run [P3, P30]', async (stage) => {
     const { tool, waits } = waiting();
     const run = stage.run({ agent: scriptedModel([calls(['wait'])]), tools: [tool] });
     await stage.advance(minutes);
@@ -98,7 +98,7 @@ const inProcess: readonly ExecutorCase[] = [
     expectEqual([result.status, waits()], ['cancelled', []], 'the outcome, and the calls that ran');
     expect(stage.elapsed <= minutes + 250, `the end within 250 ms, found it at ${stage.elapsed} ms`);
   }),
-  the('after a crash in the middle the wait ends at the same time [P9]', async (stage) => {
+  the('after a crash in the middle the wait ends at the same time [P9, P30]', async (stage) => {
     for (const gone of [3 * minutes, 20 * minutes]) {
       const sessionId = `after-${gone}`;
       const left = waiting();
@@ -209,7 +209,7 @@ function endOf(advance: Advance): unknown {
 }
 
 const stepwise: readonly ExecutorCase[] = [
-  inSteps('a step ends when a call waits, and a later one runs it at its time [P9]', async (stage) => {
+  inSteps('a step ends when a call waits, and a later one runs it at its time [P9, P30]', async (stage) => {
     const { tool, waits, starts } = waiting();
     const agent = scriptedModel([calls(['wait']), textResponse('Done.')]);
     const options = { agent, tools: [tool], limits: { ms: minutes, toolCalls: 1 } };
@@ -236,7 +236,7 @@ const stepwise: readonly ExecutorCase[] = [
       'the events',
     );
   }),
-  inSteps('the caller can end the wait early, or by its own clock', async (stage) => {
+  inSteps('the caller can end the wait early, or by its own clock [P30]', async (stage) => {
     for (const waitEnded of ['message', 'time'] as const) {
       const { tool, waits } = waiting();
       const agent = scriptedModel([calls(['wait']), textResponse('Done.')]);
