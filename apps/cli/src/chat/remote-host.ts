@@ -2,7 +2,7 @@ import type { Event, Harness, SessionInfo, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
 import { connectHarness } from '@cobbler/agent/remote';
 import { defined } from '@cobbler/agent/values';
-import { workspaceTools } from '@cobbler/tools';
+import { ownTools } from '../config/choose-tools.ts';
 import { shortId } from '../session/find-session.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { Io } from '../terminal/io.ts';
@@ -54,7 +54,7 @@ export class RemoteHost implements ChatHost {
   }
 
   get known(): readonly Tool[] {
-    this.#known ??= workspaceTools({ root: this.folder });
+    this.#known ??= ownTools({ root: this.folder });
     return this.#known;
   }
 

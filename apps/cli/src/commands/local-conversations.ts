@@ -1,11 +1,10 @@
 import { memoryBlobs } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
-import { workspaceTools } from '@cobbler/tools';
 import type { ModelChoice } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';
 import { recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools, pickTools } from '../config/choose-tools.ts';
+import { checkRules, chooseTools, ownTools, pickTools } from '../config/choose-tools.ts';
 import { blobsFor, contextPlan, contextPolicy } from '../config/context-plan.ts';
 import { workFolder } from '../config/directory.ts';
 import { instructionsOf } from '../config/instructions.ts';
@@ -38,7 +37,7 @@ export async function localConversations(
   const { asked, provider } = await askedModel(flags, folder, settings, io);
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = contextPlan(flags, settings.file.values, mayUse);
-  const own = workspaceTools(workspaceOf(folder, context, io));
+  const own = ownTools(workspaceOf(folder, context, io));
   const tools = chooseTools([...own, ...mcp.tools()], flags.tools);
   checkRules(flags.allow, tools);
   const instructions = flags.contextFiles ? await instructionsOf(folder, io) : undefined;

@@ -5,10 +5,9 @@ import { AgentError, memoryBlobs } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
-import { workspaceTools } from '@cobbler/tools';
 import { textOrFile } from '../config/attachment.ts';
 import { delegateTo, recordChildren } from '../config/backend.ts';
-import { checkRules, chooseTools } from '../config/choose-tools.ts';
+import { checkRules, chooseTools, ownTools } from '../config/choose-tools.ts';
 import type { ContextPlan } from '../config/context-plan.ts';
 import { blobsFor, contextPlan, contextPolicy, offloadedCommandBytes } from '../config/context-plan.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
@@ -105,7 +104,12 @@ async function work({ words, reel, flags, settings, chosen, mcp }: Order, io: Io
   const { agent, pricing } = delegate ?? (await ownModel(settings, flags, reel));
   const mayUse = flags.tools === undefined || flags.tools.length > 0;
   const context = reel.fact('context', () => contextPlan(flags, settings.file.values, mayUse));
-  const own = [...workspaceTools(workspaceOf(folder, context, io)), ...(mcp?.tools() ?? [])];
+  // Older cassettes have requests without the tool that waits.
+  const canWait = reel.fact('waits', () => !reel.isReplay);
+  const known = ownTools(workspaceOf(folder, context, io)).filter(
+    (tool) => canWait || tool.waitUntil === undefined,
+  );
+  const own = [...known, ...(mcp?.tools() ?? [])];
   const tools = delegate?.tools ?? chooseTools(own, flags.tools);
   checkRules(flags.allow, tools);
   // A backend has its own instructions and reads those of the directory on its own.

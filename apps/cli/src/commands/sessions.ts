@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { forkSession, systemRuntime } from '@cobbler/agent';
 import { exportSession, importSession } from '@cobbler/agent/format';
 import { defined } from '@cobbler/agent/values';
-import { workspaceTools } from '@cobbler/tools';
 import { whyUnreadable } from '../config/attachment.ts';
+import { ownTools } from '../config/choose-tools.ts';
 import { checkWritable, shortPath, workFolder } from '../config/directory.ts';
 import type { RawOptions } from '../config/run-flags.ts';
 import { findSession, sessionsIn, shortId } from '../session/find-session.ts';
@@ -103,7 +103,7 @@ async function show({ sessions, rest, io }: Desk): Promise<void> {
   const style = styleFor(screen);
   const view = { style, columns: screen.tty ? screen.columns() : 200, tty: screen.tty, verbose: false };
   const root = notes.read(info.id)?.folder ?? io.cwd();
-  const calls = new ToolCallList(workspaceTools({ root, environment: io.env }));
+  const calls = new ToolCallList(ownTools({ root, environment: io.env }));
   const past = pastLines(await store.read(info.id), calls, view);
   const facts = sessionFacts(rowOf(sessions, info, io, false), Date.now(), style);
   io.stdout.write(`${[...facts, ...past].join('\n')}\n`);

@@ -1,6 +1,13 @@
 import type { Tool } from '@cobbler/agent';
+import type { WorkspaceToolsOptions } from '@cobbler/tools';
+import { waitTool, workspaceTools } from '@cobbler/tools';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+
+/** Returns the tools that the command line has without MCP servers. */
+export function ownTools(options: WorkspaceToolsOptions): Tool[] {
+  return [...workspaceTools(options), waitTool()];
+}
 
 /**
  * Returns the tools with these names.

@@ -71,6 +71,28 @@ describe('cobbler --record and --replay', () => {
     },
   );
 
+  test(
+    'a wait is replayed, and a cassette of a version that could not wait has no such tool',
+    patience,
+    async () => {
+      const { cwd, cassette } = place();
+      const service = await mockService([says('I wait.', ['wait_until', { seconds: 0.05 }]), says('Done.')]);
+      const args = ['go', '--json', '--record', cassette];
+      const end = await invoke(args, { env: claudeAt(service), cwd });
+      expect(end.code, end.stderr).toBe(0);
+      expect(end.stdout).toContain('The wait is over. It is ');
+      const replay = () => invoke(['--replay', cassette, '--json'], { env: nothing, cwd });
+      expect((await replay()).stdout).toBe(end.stdout);
+      const lines = readFileSync(cassette, 'utf8').split('\n');
+      const older = lines.filter((line) => !line.includes('"fact":"waits"'));
+      expect(older).toHaveLength(lines.length - 1);
+      writeFileSync(cassette, older.join('\n'));
+      const differs = await replay();
+      expect(differs.code).not.toBe(0);
+      expect(differs.stderr + differs.stdout).toContain('wait_until');
+    },
+  );
+
   test('the model, its settings and the limits are those of the cassette', patience, async () => {
     const { end, cassette } = await recorded(['go', '--edits', '--json', '--max-turns', '1']);
     expect(end.code).toBe(3);
