@@ -33,7 +33,7 @@ export const sessions: Area = {
       see: 'docs/limits.md',
     },
     {
-      code: 'store_full',
+      code: 'memory_full',
       kinds: ['invalid'],
       what: 'The running and waiting sessions in memory have no room for the next event.',
       todo: 'Raise `maxBytes` of `memoryStore`, run less at the same time, or use a store on disk such as `sqliteStore`.',

@@ -292,7 +292,7 @@ function storeFailure(error: unknown): AgentError {
   const { code, name, message } = AgentError.from(error);
   return new AgentError({
     kind: 'agent',
-    code: code === 'fenced' ? code : 'store',
+    code: code === 'fenced' ? 'fenced' : 'store',
     message: `The event store failed: ${message}`,
     cause: { name, message },
   });

@@ -51,7 +51,7 @@ export interface SessionMemory<Session extends HeldSession> {
   claim(session: Session): void;
   /**
    * Adds events to a session.
-   * @throws AgentError `invalid`, code `store_full`. The session is then one of those that can be removed.
+   * @throws AgentError `invalid`, code `memory_full`. The session is then one of those that can be removed.
    */
   append(session: Session, events: readonly Event[]): void;
   delete(id: string): void;
@@ -106,7 +106,7 @@ export function sessionMemory<Session extends HeldSession>({
         const message = `The running and waiting sessions in memory would need ${total} bytes, and maxBytes is ${maxBytes}. Raise it, or use sqliteStore.`;
         add(session, -bytes);
         session.isFull = true;
-        throw refusal('store_full', message);
+        throw refusal('memory_full', message);
       }
       for (const event of events) session.events.push(event);
     },
