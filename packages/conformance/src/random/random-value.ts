@@ -58,6 +58,6 @@ export function randomArguments(random: SeededRandom, depth: number = 3): Record
 
 /** Returns base64 of random length, like a signature. */
 export function randomSeal(random: SeededRandom): string {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  return `${Array.from({ length: random.between(8, 80) }, () => random.pick([...letters])).join('')}==`;
+  const bytes = Array.from({ length: random.between(6, 60) }, () => random.between(0, 255));
+  return btoa(String.fromCharCode(...bytes));
 }

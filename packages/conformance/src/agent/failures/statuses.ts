@@ -43,40 +43,12 @@ function milliseconds(value: string, ms?: number): Hint {
  * Returns a hint with a date this many milliseconds after the next whole second, in one of the three HTTP
  * forms.
  */
-function date(form: keyof typeof spellings, ms: number): Hint {
+function date(form: 'usual' | 'older' | 'oldest', ms: number): Hint {
   const headers = ({ runtime }: WireFixture) => {
     const now = Math.ceil(runtime.now() / 1000) * 1000;
-    return { 'retry-after': spellings[form](httpDate(now + ms)) };
+    return { 'retry-after': httpDate(now + ms, form) };
   };
   return { what: `a date in the ${form} form, ${ms} ms from now`, headers, ...(ms > 0 && { ms }) };
-}
-
-/** RFC 9110, 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT` and two obsolete forms that clients must accept. */
-const spellings = {
-  usual: (usual: string) => usual,
-  older: (usual: string) => {
-    const { day, date, month, year, time } = partsOf(usual);
-    return `${weekdays[day]}, ${date}-${month}-${year.slice(2)} ${time} GMT`;
-  },
-  oldest: (usual: string) => {
-    const { day, date, month, year, time } = partsOf(usual);
-    return `${day} ${month} ${date.replace(/^0/, ' ')} ${time} ${year}`;
-  },
-} as const;
-
-const weekdays: Readonly<Record<string, string>> = {
-  Sun: 'Sunday',
-  Mon: 'Monday',
-  Tue: 'Tuesday',
-  Wed: 'Wednesday',
-  Thu: 'Thursday',
-  Fri: 'Friday',
-  Sat: 'Saturday',
-};
-
-function partsOf(usual: string) {
-  const [day = '', date = '', month = '', year = '', time = ''] = usual.split(/,? /);
-  return { day, date, month, year, time };
 }
 
 const shortHints: readonly Hint[] = [

@@ -14,7 +14,7 @@ import { randomText } from '../../random/random-value.ts';
 import { expectAnswer, wellFormed } from '../setup/compare.ts';
 import { resultsFor, user } from '../setup/request-parts.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, onStage, watched } from '../setup/setup.ts';
+import { answered, onStage, promptly } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -42,7 +42,7 @@ async function forSeeds(
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += 1) {
     try {
-      await watched(attempt(seed), { ms: caseMs * (slack ?? 1) });
+      await promptly(attempt(seed), caseMs * (slack ?? 1));
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ContractFailure(

@@ -4,38 +4,26 @@ export interface Certificate {
   readonly key: string;
 }
 
+type Bytes = readonly number[];
+
 /** Encodes a DER value: tag, length, content. */
-function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
-  const length = contents.reduce((sum, content) => sum + content.length, 0);
+function der(tag: number, ...contents: readonly Bytes[]): Bytes {
+  const content = contents.flat();
+  const { length } = content;
   // Lengths from 128 start with their number of bytes, which must be minimal.
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  const head = length < 128 ? [tag, length] : [tag, ...long];
-  const whole = new Uint8Array(head.length + length);
-  whole.set(head);
-  let at = head.length;
-  for (const content of contents) {
-    whole.set(content, at);
-    at += content.length;
-  }
-  return whole;
+  return [tag, ...(length < 128 ? [length] : long), ...content];
 }
 
-function bytes(...values: readonly number[]): Uint8Array {
-  return Uint8Array.from(values);
-}
-
-function text(value: string): Uint8Array {
-  return new TextEncoder().encode(value);
+function text(value: string): Bytes {
+  return [...new TextEncoder().encode(value)];
 }
 
 const tag = { integer: 2, bits: 3, oid: 6, utf8: 12, sequence: 48, set: 49, time: 24, version: 160 } as const;
 
-/** ecdsa-with-SHA256, 1.2.840.10045.4.3.2 */
-const algorithm = der(tag.sequence, der(tag.oid, bytes(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02)));
-
 /** Encodes a name with one part, the common name (2.5.4.3). */
-function named(name: string): Uint8Array {
-  const part = der(tag.sequence, der(tag.oid, bytes(0x55, 0x04, 0x03)), der(tag.utf8, text(name)));
+function named(name: string): Bytes {
+  const part = der(tag.sequence, der(tag.oid, [0x55, 0x04, 0x03]), der(tag.utf8, text(name)));
   return der(tag.sequence, der(tag.set, part));
 }
 
@@ -43,24 +31,20 @@ function named(name: string): Uint8Array {
 export async function selfSigned(name: string): Promise<Certificate> {
   const { generateKeyPairSync, sign } = await import('node:crypto');
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const valid = der(
-    tag.sequence,
-    der(tag.time, text('20200101000000Z')),
-    der(tag.time, text('21200101000000Z')),
-  );
+  // ecdsa-with-SHA256, 1.2.840.10045.4.3.2
+  const algorithm = der(tag.sequence, der(tag.oid, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]));
   const content = der(
     tag.sequence,
-    der(tag.version, der(tag.integer, bytes(2))),
-    der(tag.integer, bytes(1)),
+    der(tag.version, der(tag.integer, [2])),
+    der(tag.integer, [1]),
     algorithm,
     named(name),
-    valid,
+    der(tag.sequence, der(tag.time, text('20200101000000Z')), der(tag.time, text('21200101000000Z'))),
     named(name),
-    publicKey.export({ type: 'spki', format: 'der' }),
+    [...publicKey.export({ type: 'spki', format: 'der' })],
   );
-  const signature = der(tag.bits, bytes(0), sign('sha256', content, privateKey));
-  const whole = der(tag.sequence, content, algorithm, signature);
-  const base64 = btoa(String.fromCharCode(...whole));
+  const signature = der(tag.bits, [0], [...sign('sha256', Uint8Array.from(content), privateKey)]);
+  const base64 = btoa(String.fromCharCode(...der(tag.sequence, content, algorithm, signature)));
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -95,7 +95,7 @@ export async function onStage(
   try {
     // A case of many requests takes long on a busy machine; one that hangs settles none of them.
     const progress = () => settled;
-    await watched(act({ ...stage, ask }), { ms: limitMs * (subject.slack ?? 1), progress });
+    await promptly(act({ ...stage, ask }), limitMs * (subject.slack ?? 1), 'the case', progress);
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be accepted, but ${complaint}`);
     }
@@ -238,48 +238,29 @@ export async function turns(count: number): Promise<void> {
 }
 
 /**
- * Settles as the promise does, or fails if it does not within `ms`. Counts turns of the event loop, so that
- * an overloaded machine does not look like an agent that hangs.
+ * Settles as the promise does, or fails if it does not within `ms` after `progress` last changed. Counts turns of the
+ * event loop, so that an overloaded machine does not look like an agent that hangs.
  */
-export async function promptly<Value>(promise: Promise<Value>, ms: number, what: string): Promise<Value> {
+export async function promptly<Value>(
+  promise: Promise<Value>,
+  ms: number,
+  what = 'the case',
+  progress = () => 0,
+): Promise<Value> {
   let isOver = false;
   const settled = promise.finally(() => {
     isOver = true;
   });
-  settled.catch(() => {});
-  for (let waited = 0; waited < ms && !isOver; waited += 5) await soon(5);
-  expect(isOver, `${what} to end within ${ms} ms`);
-  return settled;
-}
-
-/** Interval of the watchdog's checks, and the maximum time that one interval counts, in milliseconds. */
-const lookMs = 50;
-const maxLookMs = 250;
-
-/**
- * Settles as the promise does, or fails if it does not within `ms` after `progress` last changed. On an overloaded
- * machine a check may be late. Only part of such an interval counts, because the process could not use that time.
- */
-export async function watched<Value>(
-  promise: Promise<Value>,
-  { ms, progress = () => 0 }: { readonly ms: number; readonly progress?: () => number },
-): Promise<Value> {
-  let clear = () => {};
-  const hang = new Promise<never>((_, reject) => {
-    const watch = (left: number, before: number) => {
-      if (left <= 0) return reject(new ContractFailure(`expected the case to end within ${ms} ms`));
-      const began = systemRuntime.monotonic();
-      clear = systemRuntime.timer(Math.min(left, lookMs), () => {
-        const used = Math.min(systemRuntime.monotonic() - began, maxLookMs);
-        const now = progress();
-        watch(now === before ? left - used : ms, now);
-      });
-    };
-    watch(ms, progress());
-  });
-  try {
-    return await Promise.race([promise, hang]);
-  } finally {
-    clear();
-  }
+  const late = async (): Promise<Value> => {
+    let before = progress();
+    for (let waited = 0; waited < ms && !isOver; waited += 5) {
+      await soon(5);
+      if (progress() === before) continue;
+      before = progress();
+      waited = 0;
+    }
+    expect(isOver, `${what} to end within ${ms} ms`);
+    return settled;
+  };
+  return Promise.race([settled, late()]);
 }

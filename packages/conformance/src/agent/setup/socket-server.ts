@@ -87,9 +87,7 @@ export async function serveSocket(
 
 function gone(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
-    socket.once('end', resolve);
-    socket.once('close', () => resolve());
-    socket.on('error', () => resolve());
+    for (const event of ['end', 'close', 'error']) socket.on(event, () => resolve());
   });
 }
 
