@@ -13,41 +13,49 @@ export function isFile(part: { readonly type: string }): part is FilePart {
  * docs/decisions/0015-what-a-picture-weighs.md.
  */
 export function maxFileTokens(file: FilePart): number {
-  const kind = fileKind(file.mediaType);
-  switch (kind) {
-    case 'image':
-      return maxImageTokens(file);
-    case 'audio':
-      return Math.ceil(bytesIn(file) / maxAudioDensity);
-    case 'pdf':
-      // A PDF without visible pages is small and dense, or is overestimated.
-      return (pagesOf(file) ?? 0) * maxPerPage || Math.ceil(file.data.length / 2);
-    case 'text':
-      return Math.ceil(bytesIn(file) / 2);
-    case 'other':
-      return Math.ceil(file.data.length / 2);
-    default:
-      return assertNever(kind);
-  }
+  return countTokens(file, {
+    image: maxImageTokens,
+    audio: maxAudioDensity,
+    page: maxPerPage,
+    text: 2,
+    // A PDF without visible pages is small and dense, or is overestimated.
+    other: 2,
+  });
 }
 
 /** Estimates the number of tokens of a file. */
 export function roughFileTokens(file: FilePart): number {
+  // Services count one token for 750 to 853 pixels.
+  const image = (patches: number | undefined) => (patches === undefined ? 1_600 : Math.ceil(patches * 1.3));
+  return countTokens(file, { image, audio: 800, page: 2_400, text: 3, other: 16 });
+}
+
+/** The way to count the tokens of a file. */
+interface Rates {
+  /** Returns the tokens of an image from its number of patches, which is undefined if its size cannot be read. */
+  readonly image: (patches: number | undefined) => number;
+  /** Number of bytes per token of audio. */
+  readonly audio: number;
+  /** Number of tokens per visible page of a PDF. */
+  readonly page: number;
+  /** Number of bytes per token of text. */
+  readonly text: number;
+  /** Number of base64 characters per token of all other data. */
+  readonly other: number;
+}
+
+function countTokens(file: FilePart, rates: Rates): number {
   const kind = fileKind(file.mediaType);
+  const pages = kind === 'pdf' ? pagesOf(file) : 0;
   switch (kind) {
-    case 'image': {
-      const patches = patchesOf(file);
-      // Services count one token for 750 to 853 pixels.
-      return patches === undefined ? 1_600 : Math.ceil(patches * 1.3);
-    }
+    case 'image':
+      return rates.image(patchesOf(file));
     case 'audio':
-      return Math.ceil(bytesIn(file) / 800);
-    case 'pdf':
-      return (pagesOf(file) ?? 0) * 2_400 || Math.ceil(file.data.length / 16);
     case 'text':
-      return Math.ceil(bytesIn(file) / 3);
+      return Math.ceil(bytesIn(file) / rates[kind]);
+    case 'pdf':
     case 'other':
-      return Math.ceil(file.data.length / 16);
+      return pages * rates.page || Math.ceil(file.data.length / rates.other);
     default:
       return assertNever(kind);
   }
@@ -62,8 +70,7 @@ const defaultMaximum = 4_800;
 /** Maximum number of tokens of any image: services reject images of more than 8,000 pixels per side. */
 const maxInAll = 90_000;
 
-function maxImageTokens(file: FilePart): number {
-  const patches = patchesOf(file);
+function maxImageTokens(patches: number | undefined): number {
   if (patches === undefined) return unreadable;
   // Small images count up to 2.46 tokens per patch, or 85 plus 170 per tile; large ones 1.2 per patch, without a
   // maximum.
@@ -90,16 +97,12 @@ const maxPerPage = 5_000;
  */
 const maxAudioDensity = 62;
 
-/**
- * Returns the number of pages visible in a PDF, or undefined if there are none, for example because its objects are
- * compressed.
- */
-function pagesOf(file: FilePart): number | undefined {
+/** Returns the number of pages visible in a PDF: 0 if its objects are compressed, for example. */
+function pagesOf(file: FilePart): number {
   try {
-    const pages = atob(file.data).match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length;
-    return pages === undefined || pages === 0 ? undefined : pages;
+    return atob(file.data).match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length ?? 0;
   } catch {
-    return undefined;
+    return 0;
   }
 }
 

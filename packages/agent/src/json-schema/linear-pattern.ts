@@ -94,7 +94,7 @@ function* tokensOf(source: string): Generator<Token> {
 }
 
 /** The characters that `\s` matches in JavaScript, as the content of a class; RE2 matches only six of them. */
-const blank = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+const blank = String.raw`\t-\r\p{Z}\x{feff}`;
 const notBlank = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 
 /** Translates what RE2 would understand differently. The library's own translation does the rest. */

@@ -56,7 +56,7 @@ function endOf(state: State): FinishedEvent {
 }
 
 /** Returns the messages as they would be if the run ended now, for a run that waits with open calls. */
-function closedMessages(state: State): readonly Message[] {
+export function closedMessages(state: State): readonly Message[] {
   const copy = copyState(state);
   foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });
   return copy.messages;

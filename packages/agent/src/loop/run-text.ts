@@ -14,15 +14,12 @@ const gap = '\n\n';
  * @throws AgentError if the run does not complete.
  */
 export async function wholeText(feed: Feed, result: Result): Promise<string> {
+  (await result).unwrap();
   const texts: string[] = [];
   const leave = feed.follow((event) => {
     if (event.type === 'assistant') texts.push(textIn(event.content));
   });
-  try {
-    (await result).unwrap();
-  } finally {
-    leave();
-  }
+  leave();
   return texts.filter((text) => text !== '').join(gap);
 }
 

@@ -1,4 +1,4 @@
-import { LineText } from '../provider/wire/line-text.ts';
+import { frameTooLarge, maxFrameBytes } from '../provider/wire/line-text.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
@@ -153,22 +153,16 @@ function parsed(data: string): Record<string, unknown> {
 class IdleTimer {
   readonly #runtime: Runtime;
   readonly #stopped = new AbortController();
-  readonly #outer: AbortSignal;
-  readonly #onOuter = () => this.#stopped.abort();
+  readonly signal: AbortSignal;
   #withinMs = assumedHeartbeatMs * missedBeats;
   #lastAt: number;
   #cancel = () => {};
 
   constructor(runtime: Runtime, outer: AbortSignal) {
     this.#runtime = runtime;
-    this.#outer = outer;
+    this.signal = AbortSignal.any([outer, this.#stopped.signal]);
     this.#lastAt = runtime.monotonic();
-    outer.addEventListener('abort', this.#onOuter, { once: true });
     this.#arm(this.#withinMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#stopped.signal;
   }
 
   alive(): void {
@@ -184,7 +178,6 @@ class IdleTimer {
 
   stop(): void {
     this.#cancel();
-    this.#outer.removeEventListener('abort', this.#onOuter);
     this.#stopped.abort();
   }
 
@@ -199,32 +192,28 @@ class IdleTimer {
 
 /** Splits the bytes of an event stream into frames. Ignores comments and fields other than data. */
 class FrameReader {
-  readonly #lines = new LineText();
-  #data: string | undefined;
+  readonly #decoder = new TextDecoder();
+  /** Text of the incomplete line. */
+  #text = '';
+  /** Data lines of the incomplete frame. */
+  #data: string[] = [];
 
-  /** Returns the data of the frames that these bytes complete. A frame that is cut off is discarded. */
+  /**
+   * Returns the data of the frames that these bytes complete. A frame that is cut off is discarded.
+   * @throws AgentError `network`, code `frame_too_large`.
+   */
   push(bytes: Uint8Array): string[] {
+    const chunk = this.#decoder.decode(bytes, { stream: true });
+    this.#text += chunk;
+    if (this.#text.length > maxFrameBytes) throw frameTooLarge();
+    // The lines are searched only when there is a new one.
+    const lines = chunk.includes('\n') ? this.#text.split(/\r?\n/) : [this.#text];
+    this.#text = lines.pop() ?? '';
     const frames: string[] = [];
-    const text = this.#lines.push(bytes);
-    for (let at = 0; at < text.length; ) {
-      const end = text.indexOf('\n', at);
-      if (end === at) this.#complete(frames);
-      else this.#read(text.slice(at, end));
-      at = end + 1;
+    for (const line of lines) {
+      if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5));
+      else if (line === '' && this.#data.length > 0) frames.push(this.#data.splice(0).join('\n'));
     }
     return frames;
-  }
-
-  #read(line: string): void {
-    const colon = line.indexOf(':');
-    if (colon <= 0) return;
-    const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (line.slice(0, colon) === 'data')
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-  }
-
-  #complete(frames: string[]): void {
-    if (this.#data !== undefined) frames.push(this.#data);
-    this.#data = undefined;
   }
 }

@@ -169,19 +169,15 @@ class RemoteHarness implements Harness {
   /** Sends a prompt until the server accepts it, which it does once, however often it is sent. Never rejects. */
   async #start(run: RemoteRun, wanted: () => ServerRequest): Promise<void> {
     this.#wait(run);
-    while (!run.isOver && !run.hasBegun) {
-      try {
-        await this.#lineUp();
-        const { path, body } = wanted();
-        const headers = { 'idempotency-key': run.ids.id };
-        await this.#link.post(this.#path(path), { body, headers });
-        return;
-      } catch (thrown) {
-        const error = AgentError.from(thrown);
-        if (!error.retryable) return this.#giveUp(run, error);
-        await this.#pause();
-      }
-    }
+    const headers = { 'idempotency-key': run.ids.id };
+    const send = async () => {
+      await this.#lineUp();
+      const { path, body } = wanted();
+      await this.#link.post(this.#path(path), { body, headers });
+    };
+    const isDone = () => run.isOver || run.hasBegun;
+    const error = await this.#untilAccepted(send, isDone);
+    if (error !== undefined) this.#giveUp(run, error);
   }
 
   /** Resolves when the event connection is established. */
@@ -330,7 +326,10 @@ class RemoteHarness implements Harness {
   #say(path: string, body: unknown): boolean {
     const run = this.#current;
     if (run === undefined) return false;
-    this.#said = this.#said.then(() => this.#untilHeard(run, path, body));
+    const send = () => this.#link.post(this.#path(path), { body });
+    this.#said = this.#said.then(async () => {
+      await this.#untilAccepted(send, () => run.isOver);
+    });
     return true;
   }
 
@@ -351,17 +350,19 @@ class RemoteHarness implements Harness {
     return { answers };
   }
 
-  /** Sends a request until the server accepts it or the run is over. Never rejects. */
-  async #untilHeard(run: RemoteRun, path: string, body: unknown): Promise<void> {
-    while (!run.isOver) {
+  /** Sends a request until the server accepts it, or it is no longer needed. Returns the error if it is refused. */
+  async #untilAccepted(send: () => Promise<unknown>, isDone: () => boolean): Promise<AgentError | undefined> {
+    while (!isDone()) {
       try {
-        await this.#link.post(this.#path(path), { body });
-        return;
+        await send();
+        break;
       } catch (thrown) {
-        if (!AgentError.from(thrown).retryable) return;
+        const error = AgentError.from(thrown);
+        if (!error.retryable) return error;
         await this.#pause();
       }
     }
+    return undefined;
   }
 
   /** Restarts the time limit within which the run must send an event. */

@@ -1,9 +1,10 @@
 import type { FinishedEvent, RunEnd, RunEvent } from '../events/event.ts';
-import { foldUnstored, lastAnswer } from '../events/fold.ts';
+import { lastAnswer } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
-import { copyState, openRequests } from '../events/state.ts';
+import { openRequests } from '../events/state.ts';
 import type { RunIds } from '../harness/pending-run.ts';
 import { PendingRun } from '../harness/pending-run.ts';
+import { closedMessages } from '../loop/result.ts';
 import type { Run, RunControl, RunResult } from '../loop/run.ts';
 import { errorOf, runResult } from '../loop/run.ts';
 import { defined } from '../values/defined.ts';
@@ -87,15 +88,8 @@ function resultOf(ids: RunIds, finished: FinishedEvent, state: State): RunResult
     status,
     text: answer === undefined ? '' : textOf(answer),
     approvals: openRequests(state),
-    messages: closed(state),
+    messages: closedMessages(state),
     metrics,
     ...defined({ limit, error }),
   });
-}
-
-/** Returns the messages of a run that waits with open calls as if it had ended. */
-function closed(state: State): State['messages'] {
-  const copy = copyState(state);
-  foldUnstored(copy, { runId: copy.runId, type: 'finished', status: 'failed', metrics: copy.metrics });
-  return copy.messages;
 }
