@@ -18,37 +18,6 @@ const onWire = socketGroup('errors');
 
 const answer = scriptResponse(['Fine after all.']);
 
-/** A status without a body of the service, as from a proxy: only the number decides. */
-function retriedStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and is retried [P5]`, async (subject) => {
-    const { outcome } = await askOnce(subject, [answersStatus(status), replies(answer)]);
-    expectAnswer(answered(outcome), answer, subject.testing);
-    expectEqual(answered(outcome).attempts, 2, 'the attempts');
-    const given = await askOnce(subject, [answersStatus(status)], {}, { retry: { retries: 0 } });
-    const error = failed(given.outcome);
-    expectEqual(
-      [error.kind, error.status, error.retryable],
-      [kind, status, true],
-      'kind, status and retryable',
-    );
-  });
-}
-
-function finalStatus(status: number, kind: ErrorKind): CaseDefinition {
-  return the(`status ${status} is ${kind} and is not retried [P6]`, async (subject) => {
-    const { outcome, exchanges } = await askOnce(subject, [answersStatus(status), replies(answer)]);
-    const error = failed(outcome);
-    expectEqual(
-      [error.kind, error.status, error.retryable],
-      [kind, status, false],
-      'kind, status and retryable',
-    );
-    expectEqual(error.attempts, 1, 'the attempts');
-    expectEqual(exchanges.length, 1, 'the number of requests');
-    expectEqual(outcome.events, [], 'the events');
-  });
-}
-
 /** An error in the service's own format. */
 function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
   return the(`${what} is ${kind}, with the message of the service`, async (subject) => {
@@ -69,20 +38,6 @@ function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetri
 }
 
 export const errorCases: readonly CaseDefinition[] = [
-  finalStatus(400, 'invalid'),
-  finalStatus(401, 'auth'),
-  finalStatus(403, 'auth'),
-  finalStatus(404, 'invalid'),
-  finalStatus(413, 'invalid'),
-  finalStatus(422, 'invalid'),
-  retriedStatus(408, 'timeout'),
-  retriedStatus(409, 'agent'),
-  retriedStatus(429, 'rate_limit'),
-  retriedStatus(500, 'agent'),
-  retriedStatus(502, 'agent'),
-  retriedStatus(503, 'agent'),
-  retriedStatus(504, 'agent'),
-  retriedStatus(529, 'rate_limit'),
   fault('an overloaded service', 'busy', 'rate_limit', true),
   fault('a reached rate limit', 'rate_limit', 'rate_limit', true),
   fault('an internal error of the service', 'agent', 'agent', true),

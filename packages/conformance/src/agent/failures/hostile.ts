@@ -7,9 +7,7 @@ import {
   replies,
   responseSteps,
   scriptResponse,
-  serveLoopback,
   stepFrames,
-  wireServer,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { answered, askOnce, contractKey, failed, onStage, promptly } from '../setup/setup.ts';
@@ -39,29 +37,6 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
     const headers = { 'content-type': spell(subject.testing.contentType) };
     const { outcome } = await askOnce(subject, replies(answer, { headers }));
     expectAnswer(answered(outcome), answer, subject.testing);
-  });
-}
-
-function redirected(status: number): CaseDefinition {
-  return the(`a redirect with ${status} to another origin is not followed [P6]`, async (subject) => {
-    const elsewhere = wireServer(subject.testing, () => replies(answer));
-    const other = await serveLoopback(elsewhere.handler);
-    try {
-      const play: MockReply = { type: 'raw', status, headers: { location: `${other.url}/v1/messages` } };
-      const { outcome, exchanges } = await askOnce(subject, [play, replies(answer)]);
-      expectEqual(
-        [failed(outcome).kind, failed(outcome).retryable],
-        ['invalid', false],
-        'kind and retryable',
-      );
-      expectEqual(
-        [exchanges.length, elsewhere.exchanges.length],
-        [1, 0],
-        'the requests to the service and to the redirect target',
-      );
-    } finally {
-      await other.close();
-    }
   });
 }
 
@@ -182,10 +157,6 @@ export const hostileCases: readonly CaseDefinition[] = [
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
-  redirected(301),
-  redirected(302),
-  redirected(307),
-  redirected(308),
   the('the key is sent only to the service, in one header [P19]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
     answered(outcome);

@@ -114,9 +114,9 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
         expect(response?.attempts === 2, `a response after ${hint.what}, found ${error?.message}`);
         const retry = events.find((event) => event.type === 'retry');
         expectEqual(
-          [retry?.error.kind, retry?.error.status],
-          [kind, status],
-          `kind and status with ${hint.what}`,
+          [retry?.error.kind, retry?.error.status, retry?.error.retryable],
+          [kind, status, true],
+          `kind, status and retryable with ${hint.what}`,
         );
         const [least, most] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
         const pause = retry?.delayMs ?? -1;

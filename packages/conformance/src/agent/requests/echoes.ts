@@ -245,7 +245,9 @@ export const echoCases: readonly CaseDefinition[] = [
       );
     }
   }),
-  redirected('a redirect with 303', 303, (other) => `${other}/login`),
+  ...[301, 302, 303, 307, 308].map((status) =>
+    redirected(`a redirect with ${status}`, status, (other) => `${other}/login`),
+  ),
   redirected('a redirect with 300', 300, (other) => other),
   redirected('a redirect that only changes the host', 307, (other) => other.replace('http:', '')),
   redirected('a redirect with a password in its address', 308, (other) =>
