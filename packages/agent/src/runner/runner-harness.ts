@@ -208,7 +208,6 @@ class FollowingHarness implements RunnerHarness {
       held.refuse(error.code === 'busy' ? busy() : error, this.#runtime);
     } finally {
       stopWatching?.();
-      this.#over(followed);
     }
   }
 

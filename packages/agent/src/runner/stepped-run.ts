@@ -161,9 +161,7 @@ async function decisions(
 /** Converts a signal to a decision: anything but an explicit `allow` denies. */
 function decisionOf(said: Json | undefined): { decision: 'allow' | 'deny'; message?: string } {
   if (said === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
-  if (!isObject(said) || said['decision'] !== 'allow') {
-    const message = isObject(said) && typeof said['message'] === 'string' ? said['message'] : undefined;
-    return { decision: 'deny', ...defined({ message }) };
-  }
-  return { decision: 'allow' };
+  const { decision, message } = isObject(said) ? said : {};
+  if (decision === 'allow') return { decision };
+  return { decision: 'deny', ...(typeof message === 'string' && { message }) };
 }

@@ -23,7 +23,6 @@ export interface FakeRuntimeOptions {
 
 interface Timer {
   readonly at: number;
-  readonly order: number;
   readonly fire: () => void;
 }
 
@@ -38,16 +37,13 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const timers = new Set<Timer>();
   const random = seededRandom(seed);
   let elapsed = 0;
-  let orders = 0;
   let ids = 0;
 
   function dueBy(end: number): Timer | undefined {
     let first: Timer | undefined;
-    for (const timer of timers) {
-      if (timer.at > end) continue;
-      if (first === undefined || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
-        first = timer;
-    }
+    // The timers are in the order of their creation.
+    for (const timer of timers)
+      if (timer.at <= end && timer.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = timer;
     return first;
   }
 
@@ -55,7 +51,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     now: () => startedAt + elapsed,
     monotonic: () => elapsed,
     timer(ms, fire) {
-      const timer: Timer = { at: elapsed + Math.max(ms, 0), order: orders++, fire };
+      const timer: Timer = { at: elapsed + Math.max(ms, 0), fire };
       timers.add(timer);
       return () => timers.delete(timer);
     },
