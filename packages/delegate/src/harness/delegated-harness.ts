@@ -1,6 +1,5 @@
-import type { Gate, Harness, HarnessOptions, Pricing, RunEvent } from '@cobbler/agent';
+import type { Gate, Harness, HarnessOptions, Pricing, Run } from '@cobbler/agent';
 import { AgentError, createHarness } from '@cobbler/agent';
-import type { HarnessHandler } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { Backend } from '../backend/backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';
@@ -40,7 +39,7 @@ export interface DelegatedHarnessOptions
  * @throws AgentError `invalid` for a gate with a backend that never asks.
  */
 export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
-  const { backend, workingDir, gate, limits, pricing, handler, tools, ...rest } = options;
+  const { backend, workingDir, gate, limits, pricing, tools, ...rest } = options;
   if (gate !== undefined && !backend.capabilities.gate) {
     const message = `${backend.name} never asks for approval. Create it with permission "gate".`;
     throw new AgentError({ kind: 'invalid', code: 'no_gate', message });
@@ -53,9 +52,6 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   const inner = createHarness({
     ...rest,
     agent: loop.agent,
-    handler: heardFirst(handler ?? {}, (event) => {
-      if (event.type === 'finished') loop.leave();
-    }),
     tools: loop.tools,
     toolErrors: 'continue',
     toolScheduling: 'sequential',
@@ -66,29 +62,18 @@ export function delegatedHarness(options: DelegatedHarnessOptions): Harness {
   return overLoop(inner, loop, backend);
 }
 
-/** Returns a handler that calls another listener first. After a run has ended, the next one can start immediately. */
-function heardFirst(handler: HarnessHandler, hear: (event: RunEvent) => void): HarnessHandler {
-  return {
-    onUser: (content) => handler.onUser?.(content),
-    onText: (text) => handler.onText?.(text),
-    onReasoning: (text) => handler.onReasoning?.(text),
-    onToolCall: (id, name, input) => handler.onToolCall?.(id, name, input),
-    onToolResult: (id, result, isError) => handler.onToolResult?.(id, result, isError),
-    onStatus: (state, message) => handler.onStatus?.(state, message),
-    onUsage: (usage) => handler.onUsage?.(usage),
-    onEvent: (event) => {
-      hear(event);
-      return handler.onEvent?.(event);
-    },
-  };
-}
-
 function overLoop(inner: Harness, loop: DelegatedLoop, backend: Backend): Harness {
+  const watched = (run: Run): Run => {
+    run.subscribe((event) => {
+      if (event.type === 'finished') loop.leave();
+    });
+    return run;
+  };
   return {
     sessionId: inner.sessionId,
     capabilities: backend.capabilities,
-    prompt: (content, options) => inner.prompt(content, options),
-    resume: (options) => inner.resume(options),
+    prompt: (content, options) => watched(inner.prompt(content, options)),
+    resume: (options) => watched(inner.resume(options)),
     steer: (content) => backend.capabilities.steer && inner.steer(content),
     cancel: () => inner.cancel(),
     fork: () => Promise.reject(noFork(backend)),
