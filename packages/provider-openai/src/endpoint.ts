@@ -23,7 +23,7 @@ const officialURL = 'https://api.openai.com/v1';
  * @throws AgentError `invalid` with code `bad_url`, `no_key` or `bad_key`.
  */
 export function addressOf(config: FactoryConfig): OpenAIAddress {
-  const env = config.env ?? processEnvironment();
+  const env: Environment = config.env ?? globalThis.process?.env ?? {};
   const baseURL = config.baseURL ?? env['OPENAI_BASE_URL']?.trim() ?? '';
   const official = baseURL === '' || isOfficial(baseURL);
   const apiKey = cleanKey(config.apiKey) ?? cleanKey(env['OPENAI_API_KEY']);
@@ -84,10 +84,8 @@ const perRequest: ReadonlySet<string> = new Set([
 
 /** Returns true for OpenAI's own hosts: api.openai.com and regional ones such as eu.api.openai.com. */
 function isOfficial(baseURL: string): boolean {
-  let url: URL;
-  try {
-    url = new URL(baseURL);
-  } catch {
+  const url = URL.parse(baseURL);
+  if (url === null) {
     throw invalid(
       'bad_url',
       `The base URL ${JSON.stringify(baseURL)} is not a URL. Use the form http://localhost:11434/v1.`,
@@ -97,10 +95,6 @@ function isOfficial(baseURL: string): boolean {
     throw invalid('bad_url', `The base URL ${JSON.stringify(baseURL)} must start with http:// or https://.`);
   }
   return url.hostname === 'api.openai.com' || url.hostname.endsWith('.api.openai.com');
-}
-
-function processEnvironment(): Environment {
-  return globalThis.process?.env ?? {};
 }
 
 function invalid(code: string, message: string): AgentError {
