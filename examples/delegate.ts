@@ -10,7 +10,8 @@ import { Budget, Executor } from '@cobbler/agent';
 import { recordProcesses } from '@cobbler/agent/node';
 import type { ProviderTesting } from '@cobbler/agent/testing';
 import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
-import { claudeCode, createAgentTool, findProgram } from '@cobbler/delegate';
+import { claudeCode, findProgram } from '@cobbler/delegate';
+import { createAgentTool } from '@cobbler/delegate/agent-tool';
 import { claudePricing, createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 

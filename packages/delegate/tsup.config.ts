@@ -1,5 +1,10 @@
 import { bundle } from '../../tsup.base.ts';
 
-export default bundle({ index: 'src/index.ts', 'sdk/index': 'src/sdk/index.ts' }, [
-  '@anthropic-ai/claude-agent-sdk',
-]);
+export default bundle(
+  {
+    index: 'src/index.ts',
+    'agent-tool/index': 'src/agent-tool/index.ts',
+    'sdk/index': 'src/sdk/index.ts',
+  },
+  ['@anthropic-ai/claude-agent-sdk'],
+);

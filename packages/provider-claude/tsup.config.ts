@@ -8,7 +8,11 @@ import { notices } from '../../tsup.notices.ts';
  * what reads credentials from files, so that nothing of Node is in it; the key is always given.
  */
 const config: Options = {
-  ...bundle({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' }),
+  ...bundle({
+    index: 'src/index.ts',
+    'testing/index': 'src/testing/index.ts',
+    transcripts: 'src/transcripts.ts',
+  }),
   platform: 'browser',
   noExternal: [/^@anthropic-ai\/sdk/, /^@opentelemetry\//],
   esbuildPlugins: [notices('NOTICES.txt')],

@@ -1,3 +1,7 @@
 import { bundle } from '../../tsup.base.ts';
 
-export default bundle({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' });
+export default bundle({
+  index: 'src/index.ts',
+  'testing/index': 'src/testing/index.ts',
+  transcripts: 'src/transcripts.ts',
+});

@@ -1,11 +1,9 @@
 /**
- * Claude Code and Codex as backends, as harnesses, and through the tool `agent`.
+ * Claude Code and Codex as backends and as harnesses.
  *
  * @module
  */
 
-export { type AgentTool, type AgentToolOptions, createAgentTool } from './agent-tool/agent-tool.ts';
-export type { SessionReport } from './agent-tool/sessions.ts';
 export type {
   Backend,
   BackendContext,

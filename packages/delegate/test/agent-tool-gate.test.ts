@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Gate, GateCall } from '@cobbler/agent';
 import { allowAll, Budget, noUsage, rules } from '@cobbler/agent';
 import type { Backend, CallDecision } from '@cobbler/delegate';
-import { createAgentTool } from '@cobbler/delegate';
+import { createAgentTool } from '@cobbler/delegate/agent-tool';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 interface Asked {

@@ -4,13 +4,8 @@ import { readVerdict } from '@cobbler/agent/harness';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { GateDoor } from '@cobbler/conformance';
 import type { Backend, ExecuteCallbacks, SessionAgent } from '@cobbler/delegate';
-import {
-  agentResponse,
-  buildEngine,
-  createAgentTool,
-  delegatedHarness,
-  toSessionAgent,
-} from '@cobbler/delegate';
+import { agentResponse, buildEngine, delegatedHarness, toSessionAgent } from '@cobbler/delegate';
+import { createAgentTool } from '@cobbler/delegate/agent-tool';
 import { ClaudeCodeAgent } from '@cobbler/delegate/claude-code-agent';
 import { readDecision } from '../src/backend/call-decision.ts';
 import { claudeAdapter } from '../src/claude/claude-adapter.ts';

@@ -8,4 +8,3 @@ export { type ClaudeHarnessConfig, type ClaudeHarnessOptions, claudeHarness } fr
 export { type ClaudeOptions, createClaude } from './create-claude.ts';
 export type { Thinking } from './envelope.ts';
 export { type ClaudeModel, claudeModels, claudePrice, claudePriceSource, claudePricing } from './models.ts';
-export { claudeTranscripts } from './transcript.ts';

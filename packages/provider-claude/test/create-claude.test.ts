@@ -124,7 +124,6 @@ test('nothing of the inside is exported: the factories and what is known of mode
     'claudePrice',
     'claudePriceSource',
     'claudePricing',
-    'claudeTranscripts',
     'createClaude',
   ]);
 });

@@ -3,8 +3,8 @@ import { seededRandom } from '@cobbler/agent/testing';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { claudeTranscripts as format } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
+import { claudeTranscripts as format } from '../src/transcripts.ts';
 
 type Message = { readonly role: string; readonly content: readonly { readonly type: string }[] };
 

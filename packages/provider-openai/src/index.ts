@@ -4,8 +4,6 @@
  * @module
  */
 
-export { chatTranscripts } from './chat/transcript.ts';
 export type { OpenAIApi, OpenAIOptions } from './create-openai.ts';
 export { createOpenAI } from './create-openai.ts';
 export { modelAliases, openAIPrice, openAIPriceSource, openAIPricing } from './models.ts';
-export { responsesTranscripts } from './responses/transcript.ts';

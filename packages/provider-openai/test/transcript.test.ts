@@ -4,8 +4,8 @@ import { seededRandom } from '@cobbler/agent/testing';
 import { randomHistory } from '@cobbler/conformance';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chatTranscripts, responsesTranscripts } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
+import { chatTranscripts, responsesTranscripts } from '../src/transcripts.ts';
 
 function written(format: TranscriptFormat, seed: number): unknown[] {
   const { messages } = randomHistory(seededRandom(seed), {}, ['image/png', 'application/pdf']);
