@@ -5,6 +5,7 @@ export default bundle(
     index: 'src/index.ts',
     'events/index': 'src/events/index.ts',
     'harness/index': 'src/harness/index.ts',
+    'context/index': 'src/context/index.ts',
     'runner/index': 'src/runner/index.ts',
     'values/index': 'src/values/index.ts',
     'store/format': 'src/store/format.ts',

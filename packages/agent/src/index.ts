@@ -4,10 +4,7 @@
  * @module
  */
 
-export { type Compaction, firstOf, keepLast } from './context/compaction.ts';
 export type { ContextPolicy } from './context/context.ts';
-export { type OffloadOptions, offload } from './context/offload.ts';
-export { type SummarizeOptions, summarize } from './context/summary.ts';
 export type { Event, LiveEvent, RunEvent, RunStatus } from './events/event.ts';
 export { isStored } from './events/event.ts';
 export type { ToolRunEvent } from './events/tool-event.ts';
@@ -27,7 +24,6 @@ export type {
   StopReason,
   ToolCall,
 } from './interfaces/agent.ts';
-export { type Blobs, memoryBlobs } from './interfaces/blobs.ts';
 export type { AgentConfig, Environment } from './interfaces/config.ts';
 export { parseModel, resolveAgent } from './interfaces/config.ts';
 export type { Gate, GateCall, GateContext, GateRules, Verdict } from './interfaces/gate.ts';

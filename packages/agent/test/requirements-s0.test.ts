@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { summarize } from '../src/context/summary.ts';
 import * as events from '../src/events/index.ts';
 import type {
   Agent,
@@ -12,7 +13,7 @@ import type {
   Usage,
 } from '../src/index.ts';
 import * as kit from '../src/index.ts';
-import { AgentError, Executor, summarize, userMessage } from '../src/index.ts';
+import { AgentError, Executor, userMessage } from '../src/index.ts';
 import type { Role } from '../src/provider/index.ts';
 import { toFlat } from '../src/provider/index.ts';
 import { memoryStore } from '../src/store/memory-store.ts';

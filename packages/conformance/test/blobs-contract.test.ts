@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryBlobs } from '@cobbler/agent';
+import { memoryBlobs } from '@cobbler/agent/context';
 import { fileBlobs } from '@cobbler/agent/node';
 import { afterAll, describe, it } from 'vitest';
 import { describeContract } from '../src/report/describe-contract.ts';

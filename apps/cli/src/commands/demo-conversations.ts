@@ -1,4 +1,4 @@
-import { memoryBlobs } from '@cobbler/agent';
+import { memoryBlobs } from '@cobbler/agent/context';
 import { workspaceTools } from '@cobbler/tools';
 import type { AskedModel } from '../chat/local-host.ts';
 import { LocalHost } from '../chat/local-host.ts';

@@ -1,4 +1,4 @@
-import { memoryBlobs } from '@cobbler/agent';
+import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { ModelChoice } from '../chat/host.ts';
 import type { AskedModel } from '../chat/local-host.ts';

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Agent, Blobs, Limits, Pricing, Tool } from '@cobbler/agent';
-import { AgentError, memoryBlobs } from '@cobbler/agent';
+import type { Agent, Limits, Pricing, Tool } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Blobs } from '@cobbler/agent/context';
+import { memoryBlobs } from '@cobbler/agent/context';
 import { defined } from '@cobbler/agent/values';
 import type { DelegatedLoop } from '@cobbler/delegate';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';

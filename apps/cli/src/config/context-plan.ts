@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import type { Blobs, ContextPolicy } from '@cobbler/agent';
-import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent';
+import type { ContextPolicy } from '@cobbler/agent';
+import type { Blobs } from '@cobbler/agent/context';
+import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent/context';
 import type { FileConfig } from '@cobbler/agent/node';
 import { cobblerHome, fileBlobs } from '@cobbler/agent/node';
 import { defined } from '@cobbler/agent/values';

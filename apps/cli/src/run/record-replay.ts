@@ -1,7 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { AgentConfig, Blobs, RunResult, Tool, UserPart } from '@cobbler/agent';
-import { AgentError, memoryBlobs } from '@cobbler/agent';
+import type { AgentConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Blobs } from '@cobbler/agent/context';
+import { memoryBlobs } from '@cobbler/agent/context';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
 import type { FactoryConfig } from '@cobbler/agent/provider';

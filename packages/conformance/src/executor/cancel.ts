@@ -1,5 +1,6 @@
 import type { ExecutorOptions, Run, RunEvent, RunOptions, RunResult } from '@cobbler/agent';
-import { AgentError, summarize } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { summarize } from '@cobbler/agent/context';
 import type { RunFixture } from '@cobbler/agent/testing';
 import {
   calls,

@@ -1,5 +1,7 @@
-import type { Compaction, ExecutorOptions, Message } from '@cobbler/agent';
-import { AgentError, firstOf, keepLast, memoryBlobs, offload, summarize, userMessage } from '@cobbler/agent';
+import type { ExecutorOptions, Message } from '@cobbler/agent';
+import { AgentError, userMessage } from '@cobbler/agent';
+import type { Compaction } from '@cobbler/agent/context';
+import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent/context';
 import {
   calls,
   expect,

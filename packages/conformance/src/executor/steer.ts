@@ -1,5 +1,5 @@
 import type { Run, RunEvent } from '@cobbler/agent';
-import { summarize } from '@cobbler/agent';
+import { summarize } from '@cobbler/agent/context';
 import {
   calls,
   expect,

@@ -11,7 +11,8 @@ import type {
   StandardSchema,
   Store,
 } from '@cobbler/agent';
-import { Executor, offload, summarize, userMessage } from '@cobbler/agent';
+import { Executor, userMessage } from '@cobbler/agent';
+import { offload, summarize } from '@cobbler/agent/context';
 import { checkSchema, createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';

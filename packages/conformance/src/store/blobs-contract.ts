@@ -1,5 +1,5 @@
-import type { Blobs } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Blobs } from '@cobbler/agent/context';
 import type { BlobPart } from '@cobbler/agent/store';
 import type { ContractCase } from '@cobbler/agent/testing';
 import { expect, expectEqual } from '@cobbler/agent/testing';

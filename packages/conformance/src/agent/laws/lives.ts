@@ -8,7 +8,8 @@ import type {
   Tool,
   ToolOutput,
 } from '@cobbler/agent';
-import { Executor, firstOf, keepLast, memoryStore, summarize, toolOutput } from '@cobbler/agent';
+import { Executor, memoryStore, toolOutput } from '@cobbler/agent';
+import { firstOf, keepLast, summarize } from '@cobbler/agent/context';
 import type { MockReply, SeededRandom } from '@cobbler/agent/testing';
 import {
   answersStatus,

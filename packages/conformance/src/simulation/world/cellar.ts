@@ -1,5 +1,6 @@
-import type { Blobs, Event, Message, ToolCallPart } from '@cobbler/agent';
+import type { Event, Message, ToolCallPart } from '@cobbler/agent';
 import { callsOf, textOf } from '@cobbler/agent';
+import type { Blobs } from '@cobbler/agent/context';
 import type { Program } from '../scenario/program.ts';
 import { cutsIn, readingTool } from '../scenario/routine.ts';
 import type { World } from '../scenario/world.ts';
