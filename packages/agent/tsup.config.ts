@@ -6,6 +6,7 @@ export default bundle(
     'events/index': 'src/events/index.ts',
     'harness/index': 'src/harness/index.ts',
     'context/index': 'src/context/index.ts',
+    'interfaces/resolve-agent': 'src/interfaces/resolve-agent.ts',
     'runner/index': 'src/runner/index.ts',
     'values/index': 'src/values/index.ts',
     'store/format': 'src/store/format.ts',

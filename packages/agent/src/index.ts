@@ -25,7 +25,6 @@ export type {
   ToolCall,
 } from './interfaces/agent.ts';
 export type { AgentConfig, Environment } from './interfaces/config.ts';
-export { parseModel, resolveAgent } from './interfaces/config.ts';
 export type { Gate, GateCall, GateContext, GateRules, Verdict } from './interfaces/gate.ts';
 export { allowAll, planMode, readOnly, rules } from './interfaces/gate.ts';
 export type { LimitName, Limits, Price, Pricing } from './interfaces/limits.ts';

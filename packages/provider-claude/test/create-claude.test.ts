@@ -1,4 +1,5 @@
-import { AgentError, resolveAgent, userMessage } from '@cobbler/agent';
+import { AgentError, userMessage } from '@cobbler/agent';
+import { resolveAgent } from '@cobbler/agent/config';
 import type { TransportRequest } from '@cobbler/agent/provider';
 import { describe, expect, test } from 'vitest';
 import * as exported from '../src/index.ts';

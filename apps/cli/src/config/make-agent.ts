@@ -1,5 +1,6 @@
 import type { Agent } from '@cobbler/agent';
-import { AgentError, resolveAgent } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import { resolveAgent } from '@cobbler/agent/config';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { defaultProvider } from '@cobbler/agent/provider';
 import { nearest } from '../terminal/suggestion.ts';

@@ -1,5 +1,5 @@
 import type { AgentConfig } from '@cobbler/agent';
-import { parseModel } from '@cobbler/agent';
+import { parseModel } from '@cobbler/agent/config';
 import type { FileConfig, LoadedConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
 import { cleanKey, defaultProvider } from '@cobbler/agent/provider';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/interfaces/agent.ts';
 import type { AgentConfig, FactoryConfig } from '../../src/interfaces/config.ts';
-import { cleanKey, parseModel, resolveAgent } from '../../src/interfaces/config.ts';
+import { cleanKey } from '../../src/interfaces/config.ts';
+import { parseModel, resolveAgent } from '../../src/interfaces/resolve-agent.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 function factories() {

@@ -4,7 +4,7 @@ const schema = 'src/json-schema/simple-schema.ts';
 const fullSchema = 'src/json-schema/full-schema.ts';
 const context = 'src/context/context.ts';
 const compaction = 'src/context/compaction.ts';
-const config = 'src/interfaces/config.ts';
+const config = 'src/interfaces/resolve-agent.ts';
 
 /** Mistakes where the core meets what it does not control: arguments, keys, people, files, other programs. */
 export const edgeMutants: readonly Mutant[] = [

@@ -143,7 +143,7 @@ export const requirementMutants: readonly Mutant[] = [
     by: config,
   },
   {
-    file: 'src/interfaces/config.ts',
+    file: 'src/interfaces/resolve-agent.ts',
     find: 'cleanKey(chosen.apiKey) ?? cleanKey(base.apiKey) ?? shared',
     replace: 'cleanKey(chosen.apiKey) ?? shared ?? cleanKey(base.apiKey)',
     why: 'the key of the environment replaces the configured one',
@@ -167,7 +167,7 @@ export const requirementMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: 'src/interfaces/config.ts',
+    file: 'src/interfaces/resolve-agent.ts',
     find: '  if (factory === undefined) {\n',
     replace: "  if (factory === undefined && provider === '') {\n",
     why: 'an unknown provider is not an invalid configuration',

@@ -1,0 +1,58 @@
+/**
+ * Creates the agent that a configuration names, for programs whose users choose the model.
+ *
+ * @module
+ */
+
+import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { Agent } from './agent.ts';
+import type { AgentConfig, AgentFactory, Environment } from './config.ts';
+import { cleanKey, defaultProvider } from './config.ts';
+
+/** Splits `provider:model` or `provider/model`. A name that does not start with a known provider is a model. */
+export function parseModel(text: string, providers: readonly string[]): { provider?: string; model: string } {
+  const [, provider = '', model = ''] = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(text) ?? [];
+  return model !== '' && providers.includes(provider) ? { provider, model } : { model: text };
+}
+
+/**
+ * Creates the agent that a configuration names. Factories are passed as data: the core knows no provider.
+ *
+ * COBBLER_AGENT_API_KEY is passed only to the configured provider, so that no provider receives the key of another.
+ * Each factory then looks for its own variable.
+ *
+ * @param chosen Overrides for this call, such as a command-line flag. A different provider here does not get the
+ * configured key, address or model.
+ * @throws AgentError `invalid` for an unknown provider, with a list of the known ones.
+ */
+export function resolveAgent(
+  config: AgentConfig,
+  factories: Readonly<Record<string, AgentFactory>>,
+  env: Environment,
+  chosen: AgentConfig & { readonly runtime?: Runtime } = {},
+): Agent {
+  const configured = config.provider ?? defaultProvider;
+  const provider = chosen.provider ?? configured;
+  const factory = Object.hasOwn(factories, provider) ? factories[provider] : undefined;
+  if (factory === undefined) {
+    const known = Object.keys(factories).join(', ');
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'unknown_provider',
+      message: `There is no provider named ${JSON.stringify(provider)}. Known: ${known}.`,
+    });
+  }
+  const base = provider === configured ? config : withoutCredentials(config);
+  const shared = provider === configured ? cleanKey(env['COBBLER_AGENT_API_KEY']) : undefined;
+  const apiKey = cleanKey(chosen.apiKey) ?? cleanKey(base.apiKey) ?? shared;
+  const { apiKey: _, ...rest } = { ...base, ...chosen };
+  return factory({ ...rest, provider, env, ...defined({ apiKey }) });
+}
+
+/** Removes the key, the address and the model, which must not be used for another provider. */
+function withoutCredentials(config: AgentConfig): AgentConfig {
+  const { apiKey: _key, baseURL: _url, model: _model, ...rest } = config;
+  return rest;
+}
