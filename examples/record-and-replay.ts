@@ -1,16 +1,9 @@
 // Shows a run that is recorded once and replayed: no network, no tools, the same events byte for byte.
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
-import type { Recording } from '@cobbler/agent/testing';
-import {
-  callBlock,
-  player,
-  recorder,
-  replies,
-  scriptResponse,
-  serveLoopback,
-  wireServer,
-} from '@cobbler/agent/testing';
+import type { Recording } from '@cobbler/agent/cassette';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
+import { player, recorder } from '@cobbler/agent/cassette';
 import { createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 

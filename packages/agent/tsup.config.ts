@@ -8,6 +8,8 @@ export default bundle(
     'context/index': 'src/context/index.ts',
     'interfaces/resolve-agent': 'src/interfaces/resolve-agent.ts',
     'runner/index': 'src/runner/index.ts',
+    'runner/runner-harness': 'src/runner/runner-harness.ts',
+    'cassette/index': 'src/cassette/index.ts',
     'values/index': 'src/values/index.ts',
     'store/format': 'src/store/format.ts',
     'store/index': 'src/store/index.ts',

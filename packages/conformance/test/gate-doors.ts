@@ -1,11 +1,11 @@
 import type { Gate, Tool } from '@cobbler/agent';
 import { createHarness, Executor } from '@cobbler/agent';
+import { recorder } from '@cobbler/agent/cassette';
 import { createAgent } from '@cobbler/agent/provider';
 import type { MockReply } from '@cobbler/agent/testing';
 import {
   callBlock,
   handlerTransport,
-  recorder,
   replies,
   scriptCapabilities,
   scriptedAgent,

@@ -1,5 +1,6 @@
 import { Executor, memoryStore } from '@cobbler/agent';
-import { memoryRunner, runnerHarness, sessionRoutine } from '@cobbler/agent/runner';
+import { memoryRunner, sessionRoutine } from '@cobbler/agent/runner';
+import { runnerHarness } from '@cobbler/agent/runner-harness';
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';
 

@@ -1,6 +1,7 @@
 import type { Store } from '@cobbler/agent';
 import { AgentError, Executor, memoryStore } from '@cobbler/agent';
-import { memoryRunner, runnerHarness, sessionRoutine } from '@cobbler/agent/runner';
+import { memoryRunner, sessionRoutine } from '@cobbler/agent/runner';
+import { runnerHarness } from '@cobbler/agent/runner-harness';
 import { describe, expect, it } from 'vitest';
 import { harnessFixture } from '../src/harness/fixture.ts';
 import { harnessContract } from '../src/harness/harness-contract.ts';

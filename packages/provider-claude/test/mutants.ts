@@ -247,8 +247,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/index.ts',
-    find: "export { claudeTranscripts } from './transcript.ts';",
-    replace: "export { claudeTranscripts } from './transcript.ts';\nexport * from './stream-event.ts';",
+    find: "export type { Thinking } from './envelope.ts';",
+    replace: "export type { Thinking } from './envelope.ts';\nexport * from './stream-event.ts';",
     why: 'the inside of the provider is exported',
     breaks: ['S0.21'],
     by: 'test/create-claude.test.ts',

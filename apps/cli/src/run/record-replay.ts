@@ -2,13 +2,13 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AgentConfig, RunResult, Tool, UserPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Player, Recording } from '@cobbler/agent/cassette';
 import type { Blobs } from '@cobbler/agent/context';
 import { memoryBlobs } from '@cobbler/agent/context';
 import type { FileConfig } from '@cobbler/agent/node';
 import { loadConfig } from '@cobbler/agent/node';
 import type { FactoryConfig } from '@cobbler/agent/provider';
 import { cleanKey } from '@cobbler/agent/provider';
-import type { Player, Recording } from '@cobbler/agent/testing';
 import { whyUnreadable } from '../config/attachment.ts';
 import { checkWritable } from '../config/directory.ts';
 import { providerEntry } from '../config/providers.ts';
@@ -68,7 +68,7 @@ export async function openRecordReplay(
   const path = resolve(io.cwd(), flags.path);
   const name = visible(flags.path);
   if (mode !== 'replay') checkWritable(path, mode === 'record' ? '--record' : '--replay');
-  const { recorder, player } = await import('@cobbler/agent/testing');
+  const { recorder, player } = await import('@cobbler/agent/cassette');
   const begin = async (): Promise<OpenRecording> => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);

@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
-import type { Recording, RecordingControl } from '@cobbler/agent/testing';
+import type { Recording, RecordingControl } from '@cobbler/agent/cassette';
 import { defined } from '@cobbler/agent/values';
 import type { Permission } from '../config/permission.ts';
 import type { OutputForm } from '../config/run-flags.ts';

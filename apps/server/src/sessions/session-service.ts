@@ -2,7 +2,7 @@ import type { RunEvent, SessionStore } from '@cobbler/agent';
 import { AgentError, createHarness, isStored, systemRuntime } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
-import { runnerHarness } from '@cobbler/agent/runner';
+import { runnerHarness } from '@cobbler/agent/runner-harness';
 import type { ServerLimits } from '../requests/limits.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Logger } from '../telemetry/logger.ts';

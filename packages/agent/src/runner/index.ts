@@ -34,7 +34,6 @@ export type {
   StepSettings,
   Steps,
 } from './runner.ts';
-export { type RunnerHarness, type RunnerHarnessOptions, runnerHarness } from './runner-harness.ts';
 export { type SessionRoutineOptions, type SessionWork, sessionRoutine } from './session-routine.ts';
 export {
   approvalSignal,

@@ -1,3 +1,9 @@
+/**
+ * A conversation whose runs a runner executes, in any process.
+ *
+ * @module
+ */
+
 import type { Event, RunEvent } from '../events/event.ts';
 import type { HarnessHandler } from '../harness/handler.ts';
 import { notifyHandler } from '../harness/handler.ts';

@@ -1,12 +1,9 @@
 /**
- * Test utilities: a scripted model, a manual clock, cassettes, assertions, and mock services for providers.
+ * Test utilities: a scripted model, a manual clock, assertions, and mock services for providers.
  *
  * @module
  */
 
-export { type Player, type PlayerOptions, player } from '../cassette/player.ts';
-export { type RecorderOptions, recorder } from '../cassette/recorder.ts';
-export type { Recording, RecordingControl } from '../cassette/recording.ts';
 export { maxOutputBytes } from '../values/truncate.ts';
 export { isNoUsage } from '../values/usage.ts';
 export { ContractFailure, expect, expectEqual, expectOneOf, show } from './assertion.ts';

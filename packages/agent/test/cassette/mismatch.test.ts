@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { player } from '../../src/cassette/index.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import type { MockReply } from '../../src/testing/index.ts';
-import { callBlock, failsWith, player, replies, scriptResponse } from '../../src/testing/index.ts';
+import { callBlock, failsWith, replies, scriptResponse } from '../../src/testing/index.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import type { Scene } from './rig.ts';
 import { record, replay, turn } from './rig.ts';

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Recording } from '../../src/cassette/index.ts';
+import { player, recorder } from '../../src/cassette/index.ts';
 import { offload } from '../../src/context/offload.ts';
 import type { RunEvent } from '../../src/events/event.ts';
 import { isStored } from '../../src/events/event.ts';
@@ -8,12 +10,10 @@ import type { Tool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
 import type { Wire } from '../../src/provider/wire/wire.ts';
-import type { MockReply, Recording } from '../../src/testing/index.ts';
+import type { MockReply } from '../../src/testing/index.ts';
 import {
   callBlock,
   handlerTransport,
-  player,
-  recorder,
   replies,
   scriptCapabilities,
   scriptResponse,

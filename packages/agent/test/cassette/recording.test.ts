@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Recording } from '../../src/cassette/index.ts';
+import { player, recorder } from '../../src/cassette/index.ts';
 import { Budget } from '../../src/interfaces/limits.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
-import type { MockReply, Recording } from '../../src/testing/index.ts';
-import { callBlock, player, recorder, replies, scriptResponse } from '../../src/testing/index.ts';
+import type { MockReply } from '../../src/testing/index.ts';
+import { callBlock, replies, scriptResponse } from '../../src/testing/index.ts';
 import type { Scene } from './rig.ts';
 import { hastyRuntime, pause, record, replay, service, show, turn } from './rig.ts';
 

@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { player, recorder } from '../../src/cassette/index.ts';
 import { Redaction } from '../../src/cassette/redaction.ts';
 import type { Chunking, MockReply } from '../../src/testing/index.ts';
-import {
-  callBlock,
-  failsWith,
-  player,
-  recorder,
-  replies,
-  responseSteps,
-  scriptResponse,
-} from '../../src/testing/index.ts';
+import { callBlock, failsWith, replies, responseSteps, scriptResponse } from '../../src/testing/index.ts';
 import type { Scene } from './rig.ts';
 import { apiKey, hastyRuntime, record, replay, turn } from './rig.ts';
 

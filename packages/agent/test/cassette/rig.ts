@@ -1,3 +1,11 @@
+import type {
+  Player,
+  PlayerOptions,
+  RecorderOptions,
+  Recording,
+  RecordingControl,
+} from '../../src/cassette/index.ts';
+import { player, recorder } from '../../src/cassette/index.ts';
 import type { RunEvent } from '../../src/events/event.ts';
 import { isStored } from '../../src/events/event.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
@@ -6,18 +14,9 @@ import type { ExecutorOptions } from '../../src/loop/options.ts';
 import type { RunResult } from '../../src/loop/run.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
 import type { Transport } from '../../src/provider/wire/transport.ts';
-import type {
-  Player,
-  PlayerOptions,
-  RecorderOptions,
-  Recording,
-  RecordingControl,
-  WireScript,
-} from '../../src/testing/index.ts';
+import type { WireScript } from '../../src/testing/index.ts';
 import {
   handlerTransport,
-  player,
-  recorder,
   scriptCapabilities,
   scriptTesting,
   scriptWire,
