@@ -2,8 +2,8 @@
 // Run it with: npm run try -- examples/record-and-replay.ts
 import { defineTool, Executor } from '@cobbler/agent';
 import type { Recording } from '@cobbler/agent/cassette';
-import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { player, recorder } from '@cobbler/agent/cassette';
+import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 import { createClaude } from '@cobbler/provider-claude';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
