@@ -7,6 +7,7 @@ import { callsOf, textOf, userMessage } from '../values/message.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
 import type {
   ApprovalDecidedEvent,
+  ApprovalRequestedEvent,
   AskFailedEvent,
   AssistantEvent,
   CallPosition,
@@ -60,7 +61,7 @@ export function foldUnstored(state: State, event: Pick<RunHead, 'runId'> & Event
     case 'tool_result':
       return foldToolResult(state, event);
     case 'approval_requested':
-      return change(state, event, { approval: { request: event } });
+      return foldApprovalRequested(state, event);
     case 'approval_decided':
       return foldApprovalDecided(state, event);
     case 'compacted':
@@ -258,6 +259,12 @@ function foldToolResult(state: State, event: ToolResultEvent): void {
   });
 }
 
+function foldApprovalRequested(state: State, event: ApprovalRequestedEvent): void {
+  const call = openCallAt(state, event);
+  if (call === undefined) return;
+  change(state, call, { approval: { request: event } });
+}
+
 function foldApprovalDecided(state: State, event: ApprovalDecidedEvent): void {
   const call = state.calls.find((open) => open.approval?.request.approvalId === event.approvalId);
   if (call?.approval === undefined || call.approval.decision !== undefined) return;
@@ -383,8 +390,8 @@ function openCallAt(state: State, place: CallPosition): OpenCall | undefined {
   return unanswered(state).find((call) => call.turn === place.turn && call.index === place.index);
 }
 
-/** Changes a call, unless it has its result. */
-function change(state: State, place: CallPosition, changes: Partial<OpenCall>): void {
-  const changed = openCallAt(state, place);
-  state.calls = state.calls.map((call) => (call === changed ? { ...call, ...changes } : call));
+function change(state: State, { turn, index }: CallPosition, changes: Partial<OpenCall>): void {
+  state.calls = state.calls.map((call) =>
+    call.turn === turn && call.index === index ? { ...call, ...changes } : call,
+  );
 }
