@@ -1,3 +1,7 @@
 import { bundle } from '../../tsup.base.ts';
 
-export default bundle({ index: 'src/index.ts', 'mcp/index': 'src/mcp/index.ts' });
+export default bundle({
+  index: 'src/index.ts',
+  'mcp/index': 'src/mcp/index.ts',
+  'wait-until': 'src/wait-until.ts',
+});

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { simulate } from '@cobbler/conformance';
+import { simulate } from '@cobbler/conformance/simulation';
 import type { PlantedBug } from '../../../packages/conformance/test/planted-bugs.ts';
 import { plantedBugs } from '../../../packages/conformance/test/planted-bugs.ts';
 import { Bench } from '../../mutants/src/bench.mjs';
@@ -18,7 +18,7 @@ const copies = 2;
 
 /** Runs in the copy: seeds from 1 on until one notices. Says which as JSON, or nothing. */
 const finder = `
-import { simulate } from '@cobbler/conformance';
+import { simulate } from '@cobbler/conformance/simulation';
 const rejected = [];
 process.on('unhandledRejection', (reason) => rejected.push(reason));
 const unhandled = async () => {

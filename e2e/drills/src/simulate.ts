@@ -5,8 +5,8 @@
 //   npm run verify -- simulate --planted                breaks the loop on purpose and shows which seed notices;
 //                                                with --only TEXT, the bugs with that in their name
 import { parseArgs } from 'node:util';
-import type { Simulation } from '@cobbler/conformance';
-import { shrinkSimulation, simulate } from '@cobbler/conformance';
+import type { Simulation } from '@cobbler/conformance/simulation';
+import { shrinkSimulation, simulate } from '@cobbler/conformance/simulation';
 import { findPlanted } from './planted.ts';
 
 const options = {

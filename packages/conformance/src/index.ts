@@ -1,6 +1,5 @@
 /**
- * The contracts that providers, stores, runners, gates, harnesses and executors must pass, and a simulation
- * of whole conversations with faults.
+ * The contracts that providers, stores, runners, gates, harnesses and executors must pass.
  *
  * @module
  */
@@ -24,13 +23,6 @@ export { type ContractProblem, type ContractTotals, runContract } from './report
 export type { Counter, RunnerAbility, RunnerEnvironment, RunnerInstance } from './runner/environment.ts';
 export { contractRoutine, contractRoutines, type RoutineContext } from './runner/routines.ts';
 export { runnerContract } from './runner/runner-contract.ts';
-export { shrinkSimulation } from './simulation/shrink.ts';
-export {
-  type Simulation,
-  type SimulationOptions,
-  simulate,
-  type Violation,
-} from './simulation/simulate.ts';
 export { type BlobsSubject, blobsContract } from './store/blobs-contract.ts';
 export type { StoreInstance, StoreSubject } from './store/cases.ts';
 export { storeContract } from './store/store-contract.ts';

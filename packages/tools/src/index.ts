@@ -10,6 +10,5 @@ export { type ListFilesArgs, listFiles } from './list-files.ts';
 export { type ReadFileArgs, readFile } from './read-file.ts';
 export { type RunCommandArgs, type RunCommandOptions, runCommand } from './run-command.ts';
 export { type SearchFilesArgs, type SearchOptions, searchFiles } from './search-files.ts';
-export { maxWaitMs, type WaitToolOptions, type WaitUntilArgs, waitTool } from './wait-until.ts';
 export { type WorkspaceToolsOptions, workspaceTools } from './workspace-tools.ts';
 export { type WriteFileArgs, writeFile } from './write-file.ts';

@@ -2,7 +2,7 @@ import type { Limits } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
 import { calls, RunFixture, resultTexts, scriptedModel, textResponse } from '@cobbler/agent/testing';
 import { describe, expect, it } from 'vitest';
-import { maxWaitMs, waitTool } from '../src/index.ts';
+import { maxWaitMs, waitTool } from '../src/wait-until.ts';
 
 const hour = 3_600_000;
 

@@ -1,6 +1,7 @@
 import type { Tool } from '@cobbler/agent';
 import type { WorkspaceToolsOptions } from '@cobbler/tools';
-import { waitTool, workspaceTools } from '@cobbler/tools';
+import { workspaceTools } from '@cobbler/tools';
+import { waitTool } from '@cobbler/tools/wait';
 import { didYouMean } from '../terminal/suggestion.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

@@ -93,9 +93,9 @@ export async function onStage(
     return outcome;
   };
   try {
+    const limit = limitMs * (subject.slack ?? 1);
     // A case of many requests takes long on a busy machine; one that hangs settles none of them.
-    const progress = () => settled;
-    await promptly(act({ ...stage, ask }), limitMs * (subject.slack ?? 1), 'the case', progress);
+    await promptly(act({ ...stage, ask }), limit, undefined, () => settled);
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be accepted, but ${complaint}`);
     }
