@@ -86,16 +86,15 @@ export async function onStage(
   const service = await network.serve(server.handler);
   const runtime = fakeRuntime();
   const stage = stageOf(subject, server, service.url, runtime, link);
-  let settled = 0;
-  const ask: WireFixture['ask'] = async (...given) => {
-    const outcome = await stage.ask(...given);
-    settled += 1;
-    return outcome;
-  };
+  let asked = 0;
+  const ask: WireFixture['ask'] = (...given) =>
+    stage.ask(...given).finally(() => {
+      asked += 1;
+    });
   try {
     const limit = limitMs * (subject.slack ?? 1);
     // A case of many requests takes long on a busy machine; one that hangs settles none of them.
-    await promptly(act({ ...stage, ask }), limit, undefined, () => settled);
+    await promptly(act({ ...stage, ask }), limit, undefined, () => asked);
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be accepted, but ${complaint}`);
     }
@@ -251,16 +250,10 @@ export async function promptly<Value>(
   const settled = promise.finally(() => {
     isOver = true;
   });
-  const late = async (): Promise<Value> => {
-    let before = progress();
-    for (let waited = 0; waited < ms && !isOver; waited += 5) {
-      await soon(5);
-      if (progress() === before) continue;
-      before = progress();
-      waited = 0;
-    }
-    expect(isOver, `${what} to end within ${ms} ms`);
-    return settled;
-  };
-  return Promise.race([settled, late()]);
+  for (let waited = 0, before = 0; waited < ms && !isOver; waited = progress() === before ? waited + 5 : 0) {
+    before = progress();
+    await Promise.race([settled, soon(5)]);
+  }
+  expect(isOver, `${what} to end within ${ms} ms`);
+  return settled;
 }
