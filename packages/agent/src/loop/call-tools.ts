@@ -298,7 +298,8 @@ async function start(run: RunContext, group: readonly Plan[]): Promise<boolean> 
     .filter((plan) => plan.type === 'run')
     .filter(({ call }) => call.waitUntil === undefined);
   if (running.length === 0) return true;
-  const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');
+  // If a power failure undid the start of a call, another call could get its idempotency key.
+  const durable = running.some((plan) => plan.tool.effect !== 'read');
   const started = running.map((plan) => ({
     type: 'tool_started' as const,
     ...identityOf(plan.call),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyState } from '../../src/events/state.ts';
+import type { ToolContext } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { openSession } from '../../src/store/open-session.ts';
@@ -29,7 +30,7 @@ function noting(): { store: Store; durable: string[]; other: string[] } {
 describe('a run and its store', () => {
   it.each([
     ['read', 0],
-    ['idempotent', 0],
+    ['idempotent', 1],
     ['once', 1],
     [undefined, 1],
   ] as const)(
@@ -56,6 +57,34 @@ describe('a run and its store', () => {
       expect(other).toContain('assistant');
     },
   );
+
+  it('a power failure never gives the key of a call to another call [P9]', async () => {
+    const store = memoryStore();
+    let durable = 0;
+    const losing: Store = {
+      ...store,
+      append(sessionId, events, writer) {
+        if (writer.durable === true) durable = events.at(-1)?.seq ?? 0;
+        return store.append(sessionId, events, writer);
+      },
+    };
+    const keys: string[] = [];
+    const execute = (_: unknown, { idempotencyKey }: ToolContext) => void keys.push(idempotencyKey);
+    const tools = [probeTools().tool('put', { effect: 'idempotent', execute })];
+    const agent = scriptedModel([calls(['put']), textResponse('Done.')]);
+    await new Executor({ agent, tools, store: losing }).run('Go.', { sessionId: 'one' });
+    const after = memoryStore();
+    const kept = await store.read('one', 0, durable);
+    await after.append('one', kept, { epoch: await after.claim('one'), release: true });
+    const again = scriptedModel([calls(['put']), calls(['put']), textResponse('Done.')]);
+    const executor = new Executor({ agent: again, tools, store: after });
+    const { status } = await (kept.length > 0
+      ? executor.resume('one')
+      : executor.run('Go.', { sessionId: 'one' }));
+    expect(status).toBe('complete');
+    // The lost result of the first call is read again under its own key; the two new calls have other keys.
+    expect(keys).toEqual(['one:1.0', 'one:1.0', 'one:2.0', 'one:3.0']);
+  });
 
   it('parallel tools are durable if one of them must be [P9]', async () => {
     const { store, durable } = noting();
