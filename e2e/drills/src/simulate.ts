@@ -1,13 +1,24 @@
-// Plays whole runs in a world where anything may go wrong, and checks what is promised after each:
-//
-//   npm run verify -- simulate --seeds 10000 --from 1   many seeds; the first that breaks a promise is shrunk and told
-//   npm run verify -- simulate --seed 4711              one seed, all that happens; the same every time
-//   npm run verify -- simulate --planted                breaks the loop on purpose and shows which seed notices;
-//                                                with --only TEXT, the bugs with that in their name
+// Runs the executor in a simulated world with random faults, and checks the guarantees after each run.
 import { parseArgs } from 'node:util';
 import type { Simulation } from '@cobbler/conformance/simulation';
 import { shrinkSimulation, simulate } from '@cobbler/conformance/simulation';
 import { findPlanted } from './planted.ts';
+
+const usage = `npm run verify -- simulate [--seeds N] [--from N]
+npm run verify -- simulate --seed N
+npm run verify -- simulate --planted [--only WORDS]
+
+Simulates whole runs with random faults in the network, the model's responses, the store, the tools, the
+users, the readers and the process. Exits with 1 if a run breaks a guarantee.
+
+  --seeds N      number of seeds (default 1000); the first failing seed is shrunk and printed
+  --from N       the first seed (default 1)
+  --seed N       one seed, with everything that happens; the same every time
+  --planted      plant one bug at a time, and print the seed that detects it
+  --only WORDS   only planted bugs whose name contains these words
+  --help         print this help
+
+Seeds are independent: to use several processes, start each with another --from.`;
 
 const options = {
   seeds: { type: 'string', default: '1000' },
@@ -15,11 +26,15 @@ const options = {
   seed: { type: 'string' },
   planted: { type: 'boolean', default: false },
   only: { type: 'string', default: '' },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const;
+
+/** Time between two lines of progress, in milliseconds. */
+const progressMs = 10_000;
 
 const rejected: unknown[] = [];
 
-/** What was rejected and never handled; a turn of the event loop is when Node tells. */
+/** Returns the rejections that were not handled. Node reports them in a turn of the event loop. */
 async function unhandled(): Promise<readonly unknown[]> {
   await new Promise((resolve) => setImmediate(resolve));
   return rejected.splice(0);
@@ -27,6 +42,10 @@ async function unhandled(): Promise<readonly unknown[]> {
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options });
+  if (values.help) {
+    print(usage);
+    return 0;
+  }
   if (values.planted) return (await findPlanted(values.only)) ? 0 : 1;
   process.on('unhandledRejection', (reason) => rejected.push(reason));
   if (values.seed !== undefined) return await playOne(whole('seed', values.seed));
@@ -35,7 +54,7 @@ async function main(): Promise<number> {
 
 async function playOne(seed: number): Promise<number> {
   const simulation = await simulate(seed, { unhandled });
-  if (simulation.violation !== undefined) return await tell(simulation);
+  if (simulation.violation !== undefined) return await report(simulation);
   print(simulation.trace.join('\n'));
   print(`Seed ${seed} keeps every promise: ${simulation.steps} steps, ${simulation.choices.length} choices.`);
   return 0;
@@ -43,26 +62,38 @@ async function playOne(seed: number): Promise<number> {
 
 async function playMany(from: number, seeds: number): Promise<number> {
   const started = performance.now();
-  const broken: Simulation[] = [];
+  const perSecond = (count: number) => Math.round((count / (performance.now() - started)) * 1000);
+  const broken: string[] = [];
+  let first: Simulation | undefined;
   let steps = 0;
+  let shownAt = started;
   for (let seed = from; seed < from + seeds; seed += 1) {
     const simulation = await simulate(seed, { unhandled });
     steps += simulation.steps;
-    if (simulation.violation !== undefined) broken.push(simulation);
+    if (simulation.violation !== undefined) {
+      first ??= simulation;
+      broken.push(`Seed ${seed} breaks ${simulation.violation.rule}.`);
+    }
+    if (performance.now() - shownAt < progressMs) continue;
+    shownAt = performance.now();
+    const done = seed - from + 1;
+    process.stderr.write(
+      `${done} of ${seeds} seeds, ${broken.length} failures, ${perSecond(done)} seeds a second\n`,
+    );
   }
-  const perSecond = (count: number) => Math.round((count / (performance.now() - started)) * 1000);
-  print(`${seeds} seeds from ${from}: ${perSecond(seeds)} seeds and ${perSecond(steps)} steps a second.`);
-  const [first] = broken;
+  print(
+    `${seeds} seeds from ${from}: ${broken.length} failures, ${perSecond(seeds)} seeds and ${perSecond(steps)} steps a second.`,
+  );
   if (first === undefined) {
     print('Every promise was kept.');
     return 0;
   }
-  for (const { seed, violation } of broken) print(`Seed ${seed} breaks ${violation?.rule}.`);
-  return await tell(first);
+  print(broken.join('\n'));
+  return await report(first);
 }
 
-/** Tells the shortest way found to the same broken promise. */
-async function tell(broken: Simulation): Promise<number> {
+/** Prints the shortest trace found that breaks the same promise. */
+async function report(broken: Simulation): Promise<number> {
   const { seed, trace, violation, choices } = await shrinkSimulation(broken, { unhandled });
   print(`\nSeed ${seed}, shrunk from ${broken.choices.length} choices to ${choices.length}:`);
   print(choices.map((choice) => `          ${choice}`).join('\n'));
@@ -74,8 +105,8 @@ async function tell(broken: Simulation): Promise<number> {
 
 function whole(name: string, text: string): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Error(`--${name} takes a whole number from 0 up, not ${JSON.stringify(text)}.`);
+  if (text !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`--${name} is ${JSON.stringify(text)}. Use a whole number, such as --${name} 100000.`);
 }
 
 function print(text: string): void {
@@ -87,7 +118,8 @@ main().then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stderr.write(`simulate: ${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`Cannot simulate: ${message}\nSee: npm run verify -- simulate --help\n`);
     process.exitCode = 2;
   },
 );
