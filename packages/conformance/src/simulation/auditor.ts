@@ -40,7 +40,8 @@ export function audited(
       record.calls.push(call);
       const mayCall = request.config?.toolChoice !== 'none';
       const isForNotes = request.tools.length === 0;
-      world.expect(isForNotes || mayCall !== isClosing(), 'closing request', () =>
+      const isDead = !record.program.alive;
+      world.expect(isDead || isForNotes || mayCall !== isClosing(), 'closing request', () =>
         mayCall
           ? 'a closing request allows tool calls'
           : 'a request forbids tool calls, but no limit was reached',

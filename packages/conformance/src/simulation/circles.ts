@@ -1,25 +1,39 @@
 import type { Event } from '@cobbler/agent';
 import type { AssistantEvent, EventHead } from '@cobbler/agent/events';
+import { timeOf } from '@cobbler/agent/values';
 import type { World } from './scenario/world.ts';
 
 /** A response with calls, and their results so far in the log. */
 interface CallTurn {
   readonly calls: readonly (readonly [toolName: string, args: string])[];
   readonly results: Map<number, string>;
-  /** Sequence number of the latest event that belongs to the turn. */
+  /** Sequence number of the latest event that belongs to the turn, and its time by the wall clock. */
   until: number;
+  endedAt: number;
+  /** The time that the model had taken by then. */
+  modelMs: number;
 }
+
+/** Time between two equal turns, without that of the model, after which they count as waiting and not as repeated. */
+const waitMs = 10_000;
 
 /**
  * Counts consecutive equal turns from the log alone, and checks the reaction of the run. After too many
  * repeats only a closing request follows, and no run that made progress ends for lack of it.
  *
  * @param most maximum number of equal turns; 0 for no limit.
+ * @param from index of the first event to check. Events before it may have been lost.
  */
-export function checkCircles(events: readonly Event[], most: number, expect: World['expect']): void {
+export function checkCircles(
+  events: readonly Event[],
+  { most, from }: { readonly most: number; readonly from: number },
+  always: World['expect'],
+): void {
   const count = new Count();
   let closing = false;
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    const expect: World['expect'] = (condition, rule, message) =>
+      always(condition || index < from, rule, message);
     const limit = event.type === 'finished' || event.type === 'stop_requested' ? event.limit : undefined;
     if (event.type === 'assistant' || limit !== undefined) count.endTurn();
     const { times } = count;
@@ -39,8 +53,11 @@ class Count {
   #turn: CallTurn | undefined;
   #latest = '';
   #times = 0;
-  /** Sequence number of a user message that the model has not received yet. */
-  #saidAt: number | undefined;
+  #modelMs = 0;
+  /** The end of the latest turn, and the time that the model had taken by then. */
+  #latestEnd = { endedAt: 0, modelMs: 0 };
+  /** Sequence numbers of user messages that the model has not received yet. */
+  #said: readonly number[] = [];
   /** True if the model has finished and only a new user message would continue the run. */
   #isAnswered = false;
 
@@ -54,17 +71,20 @@ class Count {
   }
 
   see(event: Event): void {
+    this.#modelMs += modelMsOf(event);
     if (event.type === 'user' && event.steer === true) this.#hear(event.seq);
     else if (event.type === 'assistant') this.#begin(event);
     else if (event.type === 'tool_result' && this.#turn !== undefined) {
       this.#turn.results.set(event.index, JSON.stringify([event.isError, event.content]));
       this.#turn.until = event.seq;
+      this.#turn.endedAt = timeOf(event.time);
+      this.#turn.modelMs = this.#modelMs;
       if (event.final === true) this.#isAnswered = true;
     } else if (event.type === 'user' || event.type === 'history' || event.type === 'finished') {
-      const said = this.#saidAt;
+      const said = this.#said;
       this.#forget();
       // A run that waits for an approval later continues its turn, with the messages sent during it.
-      if (event.type === 'finished' && event.status === 'waiting') this.#saidAt = said;
+      if (event.type === 'finished' && event.status === 'waiting') this.#said = said;
       else this.#turn = undefined;
     }
   }
@@ -76,38 +96,59 @@ class Count {
     this.#turn = undefined;
     const results = turn.calls.map((_, index) => turn.results.get(index));
     const key = JSON.stringify([turn.calls, results]);
-    this.#times = key === this.#latest ? this.#times + 1 : 1;
+    const { endedAt, modelMs } = turn;
+    const latest = this.#latestEnd;
+    const isAgain = key === this.#latest;
+    const hasWaited = isAgain && endedAt - latest.endedAt - (modelMs - latest.modelMs) >= waitMs;
+    if (!isAgain) this.#times = 1;
+    else if (!hasWaited) this.#times += 1;
     this.#latest = key;
+    this.#latestEnd = { endedAt, modelMs };
     // A message reaches the model after the turn in which it was sent. A later one follows the next turn.
-    if (this.#saidAt !== undefined && this.#saidAt < turn.until) this.#forget();
+    const later = this.#said.filter((seq) => seq > turn.until);
+    if (later.length === this.#said.length) return;
+    this.#forget();
+    this.#said = later;
   }
 
   #hear(seq: number): void {
-    if (!this.#isAnswered) this.#saidAt ??= seq;
+    if (!this.#isAnswered) this.#said = [...this.#said, seq];
     else {
       this.#turn = undefined;
       this.#forget();
     }
   }
 
-  #begin({ content, seq, stopReason }: AssistantEvent & EventHead): void {
-    const said = this.#saidAt;
+  #begin({ content, seq, stopReason, time }: AssistantEvent & EventHead): void {
+    const said = this.#said;
     const calls = content.filter((part) => part.type === 'tool_call');
     if (calls.length > 0) {
       const made = calls.map((part) => [part.toolName, JSON.stringify(part.arguments)] as const);
-      this.#turn = { calls: made, results: new Map(), until: seq };
+      this.#turn = {
+        calls: made,
+        results: new Map(),
+        until: seq,
+        endedAt: timeOf(time),
+        modelMs: this.#modelMs,
+      };
     } else {
       this.#forget();
       // A paused response is not complete, so messages wait for the rest of it.
-      if (stopReason === 'pause') this.#saidAt = said;
+      if (stopReason === 'pause') this.#said = said;
     }
-    this.#isAnswered = said === undefined && stopReason !== 'pause' && stopReason !== 'tool_use';
+
+    this.#isAnswered = said.length === 0 && stopReason !== 'pause' && stopReason !== 'tool_use';
   }
 
   #forget(): void {
     this.#latest = '';
     this.#times = 0;
-    this.#saidAt = undefined;
+    this.#said = [];
     this.#isAnswered = false;
   }
+}
+
+function modelMsOf(event: Event): number {
+  if (event.type === 'assistant' || event.type === 'ask_failed') return event.durationMs;
+  return event.type === 'compacted' ? (event.spent?.durationMs ?? 0) : 0;
 }

@@ -18,6 +18,7 @@ import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
 import { defined } from '@cobbler/agent/values';
 import { audited } from './auditor.ts';
 import type { People } from './people.ts';
+import type { Readers } from './readers.ts';
 import { Program } from './scenario/program.ts';
 import type { SimulatedRun } from './scenario/record.ts';
 import { chainOf, mark, summaryOf } from './scenario/record.ts';
@@ -43,6 +44,7 @@ export interface LifeContext {
   readonly workshop: Workshop;
   readonly people: People;
   readonly watcher: Watcher;
+  readonly readers: Readers;
   readonly setting: SimulationSetting;
 }
 
@@ -56,6 +58,8 @@ export interface Past {
 /** One process of the agent: a program, its executor, and one run at a time. */
 export class Life {
   readonly program: Program;
+  /** All runs of this process, in order. */
+  readonly records: SimulatedRun[] = [];
   readonly #around: LifeContext;
   readonly #executor: Executor;
   readonly #store: Store;
@@ -94,7 +98,7 @@ export class Life {
   }
 
   #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): SimulatedRun {
-    const { world, watcher, setting, disk } = this.#around;
+    const { world, watcher, readers, setting, disk } = this.#around;
     disk.forgive(this.program);
     this.#abort = new AbortController();
     this.program.watch(this.#abort.signal);
@@ -130,7 +134,8 @@ export class Life {
     };
     this.#current = record;
     for (const event of early) watcher.see(record, event);
-    void watcher.read(record, `${name}'s reader`);
+    this.records.push(record);
+    readers.begin(record, `${name}'s reader`);
     this.#noteEnd(record, isCrowded);
     return record;
   }

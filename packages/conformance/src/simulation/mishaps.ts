@@ -8,21 +8,23 @@ type Mishap =
   | 'deadline'
   | 'steer'
   | 'kill'
+  | 'power fails'
   | 'take over'
   | 'clock jumps'
   | 'reader comes'
   | 'watcher throws';
 
 const mishaps: readonly (readonly [number, Mishap])[] = [
-  [4, 'steer'],
+  [5, 'steer'],
   [4, 'cancel'],
   [2, 'abort'],
   [1, 'deadline'],
   [6, 'kill'],
   [2, 'take over'],
   [1, 'clock jumps'],
-  [2, 'reader comes'],
+  [3, 'reader comes'],
   [1, 'watcher throws'],
+  [2, 'power fails'],
 ];
 
 /** The sites of external events, and the maximum number of the crossing. */
@@ -39,19 +41,27 @@ const places: readonly (readonly [number, readonly [site: Site, most: number]])[
   [1, ['gate', 4]],
   [1, ['timer', 5]],
   [1, ['summary', 2]],
-  [1, ['shape', 2]],
+  [2, ['shape', 2]],
   [1, ['blob', 3]],
 ];
+
+/** Events outside the process of a run. */
+export interface OtherProcesses {
+  /** Another process resumes the session. */
+  takeOver(): void;
+  /** All processes end, and the store loses what was not durable. */
+  powerFails(): void;
+}
 
 /** Decides which external events interrupt a run, and at which moments. */
 export function planImpulses(
   record: SimulatedRun,
   abort: AbortController,
   around: LifeContext,
-  takeOver: () => void,
+  others: OtherProcesses,
 ): void {
   const { choices } = around.world;
-  const acts = actsOn(record, abort, around, takeOver);
+  const acts = actsOn(record, abort, around, others);
   for (let count = choices.pick('mishaps', [0, 1, 1, 2, 3]); count > 0; count -= 1) {
     const what = choices.among('mishap', mishaps);
     const [site, most] = choices.among('place', places);
@@ -65,8 +75,8 @@ export function planImpulses(
 function actsOn(
   record: SimulatedRun,
   abort: AbortController,
-  { world, people, watcher }: LifeContext,
-  takeOver: () => void,
+  { world, people, readers }: LifeContext,
+  others: OtherProcesses,
 ): Record<Mishap, () => void> {
   const running = (act: () => void) => () => {
     if (record.result === undefined) act();
@@ -77,9 +87,10 @@ function actsOn(
     deadline: running(() => people.abort(record, abort, 'deadline')),
     steer: running(() => people.steer(record)),
     kill: running(() => record.program.kill()),
-    'take over': running(takeOver),
+    'power fails': running(() => others.powerFails()),
+    'take over': running(() => others.takeOver()),
     'clock jumps': () => world.jump(world.choices.pick('jump', [3_600_000, -3_600_000, 86_400_000 * 400])),
-    'reader comes': () => void watcher.read(record, `${record.name}'s late reader`),
+    'reader comes': () => readers.join(record, `${record.name}'s late reader`),
     'watcher throws': () => {
       record.run.subscribe(() => {
         throw new Error('the listener failed');

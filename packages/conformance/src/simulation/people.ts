@@ -50,7 +50,7 @@ export class People {
     this.#said += 1;
     const text = mark(`said ${this.#said}`);
     const isHeard = record.run.steer(`And another thing: ${text}`);
-    this.#world.note(`${record.name}: ${text} is ${isHeard ? 'accepted' : 'not accepted'}d'}`);
+    this.#world.note(`${record.name}: ${text} is ${isHeard ? 'accepted' : 'not accepted'}`);
     if (isHeard) record.heard.push(text);
   }
 

@@ -3,6 +3,8 @@ import type { LifeContext, Past } from './life.ts';
 import { goneOn, Life, promptText } from './life.ts';
 import { planImpulses } from './mishaps.ts';
 import { People } from './people.ts';
+import { Readers } from './readers.ts';
+import { Repairs } from './repairs.ts';
 import type { Choices } from './scenario/choices.ts';
 import type { Program } from './scenario/program.ts';
 import type { SimulatedRun } from './scenario/record.ts';
@@ -42,10 +44,13 @@ export class Story {
   readonly #runs: string[] = [];
   /** Programs whose user did not wait until the end of a run was stored. */
   readonly #hurried = new Set<Program>();
+  readonly #repairs: Repairs;
   #lives = 0;
   #sessions = 0;
   #prompts = 0;
   #life: Life;
+  /** The session that the next prompt continues. */
+  #sessionId = '';
 
   constructor(seed: number, choices: Choices) {
     this.#seed = seed;
@@ -59,16 +64,21 @@ export class Story {
       stop: (record) => this.#people.cancel(record),
       speak: (record) => this.#people.steer(record),
     });
-    this.#around = {
+    const watched = {
       world: this.world,
       disk: this.#disk,
-      cellar: new Cellar(this.world),
       service: this.#service,
       people: this.#people,
-      workshop,
-      watcher: new Watcher(this.world, this.#disk, this.#people, this.#setting),
+      readers: new Readers(this.world, this.#service),
       setting: this.#setting,
     };
+    this.#around = {
+      ...watched,
+      cellar: new Cellar(this.world),
+      workshop,
+      watcher: new Watcher(watched),
+    };
+    this.#repairs = new Repairs(this.world, this.#disk);
     this.#life = this.#newLife();
   }
 
@@ -85,18 +95,18 @@ export class Story {
 
   async #play(): Promise<void> {
     const { choices } = this.world;
-    let past = this.#newSession();
+    this.#newSession();
     let messages: readonly Message[] = [];
     for (let prompts = choices.between('prompts', 1, 2); prompts > 0; prompts -= 1) {
-      const record = await this.#prompt(past, messages);
+      const record = await this.#prompt(messages);
       if (this.#isOver) return;
       messages = record?.result?.messages ?? [];
       const movesOn = messages.length > 0 && choices.whether('continues elsewhere', 0.15);
-      past = movesOn ? this.#newSession() : past;
-      if (!movesOn) messages = [];
+      if (movesOn) this.#newSession();
+      else messages = [];
       if (choices.whether('program ends', 0.5)) await this.#endLife();
     }
-    await this.#calmDay(past, messages);
+    await this.#calmDay(messages);
   }
 
   get #isOver(): boolean {
@@ -104,23 +114,52 @@ export class Story {
   }
 
   /** Sends a prompt and resumes its run until it ends. */
-  async #prompt(past: Past, messages: readonly Message[]): Promise<SimulatedRun | undefined> {
+  async #prompt(messages: readonly Message[]): Promise<SimulatedRun | undefined> {
     this.#prompts += 1;
     const text = promptText(this.#prompts);
-    if (!this.#life.program.alive) this.#life = this.#newLife();
-    let record = this.#start(this.#life.run(messages.length > 0 ? goneOn(messages, text) : text, past));
+    if (!this.#life.program.alive) await this.#reopen();
+    let record = this.#start(this.#life.run(messages.length > 0 ? goneOn(messages, text) : text, this.#past));
     for (let resumes = 0; resumes <= maxResumes; resumes += 1) {
       await this.#untilOver();
       if (this.#isOver) return undefined;
       record = this.#life.record;
       if (!this.#goesOn(record)) return record;
-      const isBegun = this.#disk.events(past.sessionId).length > 0;
       await this.#endLife();
-      this.#life = this.#newLife();
-      record = this.#start(isBegun ? this.#resume(record) : this.#life.run(text, past));
+      await this.#reopen();
+      if (this.#isOver) return undefined;
+      const isBegun = this.#disk.lines(this.#sessionId).length > 0;
+      record = this.#start(isBegun ? this.#resume(this.#sessionId) : this.#life.run(text, this.#past));
     }
     await this.#untilOver();
     return record;
+  }
+
+  get #past(): Past {
+    return { sessionId: this.#sessionId, before: [] };
+  }
+
+  /** Starts a new process. Its session may have been damaged in the meantime, and is repaired. */
+  async #reopen(): Promise<void> {
+    if (this.#repairs.damages(this.#sessionId)) {
+      const stored = this.#disk.lines(this.#sessionId).length;
+      if (this.world.choices.whether('damage is noticed', 0.5)) await this.#openDamaged(this.#sessionId);
+      const isSame = this.#disk.lines(this.#sessionId).length === stored;
+      this.world.expect(isSame, 'log damaged', 'a run of a damaged session appended events');
+      this.#sessionId = await this.#repairs.repair(this.#sessionId);
+    }
+    this.#life = this.#newLife();
+  }
+
+  /** Checks that a run fails if its session cannot be read. */
+  async #openDamaged(sessionId: string): Promise<void> {
+    this.#life = this.#newLife();
+    const record = this.#start(this.#life.resume({ sessionId, before: [] }, []));
+    await this.#untilOver();
+    const { status } = record.result ?? {};
+    const isBlamed =
+      status === undefined || status === 'failed' || status === 'cancelled' || status === 'timeout';
+    this.world.expect(isBlamed, 'log damaged', () => `a run of a damaged session ended as ${status}`);
+    await this.#endLife();
   }
 
   #goesOn(record: SimulatedRun): boolean {
@@ -131,15 +170,14 @@ export class Story {
     return (status === 'failed' || status === 'limit') && choices.whether('tries again', 0.3);
   }
 
-  #resume(record: SimulatedRun): SimulatedRun {
-    const { sessionId } = record;
-    return this.#life.resume({ sessionId, before: [...this.#runs] }, this.#decisions(record));
+  #resume(sessionId: string): SimulatedRun {
+    return this.#life.resume({ sessionId, before: [...this.#runs] }, this.#decisions(sessionId));
   }
 
   /** Returns the decisions that users made while nothing was running. */
-  #decisions({ sessionId }: SimulatedRun): NonNullable<ResumeOptions['answers']> {
+  #decisions(sessionId: string): NonNullable<ResumeOptions['answers']> {
     const { choices } = this.world;
-    if (choices.whether('no decisions', 0.2)) return [];
+    if (choices.whether('no decisions', 0.3)) return [];
     const asked = this.#disk.events(sessionId).filter((event) => event.type === 'approval_requested');
     return asked.flatMap(({ approvalId }) => {
       const decision = choices.pick('decision', ['allow', 'deny'] as const);
@@ -150,9 +188,12 @@ export class Story {
   }
 
   /** Checks that the next prompt works when there are no more faults. */
-  async #calmDay({ sessionId }: Past, messages: readonly Message[]): Promise<void> {
+  async #calmDay(messages: readonly Message[]): Promise<void> {
     await this.#endLife();
     if (this.#isOver) return;
+    await this.#reopen();
+    if (this.#isOver) return;
+    this.#life.program.kill();
     this.world.note('no more faults');
     this.world.choices.calm();
     this.#disk.calm();
@@ -160,7 +201,7 @@ export class Story {
     this.#life = this.#newLife();
     const text = promptText(0);
     const prompt = messages.length > 0 ? goneOn(messages, text) : text;
-    const record = this.#start(this.#life.run(prompt, { sessionId, before: [] }));
+    const record = this.#start(this.#life.run(prompt, this.#past));
     await this.#untilOver();
     const { result } = record;
     const isGood = result?.status === 'complete' || this.#mayEndAs(result?.error);
@@ -181,9 +222,9 @@ export class Story {
     );
   }
 
-  #newSession(): Past {
+  #newSession(): void {
     this.#sessions += 1;
-    return { sessionId: `s${this.#sessions}`, before: [] };
+    this.#sessionId = `s${this.#sessions}`;
   }
 
   #newLife(): Life {
@@ -196,15 +237,24 @@ export class Story {
     this.#underWay.add(record);
     this.#runs.push(record.run.id);
     const life = this.#life;
-    planImpulses(record, life.abort, this.#around, () => this.#takeOver(record));
+    planImpulses(record, life.abort, this.#around, {
+      takeOver: () => this.#takeOver(record),
+      powerFails: () => this.#powerFails(),
+    });
     return record;
+  }
+
+  /** Ends all processes at once. The store loses what it did not have to keep. */
+  #powerFails(): void {
+    for (const { program } of [...this.#underWay, this.#life]) program.kill();
+    this.#disk.loseEnds();
   }
 
   /** Simulates another process that considers this one dead and resumes its session. */
   #takeOver(record: SimulatedRun): void {
     if (this.#life.record !== record || record.result !== undefined) return;
     this.#life = this.#newLife();
-    this.#start(this.#resume(record));
+    this.#start(this.#resume(record.sessionId));
   }
 
   /** Advances the time until no run is active. */
@@ -229,7 +279,10 @@ export class Story {
       this.#hurried.add(program);
     }
     this.#underWay.delete(record);
-    if (program.alive) judge(record, this.#around);
+    if (!program.alive) return;
+    judge(record, this.#around);
+    if (this.world.choices.whether('reader after the end', 0.1))
+      this.#around.readers.join(record, `${record.name}'s reader after the end`);
   }
 
   /** Handles a state in which no action is left: a user must decide, or the run hangs. */
@@ -248,7 +301,7 @@ export class Story {
   async #endLife(): Promise<void> {
     const { program } = this.#life;
     if (!program.alive || this.#isOver) return;
-    const { record } = this.#life;
+    const { record, records } = this.#life;
     await this.world.pass(settledAfterMs);
     this.#checkLeft(program);
     const shown = record.events.length;
@@ -259,8 +312,9 @@ export class Story {
     world.expect(record.events.length === shown, 'events end', 'events were emitted long after the end');
     const isSame = failed || this.#disk.lines(record.sessionId).length === stored;
     world.expect(isSame, 'log end', 'events were stored long after the end');
-    this.#checkReaders(record);
+    for (const ended of records) this.#around.readers.check(ended, this.#disk.events(ended.sessionId));
     program.kill();
+    if (this.world.choices.whether('power fails after the end', 0.1)) this.#powerFails();
   }
 
   #checkLeft(program: Program): void {
@@ -272,19 +326,5 @@ export class Story {
     world.expect(timers.length === 0, 'timers', () => `timers of ${timers.join(', ')} ms were not cleared`);
     world.expect(connections === 0, 'connections', `${connections} connections were not closed`);
     world.expect(listeners === 0, 'listeners', `${listeners} listeners were not removed`);
-  }
-
-  #checkReaders({ readings, events }: SimulatedRun): void {
-    const stored = events.filter((event) => 'seq' in event);
-    for (const reading of readings) {
-      const got = reading.events.filter((event) => 'seq' in event);
-      const isPrefix = got.every((event, index) => event === stored[index]);
-      const isWhole = reading.left || (reading.ended && got.length === stored.length);
-      this.world.expect(
-        isPrefix && isWhole,
-        'readers',
-        () => `${reading.who} received ${got.length} of ${stored.length} stored events`,
-      );
-    }
   }
 }

@@ -43,7 +43,8 @@ export function judge(record: SimulatedRun, around: LifeContext): void {
   checkNothingLost(over, expect);
   checkLog(over, expect);
   checkLimits(over, expect);
-  checkCircles(events, around.setting.limits.repeats ?? defaultLimits.repeats, expect);
+  const { repeats: most = defaultLimits.repeats } = around.setting.limits;
+  checkCircles(events, { most, from: disk.repaired(record.sessionId) }, expect);
   checkBlobs(over, expect);
   checkAccount(record, around);
   checkAnswers(events, service, world);
@@ -274,7 +275,9 @@ function checkLastAnswer(state: State, result: RunResult, events: readonly Event
 function checkLimits({ record, result, events, chain, around }: Over, expect: Expect): void {
   const { limits, onLimit } = around.setting;
   const runs = [...chain, record.run.id];
-  const own = events.filter(({ runId }) => runs.includes(runId));
+  // A damaged log may have lost that a limit was reached.
+  const known = events.slice(around.disk.repaired(record.sessionId));
+  const own = known.filter(({ runId }) => runs.includes(runId));
   const turns = own.filter(({ type }) => type === 'assistant').length;
   const most = limits.turns + (onLimit === 'finalize' ? 1 : 0);
   expect(turns <= most, 'limit on turns', `${turns} responses, but the limit is ${limits.turns}`);

@@ -1,22 +1,40 @@
 import type { Event, RunEvent } from '@cobbler/agent';
 import { isStored } from '@cobbler/agent';
 import type { People } from './people.ts';
-import type { ReaderRecord, SimulatedRun } from './scenario/record.ts';
+import type { Readers } from './readers.ts';
+import { intendedText, ResponseText, storedText } from './response-text.ts';
+import type { SimulatedRun } from './scenario/record.ts';
 import type { SimulationSetting } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { Disk } from './world/disk.ts';
+import type { ModelService } from './world/service.ts';
+
+/** The parts of the simulation that a watcher needs. */
+export interface WatcherContext {
+  readonly world: World;
+  readonly disk: Disk;
+  readonly service: ModelService;
+  readonly people: People;
+  readonly readers: Readers;
+  readonly setting: SimulationSetting;
+}
 
 /** Receives every event of a run when it is emitted. */
 export class Watcher {
   readonly #world: World;
   readonly #disk: Disk;
+  readonly #service: ModelService;
   readonly #people: People;
+  readonly #readers: Readers;
   readonly #setting: SimulationSetting;
+  readonly #texts = new WeakMap<SimulatedRun, ResponseText>();
 
-  constructor(world: World, disk: Disk, people: People, setting: SimulationSetting) {
+  constructor({ world, disk, service, people, readers, setting }: WatcherContext) {
     this.#world = world;
     this.#disk = disk;
+    this.#service = service;
     this.#people = people;
+    this.#readers = readers;
     this.#setting = setting;
   }
 
@@ -27,31 +45,45 @@ export class Watcher {
     const last = events.at(-1);
     this.#world.expect(last?.type !== 'finished', 'events end', `${event.type} was emitted after the end`);
     if (isStored(event)) this.#stored(record, event);
+    this.#text(record, event);
     events.push(event);
     this.#waiting(record, event);
     program.cross('event');
     if (isStored(event)) program.cross('shown');
+    if (event.type === 'finished' && this.#world.choices.whether('reader at the end', 0.1))
+      this.#readers.join(record, `${record.name}'s reader at the end`);
   }
 
-  /** Reads a run as an iterator, quickly or slowly, to the end or not. */
-  async read(record: SimulatedRun, who: string): Promise<void> {
-    const { choices } = this.#world;
-    const slow = choices.whether('slow reader', 0.2);
-    const patience = choices.whether('reader leaves', 0.2)
-      ? choices.between('leaves after', 0, 12)
-      : undefined;
-    const reading: ReaderRecord = { who, events: [], left: false, ended: false };
-    record.readings.push(reading);
-    for await (const event of record.run) {
-      this.#world.touch();
-      reading.events.push(event);
-      if (patience !== undefined && reading.events.length > patience) {
-        reading.left = true;
-        break;
-      }
-      if (slow) await this.#world.later(40, record.program, `${who} has read ${event.type}`, () => {});
+  /** Checks that only text of the current attempt is shown, and that the log contains what was shown. */
+  #text(record: SimulatedRun, event: RunEvent): void {
+    const shown = this.#texts.get(record) ?? new ResponseText();
+    this.#texts.set(record, shown);
+    if (event.type === 'assistant') this.#stores(shown.text, storedText(event.content), event);
+    if (event.type === 'ask_failed' && event.compacting !== true) {
+      const isKept = event.error.code !== 'context_full' && shown.text.trim() !== '';
+      this.#stores(isKept ? shown.text : '', storedText(event.partial ?? []), event);
     }
-    reading.ended = true;
+    shown.see(event);
+    if (event.type !== 'text_delta' && event.type !== 'text') return;
+    const served = this.#service.of(record.program).at(-1);
+    const intended = served === undefined ? '' : intendedText(served);
+    // A complete block has no half of a surrogate pair, but a part of it can end in the middle of one.
+    const isOwn =
+      intended.startsWith(shown.text) || intended.toWellFormed().startsWith(shown.text.toWellFormed());
+    this.#world.expect(
+      isOwn,
+      'P8 text',
+      () => `${JSON.stringify(shown.text)} was shown, which response ${served?.request} does not start with`,
+    );
+  }
+
+  #stores(shown: string, stored: string, { seq, type }: RunEvent & { readonly seq?: number }): void {
+    this.#world.expect(
+      stored === shown.toWellFormed(),
+      'P8 stored text',
+      () =>
+        `event ${seq} (${type}) has the text ${JSON.stringify(stored)}, shown was ${JSON.stringify(shown)}`,
+    );
   }
 
   #stored(record: SimulatedRun, event: Event): void {

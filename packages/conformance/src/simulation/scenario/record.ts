@@ -39,9 +39,13 @@ export interface ApprovalReply {
   readonly counts: boolean;
 }
 
-/** The events that a reader of the run received. */
+/** The events that a reader of the run received, and those that it is due. */
 export interface ReaderRecord {
   readonly who: string;
+  /** The events that it starts with: the past ones and the response so far. */
+  readonly start: readonly RunEvent[];
+  /** Index of the first event of the run that is emitted after it has joined. */
+  readonly from: number;
   readonly events: RunEvent[];
   /** True if the reader stopped early. */
   left: boolean;

@@ -101,8 +101,8 @@ export function chooseSetting(choices: Choices): SimulationSetting {
     priced: !choices.whether('unpriced', 0.2),
     output: choices.among<SimulationSetting['output']>('output', [
       [10, undefined],
-      [1, 'native'],
-      [1, 'tool'],
+      [2, 'native'],
+      [2, 'tool'],
     ]),
   };
 }

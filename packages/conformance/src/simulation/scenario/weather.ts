@@ -51,6 +51,8 @@ type RequestTrouble =
   | 'status'
   | 'page'
   | 'cut'
+  | 'ends without its last frame'
+  | 'stops between blocks'
   | 'reset'
   | 'stall'
   | 'pings'
@@ -76,6 +78,8 @@ const troubles: readonly (readonly [number, RequestTrouble])[] = [
   [1, 'drips'],
   [1, 'lingers'],
   [1, 'breaks late'],
+  [2, 'ends without its last frame'],
+  [3, 'stops between blocks'],
 ];
 
 function troubled(answer: ScriptAnswer, headMs: number, choices: Choices): ServedResponse {
@@ -122,7 +126,10 @@ function spoiled(
   headMs: number,
   choices: Choices,
 ): ServedResponse {
-  const last = whole.findLastIndex(({ payload }) => (payload as { do?: string }).do === 'end');
+  if (trouble === 'ends without its last frame') return partial(trouble, withoutEnd(whole), headMs, choices);
+  if (trouble === 'stops between blocks')
+    return partial(trouble, upToBlockEnd(whole, choices), headMs, choices);
+  const last = whole.findLastIndex(({ payload }) => isStep(payload, 'end'));
   const kept = whole.slice(0, choices.between('place of trouble', 0, last));
   const more = {
     cut: [],
@@ -140,6 +147,35 @@ function spoiled(
   if (trouble === 'pings') return streamed(what, frames, pinging(moves), headMs);
   if (trouble !== 'stall') moves.push(trouble === 'reset' ? { afterMs: 1, ending: 'reset' } : end);
   return streamed(what, frames, moves, headMs);
+}
+
+/** Responses of valid frames that stop before the last one: nothing in the frames themselves is wrong. */
+function partial(
+  trouble: string,
+  payloads: readonly unknown[],
+  headMs: number,
+  choices: Choices,
+): ServedResponse {
+  const frames = laidOut(payloads);
+  const moves: ConnectionStep[] = paced(chunked(frames, choices), choices);
+  const ending = choices.pick('partial response', ['end', 'reset', 'stall'] as const);
+  if (ending !== 'stall') moves.push({ afterMs: 1, ending });
+  return streamed(`${trouble} after ${frames.length} frames (${ending})`, frames, moves, headMs);
+}
+
+function withoutEnd(whole: readonly PayloadFrame[]): unknown[] {
+  return whole.map(({ payload }) => payload).filter((payload) => !isStep(payload, 'end'));
+}
+
+/** Returns the frames up to the end of a block: each block is complete, but the response is not. */
+function upToBlockEnd(whole: readonly PayloadFrame[], choices: Choices): unknown[] {
+  const payloads = withoutEnd(whole);
+  const ends = payloads.flatMap((payload, at) => (isStep(payload, 'close') ? [at + 1] : []));
+  return payloads.slice(0, choices.pick('last block', ends.length > 0 ? ends : [0]));
+}
+
+function isStep(payload: unknown, word: string): boolean {
+  return (payload as { do?: unknown }).do === word;
 }
 
 const reported: readonly ScriptFault['kind'][] = ['busy', 'rate_limit', 'agent', 'invalid'];

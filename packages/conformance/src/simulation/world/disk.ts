@@ -1,4 +1,5 @@
 import type { Event, Store } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
 import { sequenceGap, writerReplaced } from '@cobbler/agent/store';
 import type { Program } from '../scenario/program.ts';
 import { storeTimeoutMs } from '../scenario/setting.ts';
@@ -23,16 +24,36 @@ const faults: readonly DiskFault[] = [
   'throws immediately',
 ];
 
-/** The failure of one program's store: its operation and kind. */
+type OperationKind = 'claim' | 'append' | 'read';
+
+/** The failure of one program's store: the number of an operation, of any kind or of one kind, and its fault. */
 interface Accident {
+  readonly kind: OperationKind | 'any';
   readonly nth: number;
   readonly fault: DiskFault;
 }
 
+/** The operations to which an accident can happen, with the maximum number of the operation. */
+const places: readonly (readonly [number, readonly [kind: Accident['kind'], most: number]])[] = [
+  [5, ['any', 14]],
+  [3, ['append', 10]],
+  [2, ['read', 3]],
+];
+
 interface DiskSession {
   epoch: number;
   readonly lines: string[];
+  /** Number of events that survive a power failure. */
+  durable: number;
+  /** True if reading fails because an event is damaged. */
+  isDamaged: boolean;
+  /** Number of events that come from a repaired log. */
+  repaired: number;
 }
+
+type TroubleCount = { -readonly [Field in keyof Trouble]: Trouble[Field] } & {
+  readonly operations: Map<Accident['kind'], number>;
+};
 
 /** The faults of a run's store. */
 export interface Trouble {
@@ -49,12 +70,14 @@ export interface Trouble {
 export class Disk {
   readonly #world: World;
   readonly #sessions = new Map<string, DiskSession>();
-  readonly #troubles = new WeakMap<Program, { failed: boolean; fenced: boolean; operations: number }>();
+  readonly #troubles = new WeakMap<Program, TroubleCount>();
   readonly #accidents = new WeakMap<Program, Accident>();
   /** True if operations complete synchronously, as in an in-memory store. */
   readonly #isDirect: boolean;
   /** The owner of pending writes, which survive the death of a program. */
-  readonly #elsewhere = { name: 'disk' };
+  #elsewhere = { name: 'disk' };
+  /** Ids of the runs with an append that has not succeeded, and true if it has failed. */
+  readonly #appends = new Map<string, boolean>();
   #calm = false;
 
   constructor(world: World) {
@@ -100,26 +123,115 @@ export class Disk {
   open(program: Program): Store {
     const { choices } = this.#world;
     if (choices.whether('store accident', 0.25)) {
-      const nth = choices.between('which operation', 1, 14);
-      this.#accidents.set(program, { nth, fault: choices.pick('how it goes wrong', faults) });
+      const [kind, most] = choices.among('kind of operation', places);
+      const nth = choices.between('which operation', 1, most);
+      this.#accidents.set(program, { kind, nth, fault: choices.pick('how it goes wrong', faults) });
     }
     return {
-      claim: (sessionId) => this.#operate(program, 'claim', () => this.#claim(sessionId)),
-      append: (sessionId, events, { epoch }) => {
-        const lines = events.map((event) => JSON.stringify(event));
+      claim: (sessionId) => this.#operate(program, 'claim', 'claim', () => this.#claim(sessionId)),
+      append: (sessionId, events, { epoch, durable = false }) => {
+        const batch = { lines: events.map((event) => JSON.stringify(event)), epoch, durable };
         const what = `append ${events.map(({ seq, type }) => `${seq} ${type}`).join(', ')}`;
-        return this.#operate(program, what, () => this.#append(program, sessionId, lines, epoch));
+        return this.#inOrder(program, events, () =>
+          this.#operate(program, 'append', `${what}${durable ? ' durably' : ''}`, () =>
+            this.#append(sessionId, batch, this.#troubleOf(program)),
+          ),
+        );
       },
-      read: (sessionId, afterSeq = 0) =>
-        this.#operate(program, 'read', () => this.events(sessionId).slice(afterSeq)),
+      read: (sessionId, afterSeq, limit) =>
+        this.#operate(program, 'read', 'read', () => {
+          if (this.#sessions.get(sessionId)?.isDamaged === true) this.#troubleOf(program).failed = true;
+          return this.#read(sessionId, afterSeq, limit);
+        }),
       sessions: () => this.sessions,
     };
   }
 
-  #operate<Value>(program: Program, what: string, work: () => Value): Value | Promise<Value> {
+  /** Returns a store without faults, for the repair of a session. */
+  sound(): Store {
+    return {
+      claim: (sessionId) => this.#claim(sessionId),
+      append: (sessionId, events, { epoch, durable = false }) =>
+        this.#append(sessionId, { lines: events.map((event) => JSON.stringify(event)), epoch, durable }),
+      read: (sessionId, afterSeq, limit) => this.#read(sessionId, afterSeq, limit),
+      sessions: () => this.sessions,
+    };
+  }
+
+  /** Returns the number of events that come from a repaired log: others may be missing between them. */
+  repaired(sessionId: string): number {
+    return this.#sessions.get(sessionId)?.repaired ?? 0;
+  }
+
+  /** Records that all events of a session so far come from a repaired log. */
+  noteRepaired(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) session.repaired = session.lines.length;
+  }
+
+  /** Makes every later read of a session fail. */
+  damage(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) session.isDamaged = true;
+  }
+
+  /** Loses the last events of each session, but none that was appended durably, and none before it. */
+  loseEnds(): void {
+    this.#world.forget(this.#elsewhere);
+    this.#elsewhere = { name: 'disk' };
+    for (const [sessionId, session] of this.#sessions) {
+      if (session.isDamaged) continue;
+      const most = session.lines.length - session.durable;
+      const lost = this.#world.choices.between('events lost', 0, most);
+      session.lines.length -= lost;
+      if (lost > 0) this.#world.note(`the power failure loses the last ${lost} events of ${sessionId}`);
+      session.durable = session.lines.length;
+    }
+  }
+
+  /** Checks that a run appends one batch at a time, and none after one that failed. */
+  #inOrder<Value>(
+    program: Program,
+    events: readonly Event[],
+    append: () => Value | Promise<Value>,
+  ): Value | Promise<Value> {
+    const [first] = events;
+    if (!program.alive || first === undefined) return append();
+    const { runId, seq, type } = first;
+    const before = this.#appends.get(runId);
+    this.#world.expect(
+      before === undefined,
+      'log failure',
+      () => `event ${seq} (${type}) was appended ${before ? 'after' : 'during'} an append of unknown outcome`,
+    );
+    this.#appends.set(runId, false);
+    const fail = (error: unknown) => {
+      this.#appends.set(runId, true);
+      throw error;
+    };
+    try {
+      const value = append();
+      if (value instanceof Promise)
+        return value.then((done) => {
+          this.#appends.delete(runId);
+          return done;
+        }, fail);
+      this.#appends.delete(runId);
+      return value;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  #operate<Value>(
+    program: Program,
+    kind: OperationKind,
+    what: string,
+    work: () => Value,
+  ): Value | Promise<Value> {
     if (!program.alive) return never();
     program.cross('store');
-    const fault = this.#faultNow(program);
+    const fault = this.#faultNow(program, kind);
     if (fault !== undefined) return this.#goWrong(program, what, fault, work);
     if (this.#isDirect) {
       this.#world.note(`${program.name}: ${what}`);
@@ -142,11 +254,13 @@ export class Disk {
     }
   }
 
-  #faultNow(program: Program): DiskFault | undefined {
+  #faultNow(program: Program, kind: OperationKind): DiskFault | undefined {
     const trouble = this.#troubleOf(program);
-    trouble.operations += 1;
+    const { operations } = trouble;
+    for (const counted of ['any', kind] as const) operations.set(counted, (operations.get(counted) ?? 0) + 1);
     const accident = this.#accidents.get(program);
-    if (this.#calm || accident?.nth !== trouble.operations) return undefined;
+    const isNow = accident?.kind === 'any' || accident?.kind === kind;
+    if (this.#calm || !isNow || accident.nth !== operations.get(accident.kind)) return undefined;
     trouble.failed = true;
     return accident.fault;
   }
@@ -183,18 +297,34 @@ export class Disk {
   }
 
   #claim(sessionId: string): number {
-    const session = this.#sessions.get(sessionId) ?? { epoch: 0, lines: [] };
+    const session = this.#sessions.get(sessionId) ?? newSession();
     this.#sessions.set(sessionId, session);
     session.epoch += 1;
     return session.epoch;
   }
 
-  #append(program: Program, sessionId: string, lines: readonly string[], epoch: number): void {
+  #read(sessionId: string, afterSeq = 0, limit = Number.POSITIVE_INFINITY): Event[] {
+    if (this.#sessions.get(sessionId)?.isDamaged !== true)
+      return this.events(sessionId).slice(afterSeq, afterSeq + limit);
+    const message = `Session ${sessionId} is damaged.`;
+    throw new AgentError({ kind: 'invalid', code: 'store_damaged', message });
+  }
+
+  #append(
+    sessionId: string,
+    {
+      lines,
+      epoch,
+      durable,
+    }: { readonly lines: readonly string[]; readonly epoch: number; readonly durable: boolean },
+    trouble?: TroubleCount,
+  ): void {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.epoch !== epoch) {
-      this.#troubleOf(program).fenced = true;
+      if (trouble !== undefined) trouble.fenced = true;
       throw writerReplaced(sessionId);
     }
+    this.#world.expect(!session.isDamaged, 'log damaged', `an event was appended to damaged ${sessionId}`);
     for (const [offset, line] of lines.entries()) {
       const event: Event = JSON.parse(line);
       const seq = session.lines.length + offset + 1;
@@ -204,10 +334,11 @@ export class Disk {
       }
     }
     session.lines.push(...lines);
+    if (durable) session.durable = session.lines.length;
   }
 
-  #troubleOf(program: Program): { failed: boolean; fenced: boolean; operations: number } {
-    const trouble = this.#troubles.get(program) ?? { failed: false, fenced: false, operations: 0 };
+  #troubleOf(program: Program): TroubleCount {
+    const trouble = this.#troubles.get(program) ?? { failed: false, fenced: false, operations: new Map() };
     this.#troubles.set(program, trouble);
     return trouble;
   }
@@ -219,3 +350,7 @@ const latencies: readonly (readonly [number, number])[] = [
   [2, 20],
   [1, 300],
 ];
+
+function newSession(): DiskSession {
+  return { epoch: 0, lines: [], durable: 0, isDamaged: false, repaired: 0 };
+}
