@@ -296,6 +296,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     why: 'a reader that joins in the middle of a response receives only the end of it',
   },
   {
+    name: 'response so far stays short',
+    file: 'src/loop/response-so-far.ts',
+    find: 'open.text = text;',
+    replace: '',
+    why: 'a reader that joins in the middle of a response, and the log if it fails, have only its first chunk',
+  },
+  {
     name: 'late reader misses the past',
     file: 'src/loop/feed.ts',
     find: 'this.#past.push(event);',

@@ -153,7 +153,11 @@ export class Story {
   /** Checks that a run fails if its session cannot be read. */
   async #openDamaged(sessionId: string): Promise<void> {
     this.#life = this.#newLife();
-    const record = this.#start(this.#life.resume({ sessionId, before: [] }, []));
+    const past = { sessionId, before: [] };
+    const isPrompted = this.world.choices.whether('damaged log is prompted', 0.5);
+    const record = this.#start(
+      isPrompted ? this.#life.run(promptText(1_000), past) : this.#life.resume(past, []),
+    );
     await this.#untilOver();
     const { status } = record.result ?? {};
     const isBlamed =

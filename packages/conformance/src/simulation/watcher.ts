@@ -114,7 +114,9 @@ export class Watcher {
     }
     const isOver = event.type === 'stop_requested' || event.type === 'finished';
     if (record.waitsSince === undefined || (record.asking.size > 0 && !isOver)) return;
-    record.waitedMs += this.#world.elapsed - record.waitsSince;
+    // A slow store may emit the end after the result.
+    const until = Math.min(this.#world.elapsed, record.endedAt ?? this.#world.elapsed);
+    record.waitedMs += Math.max(0, until - record.waitsSince);
     delete record.waitsSince;
   }
 

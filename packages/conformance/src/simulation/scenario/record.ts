@@ -107,12 +107,13 @@ export function summaryOf(messages: unknown): string {
 
 /**
  * Returns the runs that this one continues and whose usage counts for it, oldest first: the last one with a
- * new prompt and those that resumed it.
+ * new prompt and those that resumed it. One of them may have started later, but claimed the session earlier.
  */
-export function chainOf(events: readonly Event[], { before }: SimulatedRun): string[] {
+export function chainOf(events: readonly Event[], { before, run }: SimulatedRun): string[] {
   let chain: string[] = [];
-  for (const { runId, type } of events) {
-    if (!before.includes(runId) || chain.at(-1) === runId) continue;
+  for (const { runId, type } of before.length > 0 ? events : []) {
+    if (runId === run.id) break;
+    if (chain.at(-1) === runId) continue;
     chain = type === 'resumed' ? [...chain, runId] : [runId];
   }
   return chain;
