@@ -60,7 +60,9 @@ async function callAll(run: RunContext, calls: readonly OpenCall[]): Promise<voi
       plans.map((plan) => (plan.type === 'ask' ? planCall(run, latest(run, plan.call)) : plan)),
     );
   }
-  for (const [index, planned] of groupsOf(run, plans).entries()) {
+  for (const [index, all] of groupsOf(run, plans).entries()) {
+    // An error can skip the rest of the batch, but not the calls in it that started before a crash.
+    const planned = all.filter(({ call }) => latest(run, call).result === undefined);
     const waiting = planned.splice(run.config.toolConcurrency || 1);
     const group = planned.map((plan) => readyPlan(run, plan));
     if (run.signal.aborted || run.state.calls.length === 0) return;

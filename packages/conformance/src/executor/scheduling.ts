@@ -315,6 +315,38 @@ export const stopBatchCases: readonly ExecutorCase[] = [
       'the results marked as not run',
     );
   }),
+  stopBatch(
+    'after a crash, a call that is refused skips those that had not started [P9, P12]',
+    async (stage) => {
+      const [first, second] = [probeTools(), probeTools()];
+      const never = () => new Promise<string>(() => {});
+      const toolsOf = ({ tool }: typeof first, execute?: () => Promise<string>) => [
+        tool('one', { effect: 'read', ...defined({ execute }) }),
+        tool('two', { effect: 'read', ...defined({ execute }) }),
+        tool('three', { effect: 'read', ...defined({ execute }) }),
+      ];
+      const run = stage.run(
+        {
+          agent: scriptedModel([calls(['one', 'two', 'three'])]),
+          tools: toolsOf(first, never),
+          toolConcurrency: 2,
+        },
+        'Go.',
+        { sessionId: 'one' },
+      );
+      await stage.advance(1000);
+      const agent = scriptedModel([textResponse('I see.')]);
+      const gate = ({ toolName }: { toolName: string }) =>
+        toolName === 'one' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
+      const again = stage.resume({ agent, tools: toolsOf(second), toolErrors: 'stop-batch', gate }, 'one');
+      const { messages } = await stage.until(again);
+      expectEqual(second.names, ['two'], 'the tools that ran after the crash');
+      const skipped = resultsOf(messages).map(({ notRun }) => notRun === true);
+      expectEqual(skipped.slice(1), [false, true], 'the results marked as not run');
+      run.cancel();
+      await stage.until(run);
+    },
+  ),
   stopBatch('by default an error does not stop the rest of the batch', async (stage) => {
     const { tool, names } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
