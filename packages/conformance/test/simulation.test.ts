@@ -81,7 +81,7 @@ function look({ trace }: Simulation): void {
 
 describe('runs in a simulated world with random faults', () => {
   test.each(Array.from({ length: 7 }, (_, index) => index * 50 + 1))(
-    'keep all promises for 50 seeds from %i [P1, P8, P9, P12, P13]',
+    'keep all promises for 50 seeds from %i [P1, P9, P12]',
     async (first) => {
       for (let seed = first; seed < first + 50; seed += 1) {
         const simulation = await simulate(seed, { unhandled });

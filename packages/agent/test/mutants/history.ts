@@ -166,6 +166,22 @@ export const historyMutants: readonly Mutant[] = [
     by: 'executor: stop-batch',
   },
   {
+    file: 'src/loop/call-tools.ts',
+    find: 'const planned = all.filter(({ call }) => latest(run, call).result === undefined);',
+    replace: 'const planned = [...all];',
+    why: 'a call that was skipped runs if another one had started before a crash',
+    breaks: ['P12'],
+    by: 'executor: stop-batch',
+  },
+  {
+    file: 'src/loop/call-tools.ts',
+    find: "const durable = running.some((plan) => plan.tool.effect !== 'read');",
+    replace: "const durable = running.some((plan) => (plan.tool.effect ?? 'once') === 'once');",
+    why: 'after a power failure another call gets the idempotency key of a lost one',
+    breaks: ['P9'],
+    by: 'test/loop/run-store.test.ts',
+  },
+  {
     file: 'src/values/unicode.ts',
     find: "if (text === '') return undefined;",
     replace: '',

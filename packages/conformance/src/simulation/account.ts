@@ -23,7 +23,7 @@ export function accountOf(record: SimulatedRun, disk: Disk): RunCost {
   const events = disk.events(record.sessionId);
   // A run that could not read its session does not know earlier usage.
   const before = record.blind ? [] : chainOf(events, record);
-  let { used, wasted, answers } = committed(events, before);
+  let { used, wasted, answers } = committed(events.slice(0, record.known), before);
   for (const { spent, model } of record.calls) {
     if (spent === undefined) continue;
     used = addUsage(used, spent.used);

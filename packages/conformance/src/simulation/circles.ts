@@ -82,7 +82,10 @@ class Count {
       if (event.final === true) this.#isAnswered = true;
     } else if (event.type === 'user' || event.type === 'history' || event.type === 'finished') {
       const said = this.#said;
+      const isAnswered = this.#isAnswered;
       this.#forget();
+      // A resumed run continues after the last response.
+      if (event.type === 'finished') this.#isAnswered = isAnswered;
       // A run that waits for an approval later continues its turn, with the messages sent during it.
       if (event.type === 'finished' && event.status === 'waiting') this.#said = said;
       else this.#turn = undefined;

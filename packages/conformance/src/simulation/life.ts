@@ -217,9 +217,10 @@ export class Life {
       ...store,
       claim: (sessionId) =>
         noted(store.claim(sessionId), () => Object.assign(this.record, { claimed: true })),
-      read: (sessionId, afterSeq) =>
-        noted(store.read(sessionId, afterSeq), () => {
-          if (this.record.claimed === true) this.record.read = true;
+      read: (sessionId, afterSeq, limit) =>
+        noted(store.read(sessionId, afterSeq, limit), (events) => {
+          const { record } = this;
+          if (record.claimed === true) Object.assign(record, { read: true, known: events.at(-1)?.seq });
         }),
       append: (sessionId, events, writer) => {
         const { record } = this;
@@ -267,15 +268,15 @@ export class Life {
 }
 
 /** Acts when the response has arrived. */
-function noted<Value>(answer: Value | Promise<Value>, act: () => void): Value | Promise<Value> {
+function noted<Value>(answer: Value | Promise<Value>, act: (value: Value) => void): Value | Promise<Value> {
   if (!(answer instanceof Promise)) {
     // With a synchronous store the response arrives before the run is recorded, so the record is read a
     // moment later.
-    void Promise.resolve().then(act);
+    void Promise.resolve(answer).then(act);
     return answer;
   }
   return answer.then((value) => {
-    act();
+    act(value);
     return value;
   });
 }

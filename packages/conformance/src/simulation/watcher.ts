@@ -133,6 +133,10 @@ function undecidedIn(events: readonly Event[]): Set<string> {
   for (const event of events) {
     if (event.type === 'approval_requested') open.add(event.approvalId);
     if (event.type === 'approval_decided') open.delete(event.approvalId);
+    // The calls of a run end with it, and with the next prompt.
+    const isOver =
+      event.type === 'finished' ? event.status !== 'waiting' : event.type === 'user' && !event.steer;
+    if (isOver) open.clear();
   }
   return open;
 }

@@ -84,6 +84,8 @@ export interface SimulatedRun {
   /** True if the run has claimed its session and then read it. */
   claimed?: boolean;
   read?: boolean;
+  /** Sequence number of the last event that it has read. Another run may have appended more before it lost the session. */
+  known?: number;
   /** True if the run ended before it had read its session. */
   blind?: boolean;
   /** True if the user did not wait until the end was stored, so it may never be. */
@@ -109,9 +111,9 @@ export function summaryOf(messages: unknown): string {
  * Returns the runs that this one continues and whose usage counts for it, oldest first: the last one with a
  * new prompt and those that resumed it. One of them may have started later, but claimed the session earlier.
  */
-export function chainOf(events: readonly Event[], { before, run }: SimulatedRun): string[] {
+export function chainOf(events: readonly Event[], { before, run, known }: SimulatedRun): string[] {
   let chain: string[] = [];
-  for (const { runId, type } of before.length > 0 ? events : []) {
+  for (const { runId, type } of before.length > 0 ? events.slice(0, known) : []) {
     if (runId === run.id) break;
     if (chain.at(-1) === runId) continue;
     chain = type === 'resumed' ? [...chain, runId] : [runId];

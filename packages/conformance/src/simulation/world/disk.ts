@@ -171,14 +171,14 @@ export class Disk {
 
   /** Makes every later read of a session fail. */
   damage(sessionId: string): void {
+    this.#dropPending();
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) session.isDamaged = true;
   }
 
   /** Loses the last events of each session, but none that was appended durably, and none before it. */
   loseEnds(): void {
-    this.#world.forget(this.#elsewhere);
-    this.#elsewhere = { name: 'disk' };
+    this.#dropPending();
     for (const [sessionId, session] of this.#sessions) {
       if (session.isDamaged) continue;
       const most = session.lines.length - session.durable;
@@ -187,6 +187,11 @@ export class Disk {
       if (lost > 0) this.#world.note(`the power failure loses the last ${lost} events of ${sessionId}`);
       session.durable = session.lines.length;
     }
+  }
+
+  #dropPending(): void {
+    this.#world.forget(this.#elsewhere);
+    this.#elsewhere = { name: 'disk' };
   }
 
   /** Checks that a run appends one batch at a time, and none after one that failed. */
