@@ -43,17 +43,17 @@ export type {
   WaitStart,
 } from './interfaces/tool.ts';
 export { defineTool, toolOutput } from './interfaces/tool.ts';
-export type { ApprovalDecision } from './loop/approvals.ts';
 export { Executor } from './loop/executor.ts';
+export type { ApprovalDecision } from './run/approvals.ts';
 export type {
   AdvanceOptions,
   AsToolOptions,
   ExecutorOptions,
   ResumeOptions,
   RunOptions,
-} from './loop/options.ts';
-export type { Prompt } from './loop/prompt.ts';
-export { type Advance, type CompleteResult, Run, type RunResult } from './loop/run.ts';
+} from './run/options.ts';
+export type { Prompt } from './run/prompt.ts';
+export { type Advance, type CompleteResult, Run, type RunResult } from './run/run.ts';
 export { forkSession } from './store/fork-session.ts';
 export { memoryStore } from './store/memory-store.ts';
 export { openSession } from './store/open-session.ts';

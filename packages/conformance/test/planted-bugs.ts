@@ -91,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'approval usable twice',
-    file: 'src/loop/approvals.ts',
+    file: 'src/run/approvals.ts',
     find: 'if (this.#taken.has(approvalId)) return false;',
     replace: '',
     why: 'a second decision about the same approval counts as well',
@@ -119,7 +119,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'event shown twice',
-    file: 'src/loop/feed.ts',
+    file: 'src/run/feed.ts',
     find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
       '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.hear(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
@@ -219,7 +219,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'text of a failed attempt kept',
-    file: 'src/loop/response-so-far.ts',
+    file: 'src/run/response-so-far.ts',
     find: "case 'retry':\n        return this.#clear();",
     replace: "case 'retry':\n        return;",
     why: 'the text of a failed attempt is stored and shown with that of the next one',
@@ -233,7 +233,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'stream repeats a failed attempt',
-    file: 'src/loop/run-text.ts',
+    file: 'src/run/run-text.ts',
     find: "if (event.type === 'retry' || event.type === 'ask_failed') this.#restart();",
     replace: "if (event.type === 'ask_failed') this.#restart();",
     why: 'the text of a run contains the text of an attempt that failed',
@@ -290,35 +290,35 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'late reader misses the response so far',
-    file: 'src/loop/feed.ts',
+    file: 'src/run/feed.ts',
     find: 'const reader = new Reader(this.#soFar, ',
     replace: 'const reader = new Reader([...this.#past], ',
     why: 'a reader that joins in the middle of a response receives only the end of it',
   },
   {
     name: 'response so far stays short',
-    file: 'src/loop/response-so-far.ts',
+    file: 'src/run/response-so-far.ts',
     find: 'open.text = text;',
     replace: '',
     why: 'a reader that joins in the middle of a response, and the log if it fails, have only its first chunk',
   },
   {
     name: 'late reader misses the past',
-    file: 'src/loop/feed.ts',
+    file: 'src/run/feed.ts',
     find: 'this.#past.push(event);',
     replace: "if (event.type !== 'tool_result') this.#past.push(event);",
     why: 'a reader that joins in the middle of a run does not receive earlier results',
   },
   {
     name: 'reader after the end never ends',
-    file: 'src/loop/feed.ts',
+    file: 'src/run/feed.ts',
     find: 'if (this.#ended) reader.end();\n    else this.#readers.add(reader);',
     replace: 'this.#readers.add(reader);',
     why: 'a reader that joins after the end of a run waits forever',
   },
   {
     name: 'listener cannot leave',
-    file: 'src/loop/feed.ts',
+    file: 'src/run/feed.ts',
     find: '      own.hasStopped = true;\n      this.#listeners = this.#listeners.filter((other) => other !== own);\n',
     replace: '',
     why: 'a listener that has left still receives events',

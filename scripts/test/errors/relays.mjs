@@ -61,7 +61,7 @@ export const relays = [
     raises: limits,
   },
   {
-    file: 'packages/agent/src/loop/run.ts',
+    file: 'packages/agent/src/run/run.ts',
     says: 'code: status',
     why: 'the status is the code, for statuses without an error',
     raises: { max_tokens: ['agent'], refusal: ['agent'], waiting: ['agent'] },

@@ -1,9 +1,9 @@
 import type { RunEvent } from '../events/event.ts';
 import { Executor } from '../loop/executor.ts';
-import type { ExecutorOptions, ResumeOptions } from '../loop/options.ts';
-import { readUserContent } from '../loop/prompt.ts';
-import type { Run } from '../loop/run.ts';
-import { cancelled } from '../loop/run.ts';
+import type { ExecutorOptions, ResumeOptions } from '../run/options.ts';
+import { readUserContent } from '../run/prompt.ts';
+import type { Run } from '../run/run.ts';
+import { cancelled } from '../run/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';

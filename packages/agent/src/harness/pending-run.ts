@@ -1,9 +1,9 @@
 import type { FinishedEvent, RunEvent } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { noMetrics } from '../interfaces/metrics.ts';
-import { Feed } from '../loop/feed.ts';
-import type { RunControl, RunResult } from '../loop/run.ts';
-import { Run, runResult } from '../loop/run.ts';
+import { Feed } from '../run/feed.ts';
+import type { RunControl, RunResult } from '../run/run.ts';
+import { Run, runResult } from '../run/run.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';

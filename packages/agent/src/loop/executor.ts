@@ -4,14 +4,6 @@ import { Budget, defaultLimits } from '../interfaces/limits.ts';
 import { planOutput } from '../interfaces/output.ts';
 import type { Tool } from '../interfaces/tool.ts';
 import { checkTool } from '../interfaces/tool.ts';
-import { memoryStore } from '../store/memory-store.ts';
-import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
-import type { JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
-import { systemRuntime } from '../values/runtime.ts';
-import { advanceRun, startRun } from './driver.ts';
-import { openAction, openAgain, openPrompt } from './opening.ts';
 import type {
   AdvanceOptions,
   AsToolOptions,
@@ -20,10 +12,18 @@ import type {
   RunConfig,
   RunOptions,
   SubAgentArgs,
-} from './options.ts';
-import type { Prompt } from './prompt.ts';
-import type { Advance, Run } from './run.ts';
-import { reportTo, responseOf } from './sub-agent.ts';
+} from '../run/options.ts';
+import type { Prompt } from '../run/prompt.ts';
+import type { Advance, Run } from '../run/run.ts';
+import { reportTo, responseOf } from '../run/sub-agent.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import { defined } from '../values/defined.ts';
+import { AgentError } from '../values/errors.ts';
+import type { JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
+import { systemRuntime } from '../values/runtime.ts';
+import { advanceRun, startRun } from './driver.ts';
+import { openAction, openAgain, openPrompt } from './opening.ts';
 
 /** Maximum number of sessions kept in memory, because a program can run one prompt after another for weeks. */
 const maxInMemory = 1000;

@@ -1,14 +1,14 @@
 import type { EventBody } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { openRequests, unanswered } from '../events/state.ts';
+import type { NamedDecision } from '../run/approvals.ts';
+import { readDecisions } from '../run/approvals.ts';
+import type { AdvanceOptions, RunConfig } from '../run/options.ts';
+import type { Prompt } from '../run/prompt.ts';
+import { readPrompt } from '../run/prompt.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
-import type { NamedDecision } from './approvals.ts';
-import { readDecisions } from './approvals.ts';
-import type { AdvanceOptions, RunConfig } from './options.ts';
-import type { Prompt } from './prompt.ts';
-import { readPrompt } from './prompt.ts';
 
 type Opening = RunConfig<unknown>['open'];
 

@@ -1,7 +1,7 @@
 import { prefixTokens } from '../context/tokens.ts';
 import type { State } from '../events/state.ts';
+import type { RunConfig } from '../run/options.ts';
 import type { Policy } from './action.ts';
-import type { RunConfig } from './options.ts';
 
 /** Returns the options of a run that `decide` needs. Limits shrink by what other runs use of the same budget. */
 export function policyOf(config: RunConfig, state: State): Policy {

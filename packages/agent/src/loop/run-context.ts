@@ -2,9 +2,9 @@ import type { ApprovalRequestedEvent, EventBody, LiveEvent } from '../events/eve
 import type { State } from '../events/state.ts';
 import type { ModelResponse } from '../interfaces/agent.ts';
 import type { Tool } from '../interfaces/tool.ts';
+import type { RunConfig } from '../run/options.ts';
 import type { AssistantPart } from '../values/message.ts';
 import type { AppendOptions } from './log.ts';
-import type { RunConfig } from './options.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** A run as an action sees it: its configuration, its state, and the only ways to record and emit events. */

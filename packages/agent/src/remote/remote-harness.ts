@@ -12,11 +12,11 @@ import type {
   PromptOptions,
 } from '../harness/harness.ts';
 import { busy, closed, refusedRun } from '../harness/pending-run.ts';
-import type { ApprovalDecision } from '../loop/approvals.ts';
-import { readDecisions } from '../loop/approvals.ts';
-import { readUserContent } from '../loop/prompt.ts';
-import type { Run } from '../loop/run.ts';
-import { cancelled } from '../loop/run.ts';
+import type { ApprovalDecision } from '../run/approvals.ts';
+import { readDecisions } from '../run/approvals.ts';
+import { readUserContent } from '../run/prompt.ts';
+import type { Run } from '../run/run.ts';
+import { cancelled } from '../run/run.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';

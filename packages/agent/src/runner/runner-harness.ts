@@ -14,12 +14,12 @@ import type {
   PromptOptions,
 } from '../harness/harness.ts';
 import { busy, closed, PendingRun, refusedRun } from '../harness/pending-run.ts';
-import { readDecisions } from '../loop/approvals.ts';
 import type { Executor } from '../loop/executor.ts';
-import { readUserContent } from '../loop/prompt.ts';
-import { outcomeOf } from '../loop/result.ts';
-import type { Run } from '../loop/run.ts';
-import { cancelled } from '../loop/run.ts';
+import { readDecisions } from '../run/approvals.ts';
+import { readUserContent } from '../run/prompt.ts';
+import { outcomeOf } from '../run/result.ts';
+import type { Run } from '../run/run.ts';
+import { cancelled } from '../run/run.ts';
 import { forkSession } from '../store/fork-session.ts';
 import { openSession } from '../store/open-session.ts';
 import type { Store } from '../store/store.ts';

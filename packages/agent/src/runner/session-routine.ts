@@ -1,5 +1,5 @@
 import type { Executor } from '../loop/executor.ts';
-import type { ResumeOptions } from '../loop/options.ts';
+import type { ResumeOptions } from '../run/options.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
 import type { Json } from '../values/json.ts';

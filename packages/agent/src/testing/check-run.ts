@@ -2,7 +2,7 @@ import type { Event, RunEnd, RunEvent, RunStatus } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import { emptyState } from '../events/state.ts';
-import type { Run, RunResult } from '../loop/run.ts';
+import type { Run, RunResult } from '../run/run.ts';
 import type { Store } from '../store/store.ts';
 import { addUsage, noUsage } from '../values/usage.ts';
 import { expect, expectEqual } from './assertion.ts';

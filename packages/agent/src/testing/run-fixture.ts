@@ -1,9 +1,9 @@
 import type { Event, RunEvent } from '../events/event.ts';
 import { isStored } from '../events/event.ts';
 import { Executor } from '../loop/executor.ts';
-import type { ExecutorOptions, ResumeOptions, RunOptions } from '../loop/options.ts';
-import type { Prompt } from '../loop/prompt.ts';
-import type { Run, RunResult } from '../loop/run.ts';
+import type { ExecutorOptions, ResumeOptions, RunOptions } from '../run/options.ts';
+import type { Prompt } from '../run/prompt.ts';
+import type { Run, RunResult } from '../run/run.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';

@@ -10,10 +10,10 @@ import type { RunEvent } from '../../src/events/event.ts';
 import { isStored } from '../../src/events/event.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
-import type { ExecutorOptions } from '../../src/loop/options.ts';
-import type { RunResult } from '../../src/loop/run.ts';
 import { createAgent } from '../../src/provider/create-agent.ts';
 import type { Transport } from '../../src/provider/wire/transport.ts';
+import type { ExecutorOptions } from '../../src/run/options.ts';
+import type { RunResult } from '../../src/run/run.ts';
 import type { WireScript } from '../../src/testing/index.ts';
 import {
   handlerTransport,

@@ -5,7 +5,7 @@ import { offload } from '../../src/context/offload.ts';
 import type { Blobs } from '../../src/interfaces/blobs.ts';
 import { memoryBlobs } from '../../src/interfaces/blobs.ts';
 import { isToolOutput, toolOutput } from '../../src/interfaces/tool.ts';
-import type { ExecutorOptions } from '../../src/loop/options.ts';
+import type { ExecutorOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { ofType, resultsOf, resultTexts } from '../../src/testing/conversation.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';

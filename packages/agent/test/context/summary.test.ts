@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { firstOf, keepLast } from '../../src/context/compaction.ts';
 import { summarize, transcript } from '../../src/context/summary.ts';
 import type { Price } from '../../src/interfaces/limits.ts';
-import type { ExecutorOptions } from '../../src/loop/options.ts';
+import type { ExecutorOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { ofType, outline } from '../../src/testing/conversation.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';

@@ -4,7 +4,7 @@ import type { Event } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
 import type { State } from '../../src/events/state.ts';
 import { emptyState } from '../../src/events/state.ts';
-import type { Run } from '../../src/loop/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { repairLog } from '../../src/store/format.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { outline } from '../../src/testing/conversation.ts';

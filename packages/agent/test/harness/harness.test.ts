@@ -3,7 +3,7 @@ import type { Event, RunEvent } from '../../src/events/event.ts';
 import type { HarnessHandler } from '../../src/harness/handler.ts';
 import type { HarnessOptions } from '../../src/harness/harness.ts';
 import { createHarness } from '../../src/harness/harness.ts';
-import type { Run } from '../../src/loop/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fakeRuntime } from '../../src/testing/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Executor } from '../../src/loop/executor.ts';
-import type { ExecutorOptions } from '../../src/loop/options.ts';
+import type { ExecutorOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';

@@ -121,7 +121,7 @@ export const edgeMutants: readonly Mutant[] = [
     by: 'test/values/usage.test.ts',
   },
   {
-    file: 'src/loop/approvals.ts',
+    file: 'src/run/approvals.ts',
     find: 'if (this.#taken.has(approvalId)) return false;',
     replace: '',
     why: 'a second answer to one question counts',

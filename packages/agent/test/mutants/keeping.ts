@@ -31,7 +31,7 @@ export const keepingMutants: readonly Mutant[] = [
     by: 'executor: scheduling',
   },
   {
-    file: 'src/loop/prompt.ts',
+    file: 'src/run/prompt.ts',
     find: 'if (bytes <= maxPromptBytes) return content;',
     replace: 'if (bytes > 0) return content;',
     why: 'a prompt can have any size',

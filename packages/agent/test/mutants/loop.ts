@@ -7,7 +7,7 @@ const ask = 'src/loop/request-model.ts';
 /** Mistakes in the loop: what comes next, how a run ends, and how it is told to. */
 export const loopMutants: readonly Mutant[] = [
   {
-    file: 'src/loop/approvals.ts',
+    file: 'src/run/approvals.ts',
     find: "if (decision !== 'allow' && decision !== 'deny')",
     replace: "if (typeof decision !== 'string')",
     why: 'an answer that is no decision is recorded, and the log cannot be imported',
@@ -175,28 +175,28 @@ export const loopMutants: readonly Mutant[] = [
     by: 'test/loop/left-behind.test.ts',
   },
   {
-    file: 'src/loop/run.ts',
+    file: 'src/run/run.ts',
     find: 'throw error;',
     replace: "if (status === 'failed') throw error;",
     why: 'a run that did not complete is unwrapped as if it had',
     breaks: ['P1'],
-    by: 'test/loop/run.test.ts',
+    by: 'test/run/run.test.ts',
   },
   {
-    file: 'src/loop/run-text.ts',
+    file: 'src/run/run-text.ts',
     find: 'this.#pending += text.slice(again.length);',
     replace: 'this.#pending += text;',
     why: 'after a retry, the text of a run repeats what was read',
     breaks: ['P8'],
-    by: 'test/loop/run-text.test.ts',
+    by: 'test/run/run-text.test.ts',
   },
   {
-    file: 'src/loop/run-text.ts',
+    file: 'src/run/run-text.ts',
     find: "this.#pending = '';\n    this.#length = 0;",
     replace: 'this.#length = 0;',
     why: 'text of a failed attempt that was not read yet is still yielded',
     breaks: ['P8'],
-    by: 'test/loop/run-text.test.ts',
+    by: 'test/run/run-text.test.ts',
   },
   {
     file: 'src/loop/executor.ts',
@@ -204,7 +204,7 @@ export const loopMutants: readonly Mutant[] = [
     replace: "tools.some(({ effect }) => effect === 'read')",
     why: 'a sub-agent with a tool that must run once counts as one that only reads',
     breaks: ['P9'],
-    by: 'test/loop/sub-agent.test.ts',
+    by: 'test/run/sub-agent.test.ts',
   },
   {
     file: 'src/loop/stopwatch.ts',

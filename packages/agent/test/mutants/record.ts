@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
 const log = 'src/loop/log.ts';
-const feed = 'src/loop/feed.ts';
-const soFar = 'src/loop/response-so-far.ts';
+const feed = 'src/run/feed.ts';
+const soFar = 'src/run/response-so-far.ts';
 
 /** Mistakes in what is recorded of a run and in who gets to see it. */
 export const recordMutants: readonly Mutant[] = [
@@ -108,7 +108,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: 'void returned;',
     why: 'a listener that rejects ends the process',
     breaks: ['P18'],
-    by: 'test/loop/feed.test.ts',
+    by: 'test/run/feed.test.ts',
   },
   {
     file: feed,
@@ -116,7 +116,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: '',
     why: 'a reader that does not read fills the memory',
     breaks: ['P18'],
-    by: 'test/loop/feed.test.ts',
+    by: 'test/run/feed.test.ts',
   },
   {
     file: 'src/store/memory-store.ts',
@@ -132,7 +132,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: "      case 'retry':\n        return;",
     why: 'the text of two attempts is kept as one answer',
     breaks: ['P8'],
-    by: 'test/loop/response-so-far.test.ts',
+    by: 'test/run/response-so-far.test.ts',
   },
   {
     file: soFar,
@@ -140,7 +140,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: '',
     why: 'a late reader gets the beginning of a long answer as if it were all of it',
     breaks: [],
-    by: 'test/loop/response-so-far.test.ts',
+    by: 'test/run/response-so-far.test.ts',
   },
   {
     file: feed,
@@ -148,7 +148,7 @@ export const recordMutants: readonly Mutant[] = [
     replace: '[...this.#past]',
     why: 'a late reader gets only the rest of an answer',
     breaks: [],
-    by: 'test/loop/feed.test.ts',
+    by: 'test/run/feed.test.ts',
   },
   {
     file: 'src/loop/request-model.ts',

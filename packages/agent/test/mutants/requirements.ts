@@ -47,7 +47,7 @@ export const requirementMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: 'src/loop/result.ts',
+    file: 'src/run/result.ts',
     find: 'limit, response, output,',
     replace: 'limit, output,',
     why: 'a result is without the last response',
@@ -63,7 +63,7 @@ export const requirementMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: 'src/loop/run.ts',
+    file: 'src/run/run.ts',
     find: "kind: 'timeout',\n      code: 'run_timeout',",
     replace: "kind: 'aborted',\n      code: 'run_timeout',",
     why: 'a deadline ends a run with an error of another kind',
@@ -183,7 +183,7 @@ export const requirementMutants: readonly Mutant[] = [
     by: 'test/interfaces/tool.test.ts',
   },
   {
-    file: 'src/loop/result.ts',
+    file: 'src/run/result.ts',
     find: '    text: lastText(state, details),\n',
     replace: "    text: '',\n",
     why: 'a prompt does not resolve with what the model said',

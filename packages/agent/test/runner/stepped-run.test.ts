@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
 import { Executor } from '../../src/loop/executor.ts';
-import type { RunResult } from '../../src/loop/run.ts';
+import type { RunResult } from '../../src/run/run.ts';
 import { memoryRunner } from '../../src/runner/memory-runner.ts';
 import type { Routine } from '../../src/runner/runner.ts';
 import type { SteppedTask } from '../../src/runner/stepped-run.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { errorOf } from '../../src/loop/run.ts';
+import { errorOf } from '../../src/run/run.ts';
 import type { ErrorData } from '../../src/values/errors.ts';
 import { AgentError, summarize } from '../../src/values/errors.ts';
 

@@ -2,9 +2,9 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ApprovalRequestedEvent } from '../../src/events/event.ts';
 import type { LimitName } from '../../src/interfaces/limits.ts';
 import { noMetrics } from '../../src/interfaces/metrics.ts';
-import { Feed } from '../../src/loop/feed.ts';
-import type { RunControl, RunResult } from '../../src/loop/run.ts';
-import { Run, runResult } from '../../src/loop/run.ts';
+import { Feed } from '../../src/run/feed.ts';
+import type { RunControl, RunResult } from '../../src/run/run.ts';
+import { Run, runResult } from '../../src/run/run.ts';
 import { AgentError } from '../../src/values/errors.ts';
 
 const fields = { sessionId: 's', runId: 'r', text: '', messages: [], metrics: noMetrics } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, LiveEvent, RunEvent } from '../../src/events/event.ts';
-import { Feed } from '../../src/loop/feed.ts';
+import { Feed } from '../../src/run/feed.ts';
 import { answered, place, said } from '../support/fold-story.ts';
 
 const stored = (seq: number): Event => place(said(`${seq}`), seq);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/events/event.ts';
-import { AnswerSoFar } from '../../src/loop/response-so-far.ts';
+import { AnswerSoFar } from '../../src/run/response-so-far.ts';
 import { answered, place } from '../support/fold-story.ts';
 
 const thinking = { type: 'status', state: 'thinking' } as const;

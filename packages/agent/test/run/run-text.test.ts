@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AgentEvent } from '../../src/interfaces/agent.ts';
 import { defineTool } from '../../src/interfaces/tool.ts';
 import { Executor } from '../../src/loop/executor.ts';
-import type { Run } from '../../src/loop/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import type { ModelStep } from '../../src/testing/scripted-model.ts';
 import { calls, modelResponse, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import { AgentError } from '../../src/values/errors.ts';
