@@ -45,7 +45,10 @@ export async function shortened(
       parts.push(part);
       continue;
     }
-    const spilled = await patiently(run, spill.put(part.text, most, run.config.runtime.digest));
+    // Once the run must stop, nothing calls `patiently` back.
+    const spilled = run.signal.aborted
+      ? undefined
+      : await patiently(run, spill.put(part.text, most, run.config.runtime.digest));
     if (spilled !== undefined) blobs.push(spilled.blob);
     parts.push({ type: 'text', text: spilled?.excerpt ?? cap(part.text, most) });
   }

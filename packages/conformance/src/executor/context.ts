@@ -236,6 +236,26 @@ export const offloadCases: readonly ExecutorCase[] = [
       }
     },
   ),
+  spilling(
+    'a tool that returns while the run is being cancelled keeps its result, even if the offload store hangs [P10, P13]',
+    async (stage) => {
+      const { tool } = probeTools();
+      const blobs = { put: () => new Promise<never>(() => {}), get: () => undefined };
+      const one = tool('one', {
+        execute: (_, { signal }) =>
+          new Promise((resolve) =>
+            signal.addEventListener('abort', () => resolve('x'.repeat(300_000)), { once: true }),
+          ),
+      });
+      const agent = scriptedModel([calls(['one'])]);
+      const run = stage.run({ agent, tools: [one], context: { offload: offload(blobs) } });
+      await stage.advance(1000);
+      run.cancel();
+      const { status, messages } = await stage.until(run.result);
+      const [shown = ''] = resultTexts(messages);
+      expectEqual([status, shown.startsWith('xxx')], ['cancelled', true], 'the outcome');
+    },
+  ),
 ];
 
 /** The id under which an output was stored, and the offset of the part that was left out. */
