@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ToolEffect } from '@cobbler/agent';
 import { defineTool, Executor } from '@cobbler/agent';
-import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import { sqliteStore } from '@cobbler/agent/node';
 import type { Steps } from '@cobbler/agent/runner';
 import { approvalSignal, runInSteps } from '@cobbler/agent/runner';
+import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { scriptedAgent } from '@cobbler/agent/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'cobbler-example-'));

@@ -15,6 +15,7 @@ export default bundle(
     'store/index': 'src/store/index.ts',
     'provider/index': 'src/provider/index.ts',
     'node/index': 'src/node/index.ts',
+    'node/sqlite-runner/sqlite-runner': 'src/node/sqlite-runner/sqlite-runner.ts',
     'remote/index': 'src/remote/index.ts',
     'testing/index': 'src/testing/index.ts',
     // The two ends of `#transport`, which the importing program's conditions choose between.

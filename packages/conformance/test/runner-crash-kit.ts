@@ -2,9 +2,10 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Agent, GateCall, ModelResponse, Tool } from '@cobbler/agent';
 import { defineTool, Executor } from '@cobbler/agent';
-import { sqliteRunner, sqliteStore } from '@cobbler/agent/node';
+import { sqliteStore } from '@cobbler/agent/node';
 import type { Routine, Runner } from '@cobbler/agent/runner';
 import { approvalSignal, runInSteps } from '@cobbler/agent/runner';
+import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { calls, scriptedModel, textResponse } from '@cobbler/agent/testing';
 
 /** The files of one crash drill: the runs, their sessions, and the effects of requests and tools. */

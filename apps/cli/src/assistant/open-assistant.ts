@@ -1,7 +1,7 @@
 import type { Agent, AgentError, Gate, Tool } from '@cobbler/agent';
 import type { OnWrite } from '@cobbler/agent/node';
-import { sqliteRunner } from '@cobbler/agent/node';
 import type { Routine, Runner } from '@cobbler/agent/runner';
+import { sqliteRunner } from '@cobbler/agent/sqlite-runner';
 import { defined } from '@cobbler/agent/values';
 import type {
   Assistant,

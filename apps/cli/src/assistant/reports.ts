@@ -1,5 +1,5 @@
 import { AgentError } from '@cobbler/agent';
-import { openRuns } from '@cobbler/agent/node';
+import { openRuns } from '@cobbler/agent/sqlite-runner';
 import { defined } from '@cobbler/agent/values';
 import type { AuditEntry, OutboxEntry } from '@cobbler/assistant';
 import { auditOf, sqlEvents, sqlOutbox } from '@cobbler/assistant';

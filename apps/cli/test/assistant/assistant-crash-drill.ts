@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openRuns } from '@cobbler/agent/node';
+import { openRuns } from '@cobbler/agent/sqlite-runner';
 import { serveLoopback } from '@cobbler/agent/testing';
 import { sqlMessages, sqlOutbox } from '@cobbler/assistant';
 import { sqliteSql } from '@cobbler/assistant/sqlite';

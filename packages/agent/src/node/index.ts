@@ -44,10 +44,4 @@ export type { FileKind } from './sqlite/schema.ts';
 export { type SqliteStoreOptions, sqliteStore } from './sqlite/sqlite-store.ts';
 export { type StoreReport, type VerifiedSession, verifyStore } from './sqlite/verify.ts';
 export type { OnWrite, WriteMoment } from './sqlite/write-moment.ts';
-export {
-  type OpenRun,
-  openRuns,
-  type SqliteRunnerOptions,
-  sqliteRunner,
-} from './sqlite-runner/sqlite-runner.ts';
 export { nodeTransport } from './transport.ts';

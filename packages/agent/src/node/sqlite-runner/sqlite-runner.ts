@@ -1,3 +1,9 @@
+/**
+ * Runs workflows durably, with the runs in a SQLite file.
+ *
+ * @module
+ */
+
 import { statSync } from 'node:fs';
 import type { RunRetention } from '../../runner/inbox.ts';
 import { filledRetention } from '../../runner/inbox.ts';
