@@ -98,7 +98,9 @@ export class ClaudeStream {
       // A response that was cut off is requested again.
       this.#blocks = [];
       this.#answer = textOf(fieldsOf(message)['id']);
-      if (this.#wholeIds.has(this.#answer)) return 'a response arrived before its start';
+      // A gateway may give several responses the same id.
+      if (this.#wholeIds.has(this.#answer) && !this.#streamedIds.has(this.#answer))
+        return 'a response arrived before its start';
       this.#streamedIds.add(this.#answer);
     }
     if (type === 'content_block_start') {
