@@ -9,7 +9,11 @@ export type { Seeds } from './agent/laws/laws.ts';
 export type { AgentLink, ContractNetwork, ContractSubject } from './agent/setup/subject.ts';
 export { wireCases } from './agent/wire-cases.ts';
 export { type CancelDrillOptions, type CancelFigures, drillCancels } from './drill/cancel-drill.ts';
-export { type ExecutorSubject, executorContract } from './executor/executor-contract.ts';
+export {
+  type ExecutorContractOptions,
+  type ExecutorSubject,
+  executorContract,
+} from './executor/executor-contract.ts';
 export { type GateDoor, gateContract } from './gate/gate-contract.ts';
 export type { HarnessEnvironment, HarnessSubject, SubjectOptions } from './harness/environment.ts';
 export { refusingStore } from './harness/environment.ts';

@@ -163,8 +163,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'closing request allows calls',
     file: 'src/loop/request-model.ts',
-    find: "config: closing ? { ...config.request, toolChoice: 'none' } : config.request,",
-    replace: 'config: config.request,',
+    find: "...(closing && { toolChoice: 'none' })",
+    replace: '',
     why: 'a run at its limit is asked for more calls in the closing request',
   },
   {
@@ -177,15 +177,15 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'steering does not count as progress',
     file: fold,
-    find: '  forgetRepeats(state);\n  state.messages.push(...state.steering);',
-    replace: '  state.messages.push(...state.steering);',
+    find: '  forgetRepeats(state);\n  for (const message of state.steering)',
+    replace: '  for (const message of state.steering)',
     why: 'a run is ended for repeats from before a steering message',
   },
   {
     name: 'output offloaded in vain',
     file: 'src/loop/tool-output.ts',
-    find: 'spilled?.excerpt ?? cap(part.text, most)',
-    replace: 'spilled?.excerpt ?? part.text',
+    find: 'excerpt || cap(part.text, most)',
+    replace: 'excerpt || part.text',
     why: 'if the blob store fails, the whole output goes to the model, whatever its length',
   },
   {

@@ -8,7 +8,7 @@ import type {
   Transport,
   Wire,
 } from '@cobbler/agent/provider';
-import { cleanKey, createAgent } from '@cobbler/agent/provider';
+import { cleanKey, configReaders, createAgent, oneOf, read, record } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { askClient } from './endpoint.ts';
 import type { Thinking } from './envelope.ts';
@@ -41,7 +41,8 @@ export interface ClaudeOptions {
  * @throws AgentError `invalid`: code `no_key` without a key, `bad_key` for an invalid key, `bad_url` for an invalid
  * address, `no_sampling` for a temperature, which this API no longer accepts.
  */
-export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent {
+export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent {
+  const config = read(options, readOptions);
   const env = config.env ?? processEnvironment();
   const apiKey = keyOf(config.apiKey, env);
   const baseURL = addressOf(config.baseURL ?? env['ANTHROPIC_BASE_URL']);
@@ -70,6 +71,11 @@ export function createClaude(config: FactoryConfig & ClaudeOptions = {}): Agent 
     ...defined({ runtime: config.runtime, transport: config.transport }),
   });
 }
+
+const readOptions = record<FactoryConfig & ClaudeOptions>({
+  ...configReaders,
+  thinking: oneOf('summarized', 'omitted', 'between_tools', 'disabled', 'unset'),
+});
 
 function keyOf(given: string | undefined, env: Environment): string {
   const key = cleanKey(given) ?? cleanKey(env['ANTHROPIC_API_KEY']);

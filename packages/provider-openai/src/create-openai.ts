@@ -1,6 +1,6 @@
 import type { Agent, Capabilities } from '@cobbler/agent';
 import type { FactoryConfig, RetryPolicy, Timeouts, Transport } from '@cobbler/agent/provider';
-import { createAgent } from '@cobbler/agent/provider';
+import { configReaders, createAgent, oneOf, read, record } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';
 import { chatWire } from './chat/wire.ts';
 import { addressOf } from './endpoint.ts';
@@ -33,7 +33,8 @@ const patientHeadersMs = 600_000;
  * The key comes from `apiKey` or OPENAI_API_KEY; a compatible server needs none.
  * @throws AgentError `invalid` with code `no_key`, `bad_key` or `bad_url`.
  */
-export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent {
+export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent {
+  const config = read(options, readOptions);
   const address = addressOf(config);
   const model = resolveModel(config.model ?? defaultModel);
   const api = config.api ?? (address.official ? 'responses' : 'chat');
@@ -54,6 +55,12 @@ export function createOpenAI(config: FactoryConfig & OpenAIOptions = {}): Agent 
     ...defined({ transport: config.transport, runtime: config.runtime }),
   });
 }
+
+const readOptions = record<FactoryConfig & OpenAIOptions>({
+  ...configReaders,
+  reasoningSummary: oneOf('auto', 'off'),
+  api: oneOf('responses', 'chat'),
+});
 
 /**
  * Returns the capabilities of a model, derived from its name. A compatible server may support less and then rejects

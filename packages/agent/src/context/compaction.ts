@@ -1,6 +1,7 @@
 import { safeCut, summaryHeading } from '../events/fold.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, callable, listOf, read } from '../values/input.ts';
 import type { Message } from '../values/message.ts';
 import { textOf } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
@@ -50,8 +51,9 @@ const maxWords = 8_192;
  * task.
  */
 export function keepLast(count: number): Compaction {
+  const kept = read(count, amount, 'count');
   return (messages) => {
-    const upTo = compactionPoint(messages, count);
+    const upTo = compactionPoint(messages, kept);
     const older = messages.slice(0, upTo);
     // Replacing only the previous summary would just wrap it again.
     if (older.every(isSummary)) return undefined;
@@ -82,6 +84,7 @@ function wordsOf(message: Message): string {
  * `() => undefined` at the end the run continues with the full conversation.
  */
 export function firstOf(...compactions: readonly Compaction[]): Compaction {
+  read(compactions, listOf(callable), 'compactions');
   return async (messages, means) => {
     for (const [index, compaction] of compactions.entries()) {
       try {

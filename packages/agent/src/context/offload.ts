@@ -2,6 +2,7 @@ import type { BlobReference } from '../events/event.ts';
 import type { Blobs } from '../interfaces/blobs.ts';
 import type { Tool, ToolOutput } from '../interfaces/tool.ts';
 import { defineTool, toolOutput } from '../interfaces/tool.ts';
+import { amount, read, record, withMethods } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { byteLength, endsOf } from '../values/truncate.ts';
 
@@ -44,15 +45,16 @@ export interface OffloadedOutput {
  * returns any part of it.
  */
 export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
-  const { overBytes = 16_384, excerptBytes = 4_096 } = options;
+  const target = read(blobs, withMethods<Blobs>('put', 'get'), 'blobs');
+  const { overBytes = 16_384, excerptBytes = 4_096 } = read(options, offloadOptions);
   return {
-    tool: readBlob(blobs),
+    tool: readBlob(target),
     overBytes,
     async put(text, room, digest) {
       const bytes = new TextEncoder().encode(text);
       // Long enough that nobody can find another text with the same id, short enough to copy without errors.
       const id = (await digest(text)).slice(0, 24);
-      await blobs.put(id, bytes);
+      await target.put(id, bytes);
       return {
         excerpt: excerptOf(id, bytes, Math.min(room, excerptBytes)),
         blob: { id, bytes: bytes.length },
@@ -60,6 +62,8 @@ export function offload(blobs: Blobs, options: OffloadOptions = {}): Offload {
     },
   };
 }
+
+const offloadOptions = record<OffloadOptions>({ overBytes: amount, excerptBytes: amount });
 
 function excerptOf(id: string, bytes: Uint8Array, room: number): string {
   const words = (between: number, offset: number) =>

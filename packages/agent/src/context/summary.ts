@@ -1,5 +1,8 @@
 import type { Agent, ModelRequest } from '../interfaces/agent.ts';
+import { readAgent } from '../interfaces/agent.ts';
 import { AgentError } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, any, read, record } from '../values/input.ts';
 import type { AssistantPart, Message, UserPart } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
 import type { Compaction } from './compaction.ts';
@@ -24,19 +27,26 @@ export interface SummarizeOptions {
  * messages as one text without tools, so any model works. Its requests are charged to the budget of the run.
  */
 export function summarize(by?: Agent | Summarizer, options: SummarizeOptions = {}): Compaction {
-  const { keep = 6, maxTokens = 8_192 } = options;
+  const summarizer = read(by, readSummarizer, 'by');
+  const { keep = 6, maxTokens = 8_192 } = read(options, summarizeOptions);
   return async (messages, means) => {
     const upTo = compactionPoint(messages, keep);
     if (upTo === 0) return undefined;
     const older = messages.slice(0, upTo);
-    if (typeof by === 'function') return { upTo, summary: filled(await by(older, { signal: means.signal })) };
-    const agent = by ?? means.agent;
+    if (typeof summarizer === 'function')
+      return { upTo, summary: filled(await summarizer(older, { signal: means.signal })) };
+    const agent = summarizer ?? means.agent;
     const response = await means.ask(summaryRequest(older, agent, maxTokens), agent);
     // A summary that was cut off may lack the remaining work.
     if (response.stopReason !== 'complete') throw noSummary(`the model stopped with ${response.stopReason}`);
     return { upTo, summary: filled(response.content) };
   };
 }
+
+const readSummarizer: Reader<Agent | Summarizer | undefined> = (value) =>
+  value === undefined || typeof value === 'function' ? any(value) : readAgent(value);
+
+const summarizeOptions = record<SummarizeOptions>({ keep: amount, maxTokens: amount });
 
 function filled(summary: unknown): string {
   if (typeof summary === 'string' && summary.trim() !== '') return summary;

@@ -24,8 +24,10 @@ type Head = Pick<Event, 'v' | 'seq' | 'id' | 'time' | 'runId'>;
 
 /** Checks whether a run could have written an event at this position, and returns the event as it fits. */
 export function fitting(state: State, event: Event): Fitting {
-  if (state.finished !== undefined && event.runId === state.runId)
-    return { problem: 'comes after the end of its run' };
+  const { finished } = state;
+  // A run that waits for a user continues with the decision, and a fork of it ends it.
+  const isOver = finished !== undefined && finished.status !== 'waiting';
+  if (isOver && event.runId === state.runId) return { problem: 'comes after the end of its run' };
   switch (event.type) {
     case 'history':
       return fitHistory(state, event);

@@ -4,6 +4,7 @@ import { defined } from '../values/defined.ts';
 import { currentParts } from '../values/file-part.ts';
 import type { AssistantMessage, Message, TextPart, ToolResultMessage, UserPart } from '../values/message.ts';
 import { callsOf, textOf, userMessage } from '../values/message.ts';
+import { owned } from '../values/owned.ts';
 import { wellFormedAnswer, wellFormedParts, wellFormedText } from '../values/unicode.ts';
 import type {
   ApprovalDecidedEvent,
@@ -117,8 +118,7 @@ function foldHistory(state: State, messages: readonly Message[]): void {
     if (message.role === 'user') {
       closeCalls(state);
       const content = partsToPlace(message.content);
-      if (content.length > 0)
-        state.messages.push(content === message.content ? message : { ...message, content });
+      if (content.length > 0) place(state, content === message.content ? message : { ...message, content });
     } else if (message.role === 'assistant') {
       closeCalls(state);
       placeAnswer(state, message.content);
@@ -133,6 +133,11 @@ function foldHistory(state: State, messages: readonly Message[]): void {
   forgetRepeats(state);
 }
 
+/** Adds a message, which never changes from now on. */
+function place(state: State, message: Message): void {
+  state.messages.push(owned(message));
+}
+
 function foldUser(state: State, event: UserEvent): void {
   if (event.steer !== true) closeCalls(state);
   const content = partsToPlace(event.content);
@@ -144,7 +149,7 @@ function foldUser(state: State, event: UserEvent): void {
     if (state.stopReason !== undefined && state.stopReason !== 'pause') placeSteering(state);
   } else {
     state.stopReason = undefined;
-    state.messages.push(message);
+    place(state, message);
     forgetRepeats(state);
   }
 }
@@ -178,7 +183,7 @@ function placeAnswer(state: State, given: AssistantEvent['content']): void {
   const content = wellFormedAnswer(given);
   if (content.length === 0) return;
   const message: Message = { role: 'assistant', content };
-  state.messages.push(message);
+  place(state, message);
   state.calls = callsOf(message).map((part, index) => ({
     turn: state.answers,
     index,
@@ -204,7 +209,8 @@ function placePartial(state: State, partial: AssistantEvent['content']): void {
   const content = wellFormedAnswer(partial).filter((part) => part.type === 'text' && part.text.trim() !== '');
   if (content.length === 0) return;
   if (state.calls.length > 0) closeCalls(state);
-  state.messages.push({ role: 'assistant', content }, userMessage(partialNotes[state.stop ?? 'failed']));
+  place(state, { role: 'assistant', content });
+  place(state, userMessage(partialNotes[state.stop ?? 'failed']));
 }
 
 /** The notes that the model sees after one of its responses ended early. */
@@ -280,13 +286,13 @@ function foldCompacted(state: State, event: CompactedEvent): void {
   const upTo = safeCut(state.messages, event.upTo);
   if (upTo === 0) return;
   const summary = userMessage(wellFormedText(`${summaryHeading}${event.summary}`));
-  state.messages = [summary, ...state.messages.slice(upTo)];
+  state.messages = [owned(summary), ...state.messages.slice(upTo)];
   state.contextTokens = 0;
   state.contextMessages = 0;
   if (state.failure?.code === 'context_full') state.failure = undefined;
   if (state.stopReason !== 'context_full') return;
   // Services reject a request that ends with an assistant message.
-  state.messages.push(userMessage(cutOffText));
+  place(state, userMessage(cutOffText));
   state.stopReason = undefined;
 }
 
@@ -320,7 +326,7 @@ function foldStop(state: State, event: StopRequestedEvent): void {
 function foldNotice(state: State, event: NoticeEvent): void {
   const text = wellFormedText(event.text);
   if (state.calls.length > 0 || text === '') return;
-  state.messages.push(userMessage(text));
+  place(state, userMessage(text));
   state.noticed = true;
 }
 
@@ -363,7 +369,7 @@ function answerCall(state: State, call: OpenCall, result: ToolResultMessage): vo
   if (content.length === 0) content = [noOutput];
   change(state, call, { result: content === result.content ? result : { ...result, content } });
   if (unanswered(state).length > 0) return;
-  state.messages.push(...state.calls.flatMap((answered) => answered.result ?? []));
+  for (const { result } of state.calls) if (result !== undefined) place(state, result);
   countRepeats(state);
   if (state.calls.some((answered) => answered.final === true)) state.stopReason = 'complete';
   else wantAnswer(state);
@@ -376,7 +382,7 @@ const noOutput: TextPart = { type: 'text', text: '(no output)' };
 function placeSteering(state: State): void {
   if (state.steering.length === 0 || state.calls.length > 0) return;
   forgetRepeats(state);
-  state.messages.push(...state.steering);
+  for (const message of state.steering) place(state, message);
   state.steering = [];
   wantAnswer(state);
 }

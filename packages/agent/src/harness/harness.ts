@@ -1,5 +1,6 @@
 import type { RunEvent } from '../events/event.ts';
 import { Executor } from '../loop/executor.ts';
+import { runOptions } from '../run/option-readers.ts';
 import type { ExecutorOptions, ResumeOptions } from '../run/options.ts';
 import { readUserContent } from '../run/prompt.ts';
 import type { Run } from '../run/run.ts';
@@ -9,6 +10,7 @@ import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { any, callable, count, oneOf, read, record, text, when } from '../values/input.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -91,6 +93,20 @@ export function createHarness(options: HarnessOptions): Harness {
   return new LocalHarness(options);
 }
 
+type OwnOptions = Pick<HarnessOptions, 'handler' | 'sessionId' | 'whenBusy' | 'report' | 'store' | 'runtime'>;
+
+/** The executor reads the other options. */
+const ownOptions = record<OwnOptions>({
+  handler: when((value) => typeof value === 'object', 'an object with functions such as onText'),
+  sessionId: text,
+  whenBusy: oneOf('reject', 'queue'),
+  report: callable,
+  store: any,
+  runtime: any,
+});
+
+const forkOptions = record<{ readonly upToSeq?: number }>({ upToSeq: count });
+
 /** Starts a run of a harness and passes on its events. */
 type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;
 
@@ -124,28 +140,32 @@ class LocalHarness implements Harness {
   #isClosed = false;
 
   constructor(options: HarnessOptions) {
-    const runtime = options.runtime ?? systemRuntime;
-    this.#store = options.store ?? memoryStore();
-    this.#options = { ...options, runtime, store: this.#store };
-    this.#runtime = runtime;
-    this.sessionId = options.sessionId ?? runtime.id();
-    this.#tell = notifyHandler(options.handler ?? {}, options.report);
+    const own = read(options, ownOptions);
+    const { runtime = systemRuntime, store = memoryStore() } = own;
+    const given = read(options, () => defined(options));
+    this.#options = { ...given, ...own, runtime, store };
     this.#executor = new Executor({
+      toolErrors: 'stop-batch',
+      toolScheduling: 'sequential',
       ...this.#options,
-      toolErrors: options.toolErrors ?? 'stop-batch',
-      toolScheduling: options.toolScheduling ?? 'sequential',
     });
+    this.#store = store;
+    this.#runtime = runtime;
+    this.sessionId = own.sessionId ?? runtime.id();
+    this.#tell = notifyHandler(own.handler ?? {}, own.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
-    return this.#take(options, (runId, onEvent) =>
-      this.#executor.run(content, { ...options, runId, onEvent, sessionId: this.sessionId }),
+    const given = read(options, runOptions);
+    return this.#take(given, (runId, onEvent) =>
+      this.#executor.run(content, { ...given, runId, onEvent, sessionId: this.sessionId }),
     );
   }
 
   resume(options: HarnessResumeOptions = {}): Run {
-    return this.#take(options, (runId, onEvent) =>
-      this.#executor.resume(this.sessionId, { ...options, runId, onEvent }),
+    const { answers, ...given } = read(options, runOptions);
+    return this.#take(given, (runId, onEvent) =>
+      this.#executor.resume(this.sessionId, { ...given, ...defined({ answers }), runId, onEvent }),
     );
   }
 
@@ -160,7 +180,8 @@ class LocalHarness implements Harness {
     return this.#busy;
   }
 
-  async fork({ upToSeq }: { readonly upToSeq?: number } = {}): Promise<Harness> {
+  async fork(options: { readonly upToSeq?: number } = {}): Promise<Harness> {
+    const { upToSeq } = read(options, forkOptions);
     const sessionId = this.#runtime.id();
     const fork = { from: this.sessionId, to: sessionId, ...defined({ upToSeq }) };
     await forkSession(this.#store, fork, this.#runtime);

@@ -1,4 +1,6 @@
 import type { ErrorData } from '../values/errors.ts';
+import type { Reader } from '../values/input.ts';
+import { amount, callable, flag, listOf, oneOf, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { AssistantMessage, Message } from '../values/message.ts';
 import type { StopReason } from '../values/stored-values.ts';
@@ -160,3 +162,24 @@ export interface Agent {
   /** Resolves with one complete response and rejects only with {@link AgentError}. Handles retries itself. */
   run(request: ModelRequest, context?: RequestContext): Promise<ModelResponse>;
 }
+
+/** Reads an agent. Its capabilities and its function are those of this moment. */
+export const readAgent: Reader<Agent> = record<Agent>(
+  {
+    provider: text,
+    model: text,
+    capabilities: record<Capabilities>({
+      files: listOf(text),
+      reasoning: flag,
+      parallelCalls: flag,
+      output: oneOf('native', 'tool', 'none'),
+      sampling: flag,
+      cacheUsage: flag,
+      contextTokens: amount,
+    }),
+    maxTokens: amount,
+    run: callable,
+  },
+  ['provider', 'model', 'capabilities', 'run'],
+  'the agent that a provider function returns',
+);

@@ -1,4 +1,6 @@
 import { AgentError } from '../values/errors.ts';
+import { amount, read, record, when } from '../values/input.ts';
+import { shown } from '../values/invalid-value.ts';
 
 /** A part of a blob. */
 export interface BlobPart {
@@ -27,14 +29,14 @@ export interface Blobs {
 }
 
 /** Returns whether a string is a blob id. The model chooses the ids that it requests, so any string is possible. */
-export function isBlobId(id: string): boolean {
-  return /^[a-z0-9_-]{1,64}$/.test(id);
+export function isBlobId(id: unknown): boolean {
+  return typeof id === 'string' && /^[a-z0-9_-]{1,64}$/.test(id);
 }
 
 /** Throws AgentError `invalid` if the string is not a blob id. */
-export function checkBlobId(id: string): void {
+export function checkBlobId(id: unknown): void {
   if (isBlobId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a blob id. Use 1 to 64 of the characters a-z, 0-9, - and _.`;
+  const message = `${shown(id)} is not a blob id. Use 1 to 64 of the characters a-z, 0-9, - and _.`;
   throw new AgentError({ kind: 'invalid', code: 'blob_id', message });
 }
 
@@ -44,14 +46,18 @@ export interface MemoryBlobsOptions {
   readonly maxBytes?: number;
 }
 
+const blobBytes = when<Uint8Array>((value) => value instanceof Uint8Array, 'a Uint8Array');
+const blobRange = record({ start: amount, end: amount }, ['start', 'end']);
+
 /** Creates blobs that exist as long as the process. */
 export function memoryBlobs(options: MemoryBlobsOptions = {}): Blobs {
-  const { maxBytes = 67_108_864 } = options;
+  const { maxBytes = 67_108_864 } = read(options, record({ maxBytes: amount }));
   const kept = new Map<string, Uint8Array>();
   let total = 0;
   return {
     put(id, bytes) {
       checkBlobId(id);
+      read(bytes, blobBytes, 'bytes');
       const before = kept.get(id);
       kept.delete(id);
       kept.set(id, bytes);
@@ -62,7 +68,8 @@ export function memoryBlobs(options: MemoryBlobsOptions = {}): Blobs {
         total -= length;
       }
     },
-    get(id, { start, end }) {
+    get(id, range) {
+      const { start, end } = read(range, blobRange, 'range');
       const bytes = kept.get(id);
       return bytes && { bytes: bytes.subarray(start, end), size: bytes.length };
     },

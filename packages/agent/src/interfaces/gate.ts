@@ -1,4 +1,5 @@
 import { AgentError } from '../values/errors.ts';
+import { listOf, oneOf, read, record, text } from '../values/input.ts';
 import type { ToolEffect } from './tool.ts';
 
 /** One tool call, as a gate sees it. Its arguments are already valid. */
@@ -59,25 +60,23 @@ const allow: Verdict = { type: 'allow' };
 /** Allows every call. The default of the library, where the caller provides the tools. */
 export const allowAll: PlainGate = () => allow;
 
-/** Returns whether a call only reads. A read that requires a user's decision, such as reading a key, does not count. */
-function onlyReads({ effect, mustAsk }: GateCall): boolean {
-  return effect === 'read' && mustAsk === undefined;
+/**
+ * Returns a gate that allows calls that only read. A read that requires a user's decision, such as reading a key, is not
+ * among them. `why` follows the name of the tool in the message for the others.
+ */
+function readingOnly(why: string): PlainGate {
+  const judge = ({ effect, mustAsk, toolName }: GateCall): Verdict =>
+    effect === 'read' && mustAsk === undefined ? allow : { type: 'deny', message: `${toolName} ${why}` };
+  return (call) => read(call, () => judge(call), 'call');
 }
 
 /** Allows only tools that change nothing. */
-export const readOnly: PlainGate = (call) =>
-  onlyReads(call)
-    ? allow
-    : { type: 'deny', message: `${call.toolName} is not allowed: this run is read-only.` };
+export const readOnly: PlainGate = readingOnly('is not allowed: this run is read-only.');
 
 /** Like {@link readOnly}, with a message that makes the model plan instead of act. */
-export const planMode: PlainGate = (call) =>
-  onlyReads(call)
-    ? allow
-    : {
-        type: 'deny',
-        message: `${call.toolName} is not allowed while planning. Explore, then describe the plan.`,
-      };
+export const planMode: PlainGate = readingOnly(
+  'is not allowed while planning. Explore, then describe the plan.',
+);
 
 /** Permission rules: `tool`, or `tool(pattern)`, where `*` matches any characters in the subject. */
 export interface GateRules {
@@ -93,11 +92,11 @@ export interface GateRules {
  * allowed only by a rule that names tool and subject without `*`; `otherwise: 'allow'` asks the user about it.
  */
 export function rules(given: GateRules): PlainGate {
-  const { allow: allowing = [], deny = [], otherwise = 'ask' } = given;
+  const { allow: allowing = [], deny = [], otherwise = 'ask' } = read(given, gateRules, 'rules');
   const denied = deny.map((rule) => parseRule(rule, true));
   const allowed = allowing.map((rule) => parseRule(rule, false));
   const exact = allowed.filter((_, index) => isExact(allowing[index] ?? ''));
-  return (call) => {
+  const judge = (call: GateCall): Verdict => {
     if (denied.some((matches) => matches(call))) {
       return { type: 'deny', message: `A permission rule forbids ${call.toolName}.` };
     }
@@ -106,7 +105,14 @@ export function rules(given: GateRules): PlainGate {
     if (otherwise === 'deny') return { type: 'deny', message: `No permission rule allows ${call.toolName}.` };
     return { type: otherwise };
   };
+  return (call) => read(call, () => judge(call), 'call');
 }
+
+const gateRules = record<GateRules>({
+  allow: listOf(text),
+  deny: listOf(text),
+  otherwise: oneOf('allow', 'deny', 'ask'),
+});
 
 const joining = ';&|$`<>()\\n\\r\\\\';
 

@@ -1,5 +1,5 @@
-import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, listOf, read, record } from '../values/input.ts';
 import type { LimitName } from '../values/stored-values.ts';
 import type { Usage } from '../values/usage.ts';
 
@@ -103,6 +103,16 @@ export interface Reservation {
 /** The limits that are counts. */
 export type Countable = 'turns' | 'toolCalls';
 
+/** An amount that is not a number would remove the limit. */
+const amounts = listOf(amount);
+
+const budgetLimits = record<Pick<Limits, 'tokens' | 'usd' | Countable>>({
+  tokens: amount,
+  usd: amount,
+  turns: amount,
+  toolCalls: amount,
+});
+
 /**
  * The remaining tokens, money, responses and tool calls of a run and everything that it starts. The worst case of a
  * request is reserved before it is sent and settled afterwards, so that parallel work cannot spend the same amount twice.
@@ -121,7 +131,8 @@ export class Budget {
 
   constructor(limits: Pick<Limits, 'tokens' | 'usd' | Countable> = {}) {
     const none = Number.POSITIVE_INFINITY;
-    this.#limits = { tokens: none, usd: none, turns: none, toolCalls: none, ...defined(limits) };
+    const given = read(limits, budgetLimits, 'limits');
+    this.#limits = { tokens: none, usd: none, turns: none, toolCalls: none, ...given };
   }
 
   /** Tokens spent so far by all users of this budget. */
@@ -160,12 +171,13 @@ export class Budget {
    * @throws AgentError `limit`, with `what` as its code, if fewer are left.
    */
   take(what: Countable, count: number): (used: number) => void {
+    read(count, amount, 'count');
     if (count > this.left(what))
       throw limitError(what, `The limit of ${this.#limits[what]} ${what} leaves no room for ${count} more.`);
     this.#taken[what] += count;
     let open = true;
     return (used) => {
-      if (open) this.#taken[what] += used - count;
+      if (open) this.#taken[what] += read(used, amount, 'used') - count;
       open = false;
     };
   }
@@ -175,6 +187,7 @@ export class Budget {
    * @throws AgentError `limit`, code `tokens` or `usd`, if less is left.
    */
   reserve(tokens: number, usd: number): Reservation {
+    read([tokens, usd], amounts, 'reserved');
     if (tokens > this.tokensLeft)
       throw limitError(
         'tokens',
@@ -188,6 +201,7 @@ export class Budget {
     let bookedTokens = 0;
     let bookedUsd = 0;
     const book = (usedTokens: number, usedUsd: number) => {
+      read([usedTokens, usedUsd], amounts, 'used');
       this.#tokens += usedTokens - bookedTokens;
       this.#usd += usedUsd - bookedUsd;
       bookedTokens = usedTokens;
@@ -195,6 +209,7 @@ export class Budget {
     };
     return {
       again: (usedTokens, usedUsd) => {
+        read([usedTokens, usedUsd], amounts, 'used');
         const fits = usedTokens - bookedTokens <= this.tokensLeft && usedUsd - bookedUsd <= this.usdLeft;
         if (!open || !fits) return false;
         book(usedTokens, usedUsd);

@@ -1,13 +1,14 @@
 import { checkSchema } from '../json-schema/check-schema.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { any, callable, read, record, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { Agent, OutputShape } from './agent.ts';
 import { readSchema } from './schema.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import type { Tool } from './tool.ts';
-import { checkTool } from './tool.ts';
+import { readTool } from './tool.ts';
 
 /**
  * The required shape of a response: a zod schema, another Standard Schema or JSON Schema. Its type must be `object`.
@@ -34,21 +35,26 @@ export interface OutputPlan<Output> {
  * Plans how to get output in a shape from this agent.
  * @throws AgentError `invalid` if the agent does not support it.
  */
-export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): OutputPlan<Output> {
-  const name = option.name ?? 'answer';
-  const owner = `Output ${JSON.stringify(name)}`;
-  const { toJsonSchema } = option;
-  const { json, validate } = readSchema(option.schema, { owner, path: 'schema', toJsonSchema });
-  const probe: Tool = {
+export function planOutput<Output>(agent: Agent, option: OutputOption<unknown>): OutputPlan<Output> {
+  const path = 'options.output';
+  const { name = 'answer', schema, toJsonSchema } = read(option, optionFields, path);
+  const place = { owner: `Output ${JSON.stringify(name)}`, path: 'schema', toJsonSchema };
+  const { json, validate } = read(
+    schema,
+    (given) => readSchema(given, place),
+    `${path}.schema`,
+    'tool_schema',
+  );
+  const tool = {
     name,
     description: 'Gives the final answer. Call it once, when the work is done; its arguments are the answer.',
     parameters: json,
     effect: 'read',
-    execute: (args) => JSON.stringify(args),
+    execute: (args: unknown) => JSON.stringify(args),
     ...defined({ validate }),
   };
-  checkTool(probe);
-  const shape = { name, schema: json };
+  const probe = read(tool, readTool, path);
+  const shape = Object.freeze({ name, schema: probe.parameters });
   const parse = async (text: string) => (await parseOutput(text, probe)) as Output;
   if (agent.capabilities.output === 'native') return { shape, parse };
   if (agent.capabilities.output === 'tool') return { tool: probe, parse };
@@ -58,6 +64,10 @@ export function planOutput<Output>(agent: Agent, option: OutputOption<Output>): 
     message: `${agent.provider} with model ${agent.model} does not support structured output.`,
   });
 }
+
+const optionFields = record<OutputOption<unknown>>({ name: text, schema: any, toJsonSchema: callable }, [
+  'schema',
+]);
 
 async function parseOutput(text: string, { parameters, validate }: Tool): Promise<unknown> {
   const value = readJson(text);

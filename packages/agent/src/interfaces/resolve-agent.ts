@@ -6,15 +6,18 @@
 
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { listOf, read, text, when } from '../values/input.ts';
+import { isObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { Agent } from './agent.ts';
-import type { AgentConfig, AgentFactory, Environment } from './config.ts';
+import type { AgentConfig, AgentFactory, Environment, FactoryConfig } from './config.ts';
 import { cleanKey, defaultProvider } from './config.ts';
 
 /** Splits `provider:model` or `provider/model`. A name that does not start with a known provider is a model. */
-export function parseModel(text: string, providers: readonly string[]): { provider?: string; model: string } {
-  const [, provider = '', model = ''] = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(text) ?? [];
-  return model !== '' && providers.includes(provider) ? { provider, model } : { model: text };
+export function parseModel(name: string, providers: readonly string[]): { provider?: string; model: string } {
+  const [, provider = '', model = ''] = /^([A-Za-z0-9_-]+)[:/](.+)$/.exec(read(name, text, 'name')) ?? [];
+  const isKnown = model !== '' && read(providers, listOf(text), 'providers').includes(provider);
+  return isKnown ? { provider, model } : { model: name };
 }
 
 /**
@@ -33,10 +36,24 @@ export function resolveAgent(
   env: Environment,
   chosen: AgentConfig & { readonly runtime?: Runtime } = {},
 ): Agent {
+  read(config, settings, 'config');
+  read(chosen, settings, 'config');
+  const [factory, given] = read(config, () => chosenFactory(config, factories, env, chosen), 'config');
+  return factory(given);
+}
+
+const settings = when<AgentConfig>(isObject, 'an object');
+
+function chosenFactory(
+  config: AgentConfig,
+  factories: Readonly<Record<string, AgentFactory>>,
+  env: Environment,
+  chosen: AgentConfig,
+): [AgentFactory, FactoryConfig] {
   const configured = config.provider ?? defaultProvider;
-  const provider = chosen.provider ?? configured;
+  const provider = read(chosen.provider ?? configured, text, 'config.provider');
   const factory = Object.hasOwn(factories, provider) ? factories[provider] : undefined;
-  if (factory === undefined) {
+  if (typeof factory !== 'function') {
     const known = Object.keys(factories).join(', ');
     throw new AgentError({
       kind: 'invalid',
@@ -48,7 +65,7 @@ export function resolveAgent(
   const shared = provider === configured ? cleanKey(env['COBBLER_AGENT_API_KEY']) : undefined;
   const apiKey = cleanKey(chosen.apiKey) ?? cleanKey(base.apiKey) ?? shared;
   const { apiKey: _, ...rest } = { ...base, ...chosen };
-  return factory({ ...rest, provider, env, ...defined({ apiKey }) });
+  return [factory, { ...rest, provider, env, ...defined({ apiKey }) }];
 }
 
 /** Removes the key, the address and the model, which must not be used for another provider. */

@@ -1,4 +1,5 @@
 import { AgentError } from '../values/errors.ts';
+import { data } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
@@ -60,7 +61,7 @@ export function readSchema(given: unknown, place: SchemaPlace): ReadableSchema {
     return { json, validate: async (value) => validationOf(await given['~standard'].validate(value)) };
   }
   const fields = fieldsIn(given, place);
-  if (fields === undefined) return { json: canonicalSchema(given as JsonObject), validate: undefined };
+  if (fields === undefined) return { json: canonicalSchema(data(given)), validate: undefined };
   const properties = fields.map(([name, schema]) => [
     name,
     fieldSchema(schema, { ...place, path: `${place.path}.${name}` }),
@@ -155,7 +156,7 @@ function jsonSchemaOf(schema: StandardSchema<unknown>, place: SchemaPlace): Json
   }
   try {
     const json = convert();
-    if (isObject(json)) return json as JsonObject;
+    if (isObject(json)) return data(json);
     throw new TypeError(
       `the conversion returned ${json === null ? 'null' : `a value of type ${typeof json}`}`,
     );

@@ -2,6 +2,22 @@ import { checkSchema } from '../json-schema/check-schema.ts';
 import { schemaFault } from '../json-schema/schema-issue.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import type { Reader, Readers } from '../values/input.ts';
+import {
+  amount,
+  any,
+  callable,
+  coded,
+  data,
+  flag,
+  invalid,
+  listOf,
+  oneOf,
+  read,
+  record,
+  text,
+  when,
+} from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
 import type { ToolResultPart } from '../values/message.ts';
@@ -143,8 +159,11 @@ export interface ToolOutput {
 
 /** Marks a value as {@link ToolOutput}, so that no ordinary object is mistaken for one. */
 export function toolOutput(output: ToolOutput): ToolOutput {
-  return Object.defineProperty({ ...output }, outputBrand, { value: true });
+  return Object.defineProperty({ ...read(output, outputFields, 'output') }, outputBrand, { value: true });
 }
+
+/** What they contain is checked when the tool returns it, because a mistake there must not end the run. */
+const outputFields = record<ToolOutput>({ content: any, isError: any, summary: any, diff: any });
 
 /** Returns whether {@link toolOutput} created the value, also across copies of this package. */
 export function isToolOutput(value: unknown): value is ToolOutput {
@@ -198,15 +217,17 @@ export function defineTool<
   Name extends string = string,
   Input = unknown,
 >(definition: ToolDefinition<Args, Fields, Name, Input>): Tool<Name, InputOf<Args, Fields, Input>> {
-  const { parameters, toJsonSchema, ...rest } = definition;
-  const owner = `Tool ${JSON.stringify(definition.name)}`;
-  const { json, validate } = readSchema(parameters, { owner, path: 'parameters', toJsonSchema });
-  const tool = { ...rest, parameters: json, ...defined({ validate }) } as Tool<
-    Name,
-    InputOf<Args, Fields, Input>
-  >;
-  checkTool(tool);
-  return tool;
+  const given = read(definition, definitionFields, 'definition', 'bad_tool');
+  const { toJsonSchema, parameters, ...rest } = given;
+  const place = { owner: `Tool ${JSON.stringify(rest.name)}`, path: 'parameters', toJsonSchema };
+  const { json, validate } = read(
+    parameters,
+    (schema) => readSchema(schema, place),
+    'definition.parameters',
+    'tool_schema',
+  );
+  const tool = { ...rest, parameters: json, ...defined({ validate }) };
+  return read(tool, readTool, 'definition') as Tool<Name, InputOf<Args, Fields, Input>>;
 }
 
 /** A tool that returns a string and has its schema in `inputSchema` (requirement S4.3). */
@@ -227,50 +248,71 @@ export function fromFlatTool(flat: FlatTool): Tool {
   });
 }
 
-const effects: readonly string[] = ['read', 'idempotent', 'once'];
+type ToolFields = Omit<Tool, '~calls'>;
+
+const toolReaders: Readers<ToolFields> = {
+  name: coded(
+    'tool_name',
+    when(
+      (name) => typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name),
+      '1 to 64 letters, digits, "_" or "-"',
+    ),
+  ),
+  description: text,
+  parameters: coded('tool_schema', (value) => {
+    const schema = data<JsonObject>(value);
+    if (!isObject(schema) || schema['type'] !== 'object')
+      throw invalid(schema, 'Use a JSON Schema whose type is "object"');
+    const fault = schemaFault(schema);
+    if (fault !== undefined) throw invalid(schema, `Correct the JSON Schema: ${fault}`);
+    return schema;
+  }),
+  execute: callable,
+  // The effect determines whether the tool may run twice, so an unknown value is an error.
+  effect: oneOf('read', 'idempotent', 'once'),
+  timeoutMs: amount,
+  maxOutputBytes: amount,
+  mayRepeat: flag,
+  locks: listOf(text),
+  subject: callable,
+  mustAsk: callable,
+  waitUntil: callable,
+  preview: callable,
+  validate: callable,
+};
+
+const required = ['name', 'description', 'execute'] as const;
+const toolFields = record<ToolFields>(
+  toolReaders,
+  [...required, 'parameters'],
+  'a tool that defineTool returns',
+);
+
+interface Definition extends Omit<ToolFields, 'parameters'> {
+  readonly parameters: unknown;
+  readonly toJsonSchema?: (schema: unknown) => unknown;
+}
+
+const definitionFields = record<Definition>(
+  { ...toolReaders, parameters: any, toJsonSchema: callable },
+  required,
+);
+
+const tools = new WeakSet<object>();
 
 /**
- * Checks the definition of a tool.
+ * Reads a tool: its fields are those of this moment. A tool that was read before is returned unchanged.
  * @throws AgentError `invalid` if no provider would accept the tool.
  */
-export function checkTool(tool: Tool): void {
-  if (!isObject(tool)) {
-    const message = `A tool is invalid: it is ${tool === null ? 'null' : `a value of type ${typeof tool}`}. Use a tool returned by defineTool.`;
-    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
-  }
-  if (typeof tool.name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'tool_name',
-      message: `Tool name ${JSON.stringify(tool.name)} is invalid. Use 1 to 64 letters, digits, "_" or "-".`,
-    });
-  }
-  if (!isObject(tool.parameters) || tool.parameters['type'] !== 'object') {
-    throw new AgentError({
-      kind: 'invalid',
-      code: 'tool_schema',
-      message: `The parameters of tool ${tool.name} must be a JSON Schema whose type is "object".`,
-    });
-  }
-  const fault = schemaFault(tool.parameters);
-  if (fault !== undefined) {
-    const message = `The parameters of tool ${tool.name} are not a valid JSON Schema: ${fault}. Correct the schema.`;
-    throw new AgentError({ kind: 'invalid', code: 'tool_schema', message });
-  }
-  if (typeof tool.execute !== 'function') {
-    const message = `Tool ${tool.name} is invalid: execute must be a function.`;
-    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
-  }
-  // The effect determines whether the tool may run twice, so an unknown value is an error.
+export const readTool: Reader<Tool> = coded('bad_tool', (value) => {
+  if (isObject(value) && tools.has(value)) return value as unknown as Tool;
+  const tool = toolFields(value);
   // After a crash the log cannot tell whether a call still waited or already ran.
-  const allowed = tool.waitUntil === undefined ? effects : effects.slice(0, 2);
-  const effect = tool.effect ?? 'once';
-  if (!allowed.includes(effect)) {
-    const why = tool.waitUntil === undefined ? '' : ', because it has waitUntil';
-    const message = `The effect of tool ${tool.name} must be one of ${allowed.join(', ')}${why}; it is ${JSON.stringify(effect)}.`;
-    throw new AgentError({ kind: 'invalid', code: 'bad_tool', message });
-  }
-}
+  if (tool.waitUntil !== undefined && (tool.effect ?? 'once') === 'once')
+    throw invalid(tool.effect, 'Use "read" or "idempotent", because it has waitUntil', '.effect');
+  tools.add(tool);
+  return tool;
+});
 
 /** Validates the model's arguments by the tool's own rules. Never throws. */
 export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {

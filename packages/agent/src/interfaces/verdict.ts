@@ -1,6 +1,6 @@
 import { AgentError } from '../values/errors.ts';
-import type { Json } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
+import { NotPlain, plainCopy } from '../values/plain.ts';
 import type { Verdict } from './gate.ts';
 
 /**
@@ -75,36 +75,12 @@ function quoted(word: unknown): string {
   return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `a value of type ${typeof word}`;
 }
 
-/** Maximum depth and maximum number of values of arguments. No real call reaches them. */
-const maxDepth = 64;
-const maxValues = 1_000_000;
-
 function plainArguments(value: unknown): Record<string, unknown> {
-  let left = maxValues;
-  const plain = (item: unknown, depth: number): Json => {
-    left -= 1;
-    if (left < 0 || depth > maxDepth) throw notPlain();
-    if (item === null || typeof item === 'boolean') return item;
-    if (typeof item === 'string' && item.isWellFormed()) return item;
-    // JSON has no negative zero.
-    if (typeof item === 'number' && Number.isFinite(item)) return item + 0;
-    if (Array.isArray(item))
-      return Array.from({ length: item.length }, (_, at) => plain(item[at], depth + 1));
-    if (!isPlain(item)) throw notPlain();
-    const kept = Object.entries(item).filter(([, field]) => field !== undefined);
-    return Object.fromEntries(kept.map(([key, field]) => [key, plain(field, depth + 1)]));
-  };
-  if (!isPlain(value)) throw notPlain();
-  return plain(value, 0) as Record<string, unknown>;
-}
-
-/** Returns whether a value is a plain object without a `toJSON` method. Objects from other realms count as plain. */
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (!isObject(value) || 'toJSON' in value) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function notPlain(): TypeError {
-  return new TypeError('its arguments are not a plain object that JSON can represent.');
+  try {
+    const args = plainCopy(value, (item) => typeof item === 'string' && item.isWellFormed());
+    if (isObject(args)) return args;
+  } catch (thrown) {
+    if (!(thrown instanceof NotPlain)) throw thrown;
+  }
+  throw new TypeError('its arguments are not a plain object that JSON can represent.');
 }

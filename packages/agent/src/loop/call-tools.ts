@@ -8,6 +8,7 @@ import { validateArguments } from '../interfaces/tool.ts';
 import { askForVerdict } from '../interfaces/verdict.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { asText, shown } from '../values/invalid-value.ts';
 import { copyOf, sortedKeys } from '../values/json.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
@@ -92,7 +93,7 @@ function readyPlan(run: RunContext, plan: Plan): Plan {
     const waitUntil = call.waitUntil ?? tool.waitUntil(valid, { now: runtime.now(), msLeft });
     if (waitUntil === undefined) return plan;
     if (Number.isFinite(waitUntil)) return { ...plan, waitUntil };
-    throw new TypeError(`waitUntil is ${waitUntil}`);
+    throw new TypeError(`waitUntil is ${shown(waitUntil)}`);
   } catch (thrown) {
     return refusal(call, AgentError.from(thrown, 'tool').message);
   }
@@ -179,7 +180,7 @@ async function judge(run: RunContext, { call, tool, given, valid, mustAsk }: Job
 /** Returns the one argument that matters, for users and rules; empty if the tool names none or throws. */
 export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
   try {
-    return wellFormedText(String(tool.subject?.(args) ?? ''));
+    return wellFormedText(asText(tool.subject?.(args) ?? ''));
   } catch {
     return '';
   }
@@ -189,7 +190,7 @@ export function subjectOf(tool: Tool, args: Record<string, unknown>): string {
 function mustAskOf(tool: Tool, args: Record<string, unknown>): string | undefined {
   try {
     const why = tool.mustAsk?.(args);
-    return why === undefined ? undefined : cap(wellFormedText(String(why)), maxReason);
+    return why === undefined ? undefined : cap(wellFormedText(asText(why)), maxReason);
   } catch (thrown) {
     return cap(AgentError.from(thrown, 'tool').message, maxReason);
   }

@@ -1,3 +1,4 @@
+import type { Compacted } from '../context/compaction.ts';
 import { inputBound } from '../context/context.ts';
 import type { EventBody } from '../events/event.ts';
 import { safeCut } from '../events/fold.ts';
@@ -5,7 +6,9 @@ import { addUsd } from '../events/spending.ts';
 import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts';
 import { costOf } from '../interfaces/limits.ts';
 import type { RequestUsage } from '../interfaces/metrics.ts';
+import { readTool } from '../interfaces/tool.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, any, data, listOf, optional, read, record, text } from '../values/input.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
@@ -27,20 +30,31 @@ async function compacted(run: RunContext): Promise<EventBody> {
   const account = new Account(run);
   try {
     // Messages sent in the meantime are added to the state, not to the copy that is shortened.
-    const made = await run.config.context?.compact?.([...state.messages], {
-      agent: run.config.agent,
-      signal: run.signal,
-      ask: (request, agent = run.config.agent) => account.ask(agent, request),
-    });
+    const made = read(
+      await run.config.context?.compact?.([...state.messages], {
+        agent: run.config.agent,
+        signal: run.signal,
+        ask: (request, agent = run.config.agent) => account.ask(agent, request),
+      }),
+      compactedFields,
+      'context.compact()',
+    );
     const upTo = safeCut(state.messages, made?.upTo ?? 0);
     const summary = upTo === 0 ? '' : cap(wellFormedText(made?.summary ?? ''), maxOutputBytes);
     return { type: 'compacted', upTo, summary, ...account.spent() };
   } catch (thrown) {
-    const error = { ...AgentError.from(thrown).toJSON(), ...account.wasted() };
+    const error = { ...AgentError.from(thrown, 'agent', 'no_summary').toJSON(), ...account.wasted() };
     const durationMs = run.config.runtime.monotonic() - began;
     return { type: 'ask_failed', error, durationMs, compacting: true, ...account.usd() };
   }
 }
+
+const requestFields = record<ModelRequest>(
+  { messages: data, tools: listOf(readTool), system: any, config: any, output: any },
+  ['messages', 'tools'],
+);
+
+const compactedFields = optional(record<Compacted>({ upTo: amount, summary: text }, ['upTo', 'summary']));
 
 /** Adds up the usage of the requests that one compaction sends. */
 class Account {
@@ -53,8 +67,9 @@ class Account {
   }
 
   /** Sends a request and adds its usage. Throws AgentError if the request fails. */
-  async ask(agent: Agent, request: ModelRequest): Promise<ModelResponse> {
+  async ask(agent: Agent, given: ModelRequest): Promise<ModelResponse> {
     const run = this.#run;
+    const request = read(given, requestFields, 'request');
     const began = run.config.runtime.monotonic();
     const { messages } = request;
     const bound = () =>

@@ -15,10 +15,10 @@ import type { RunConfig } from '../run/options.ts';
 import { lastText, outcomeOf } from '../run/result.ts';
 import type { Advance, RunControl, RunResult } from '../run/run.ts';
 import { errorOf, Run } from '../run/run.ts';
-import { openSession } from '../store/open-session.ts';
+import { openSession, readEvents } from '../store/open-session.ts';
 import { assertNever } from '../values/assert-never.ts';
 import { defined } from '../values/defined.ts';
-import { AgentError } from '../values/errors.ts';
+import { AgentError, summarize } from '../values/errors.ts';
 import type { UserPart } from '../values/message.ts';
 import { wellFormedParts } from '../values/unicode.ts';
 import type { Action, Finish, Policy } from './action.ts';
@@ -112,7 +112,10 @@ class Driver<Output> implements RunControl {
   async advance(): Promise<Advance<Output>> {
     const { runtime, waitEnded } = this.#config;
     await this.#session(
-      (reason) => (isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))),
+      (reason) =>
+        isCancel(reason)
+          ? void this.stop('cancelled')
+          : this.#leave(AgentError.from(reason, 'agent', 'run_stopped')),
       async () => {
         const { finished } = this.#state;
         // Another process asks too early, which must not leave anything in the log.
@@ -203,7 +206,7 @@ class Driver<Output> implements RunControl {
     const { store, sessionId, session } = this.#config;
     if (session === 'new') return { epoch: await store.claim(sessionId), state: emptyState() };
     // Claiming a session creates it, so a session that is only to be continued must already exist.
-    if (session === 'old' && (await store.read(sessionId, 0, 1)).length === 0)
+    if (session === 'old' && (await readEvents(store, sessionId, 0, 1)).length === 0)
       return { epoch: 0, state: emptyState() };
     const epoch = await store.claim(sessionId);
     return { epoch, state: await openSession(store, sessionId) };
@@ -387,7 +390,7 @@ function isCancel(reason: unknown): boolean {
 }
 
 function isDeadline(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === 'TimeoutError';
+  return summarize(reason).name === 'TimeoutError';
 }
 
 function saysSomething(content: readonly UserPart[]): boolean {

@@ -2,8 +2,9 @@ import { allowAll } from '../interfaces/gate.ts';
 import type { Limits } from '../interfaces/limits.ts';
 import { Budget, defaultLimits } from '../interfaces/limits.ts';
 import { planOutput } from '../interfaces/output.ts';
-import type { Tool } from '../interfaces/tool.ts';
-import { checkTool } from '../interfaces/tool.ts';
+import type { Tool, ToolContext } from '../interfaces/tool.ts';
+import { readTool } from '../interfaces/tool.ts';
+import { advanceOptions, executorOptions, runOptions } from '../run/option-readers.ts';
 import type {
   AdvanceOptions,
   AsToolOptions,
@@ -19,8 +20,8 @@ import { reportTo, responseOf } from '../run/sub-agent.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { read, text } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
-import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
@@ -68,17 +69,15 @@ export class Executor<Tools extends Tool = Tool> {
   readonly #now = (): number => this.#options.runtime.now();
 
   /**
-   * @throws AgentError `invalid` for options without an agent, tools that no provider would accept, two tools with
-   * the same name, or a limit that is not a number.
+   * @throws AgentError `invalid`, which names the option, for options without an agent, tools that no provider would
+   * accept, two tools with the same name, or any other value that an option cannot have.
    */
   constructor(options: ExecutorOptions<Tools>) {
-    checkOptions(options);
-    const reading = options.context?.offload?.tool;
-    const tools = [...(options.tools ?? []), ...(reading === undefined ? [] : [reading])];
-    checkTools(tools);
-    const { limits, toolConcurrency } = options;
-    checkLimits({ ...limits, ...{ toolConcurrency } });
-    this.#limits = defined(options.limits ?? {});
+    const given = read(options, executorOptions);
+    const reading = given.context?.offload?.tool;
+    const tools = [...(given.tools ?? []), ...(reading === undefined ? [] : [reading])];
+    checkNames(tools);
+    this.#limits = given.limits ?? {};
     this.#options = {
       request: {},
       onLimit: 'return',
@@ -89,11 +88,11 @@ export class Executor<Tools extends Tool = Tool> {
       attended: false,
       pricing: () => undefined,
       allowUnpriced: false,
-      store: options.store ?? memoryStore({ keepLast: maxInMemory }),
+      store: given.store ?? memoryStore({ keepLast: maxInMemory }),
       storeTimeoutMs: 5000,
       runtime: systemRuntime,
-      ...defined(options),
-      tools,
+      ...given,
+      tools: Object.freeze(tools),
       limits: { ...defaultLimits, ...this.#limits },
     };
   }
@@ -105,8 +104,9 @@ export class Executor<Tools extends Tool = Tool> {
    * or an output that the agent does not support.
    */
   run<Output = unknown>(prompt: Prompt, options: RunOptions<Output> = {}): Run<Output, Tools> {
-    const session = options.sessionId === undefined ? 'new' : 'either';
-    return startRun(this.#configOf({ session, open: openPrompt(prompt), callsPerStep }, options));
+    const given = read(options, runOptions);
+    const session = given.sessionId === undefined ? 'new' : 'either';
+    return startRun(this.#configOf({ session, open: openPrompt(prompt), callsPerStep }, given));
   }
 
   /**
@@ -114,8 +114,10 @@ export class Executor<Tools extends Tool = Tool> {
    * returned run fails with kind `invalid`, code `no_session`.
    */
   resume<Output = unknown>(sessionId: string, options: ResumeOptions<Output> = {}): Run<Output, Tools> {
-    const open = openAgain(sessionId, options.answers, this.#now);
-    return startRun(this.#configOf({ session: 'old', open, callsPerStep }, { ...options, sessionId }));
+    const id = read(sessionId, text, 'sessionId');
+    const given = read(options, runOptions);
+    const open = openAgain(id, given.answers, this.#now);
+    return startRun(this.#configOf({ session: 'old', open, callsPerStep }, { ...given, sessionId: id }));
   }
 
   /**
@@ -128,9 +130,10 @@ export class Executor<Tools extends Tool = Tool> {
    * store failed, or `fenced` if another process has continued the session; the signal's reason if the run was left.
    */
   async advance<Output = unknown>(options: AdvanceOptions<Output>): Promise<Advance<Output>> {
-    const open = openAction(options, this.#now);
-    const { waitEnded } = options;
-    return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1, waitEnded }, options));
+    const given = read(options, advanceOptions);
+    const open = openAction(given, this.#now);
+    const { waitEnded } = given;
+    return advanceRun(this.#configOf({ session: 'either', open, callsPerStep: 1, waitEnded }, given));
   }
 
   /**
@@ -144,14 +147,14 @@ export class Executor<Tools extends Tool = Tool> {
    */
   asTool<Name extends string>(options: AsToolOptions<Name>): Tool<Name, SubAgentArgs> {
     const { tools, limits } = this.#options;
-    const { output, ...given } = { ...options };
-    const tool: Tool<Name, SubAgentArgs> = {
+    const { output, ...given } = read(options, () => ({ ...options }));
+    const tool = {
       effect: tools.every(({ effect }) => effect === 'read') ? 'read' : 'once',
       timeoutMs: limits.ms,
       ...given,
       parameters: subAgentParameters,
-      subject: ({ prompt }) => String(prompt),
-      execute: async ({ prompt }, context) => {
+      subject: ({ prompt }: Record<string, unknown>) => String(prompt),
+      execute: async ({ prompt }: Record<string, unknown>, context: ToolContext) => {
         const { signal, budget } = context;
         const start = {
           session: 'new',
@@ -163,24 +166,24 @@ export class Executor<Tools extends Tool = Tool> {
         return await responseOf(startRun(this.#configOf(start, options)));
       },
     };
-    checkTool(tool);
-    return tool;
+    return read(tool, readTool) as Tool<Name, SubAgentArgs>;
   }
 
   #configOf<Output>(
     start: Pick<RunConfig<Output>, 'session' | 'open' | 'callsPerStep' | 'waitEnded'> & {
       readonly attended?: boolean;
     },
-    { signal, onEvent, output: option, ...ids }: RunOptions<Output>,
+    { signal, onEvent, output: option, ...ids }: RunOptions,
   ): RunConfig<Output> {
     const { agent, runtime, tools } = this.#options;
-    const output = option === undefined ? undefined : planOutput(agent, option);
-    if (output?.tool !== undefined) checkTools([...tools, output.tool]);
+    const output = option === undefined ? undefined : planOutput<Output>(agent, option);
+    const all = output?.tool === undefined ? tools : Object.freeze([...tools, output.tool]);
+    if (all !== tools) checkNames(all);
     return Object.freeze({
       ...this.#options,
       ...start,
       ...defined({ signal, onEvent, output }),
-      tools: output?.tool === undefined ? tools : [...tools, output.tool],
+      tools: all,
       runId: ids.runId ?? runtime.id(),
       sessionId: ids.sessionId ?? runtime.id(),
       budget: ids.budget ?? new Budget(this.#limits),
@@ -189,37 +192,16 @@ export class Executor<Tools extends Tool = Tool> {
   }
 }
 
-function checkOptions(options: unknown): void {
-  const { agent, tools } = isObject(options) ? options : {};
-  const problem =
-    agent === undefined
-      ? 'agent is missing. Pass the agent that a provider function returns'
-      : !isObject(agent) || typeof agent['run'] !== 'function'
-        ? 'agent has no run function. Pass the agent that a provider function returns'
-        : tools !== undefined && !Array.isArray(tools)
-          ? 'tools is not an array. Pass tools: [tool]'
-          : undefined;
-  if (problem !== undefined)
-    throw invalid('bad_option', `The Executor options are invalid: options.${problem}.`);
-}
-
-function checkTools(tools: readonly Tool[]): void {
+/** @throws AgentError `invalid`, code `duplicate_tool`. */
+function checkNames(tools: readonly Tool[]): void {
   const names = new Set<string>();
-  for (const tool of tools) {
-    checkTool(tool);
-    if (names.has(tool.name)) throw invalid('duplicate_tool', `Two tools are named ${tool.name}.`);
-    names.add(tool.name);
+  for (const { name } of tools) {
+    if (names.has(name))
+      throw new AgentError({
+        kind: 'invalid',
+        code: 'duplicate_tool',
+        message: `Two tools are named ${name}. Rename one of options.tools.`,
+      });
+    names.add(name);
   }
-}
-
-/** Rejects a limit that is not a number, because it would never be reached. */
-function checkLimits(limits: Limits): void {
-  for (const [name, limit] of Object.entries(limits)) {
-    if (limit === undefined || (typeof limit === 'number' && limit >= 0)) continue;
-    throw invalid('bad_option', `The limit ${name} must be a non-negative number; it is ${String(limit)}.`);
-  }
-}
-
-function invalid(code: string, message: string): AgentError {
-  return new AgentError({ kind: 'invalid', code, message });
 }

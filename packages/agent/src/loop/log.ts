@@ -11,7 +11,10 @@ import { fold, foldUnstored } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { copyState } from '../events/state.ts';
 import type { Store } from '../store/store.ts';
+import { storeFailure } from '../store/store.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, read } from '../values/input.ts';
+import { frozen } from '../values/owned.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
 
@@ -213,7 +216,7 @@ export class Log {
     const { state, claim } = this.#options;
     try {
       const { epoch, state: before } = await this.#inTime(claim());
-      this.#epoch = epoch;
+      this.#epoch = read(epoch, amount, 'store.claim()', 'store');
       Object.assign(state, before);
     } catch (error) {
       this.#fail(claimFailure(error));
@@ -234,10 +237,12 @@ export class Log {
   #stamp(bodies: readonly EventBody[], after: number): Event[] {
     const { sessionId, runId, runtime } = this.#options;
     const time = isoTime(runtime.now());
-    return bodies.map((body, offset) => {
+    const events = bodies.map((body, offset): Event => {
       const seq = after + offset + 1;
       return { v: 1, seq, id: `${sessionId}-${seq}`, time, runId, ...body };
     });
+    // Readers, the store and the state share them.
+    return frozen(events);
   }
 
   /** Passes events to the store. A returned promise resolves when the store has responded; it never rejects. */
@@ -261,7 +266,11 @@ export class Log {
   #offerSnapshot(): void {
     const { store, sessionId, state } = this.#options;
     const epoch = this.#failure === undefined ? this.#epoch : undefined;
-    if (epoch !== undefined) store.keepSnapshot?.(sessionId, state, { epoch });
+    try {
+      if (epoch !== undefined) store.keepSnapshot?.(sessionId, frozen(copyState(state)), { epoch });
+    } catch {
+      // A snapshot only saves time.
+    }
   }
 
   /** Rejects if the store does not respond in time, so that it cannot block a run forever. */
@@ -270,7 +279,8 @@ export class Log {
     return new Promise((resolve, reject) => {
       const late = () => reject(new Error(`it did not respond within ${storeTimeoutMs} ms`));
       const cancel = runtime.timer(storeTimeoutMs, late);
-      pending.then(resolve, reject).finally(cancel);
+      // A store can return anything.
+      Promise.resolve(pending).then(resolve, reject).finally(cancel);
     });
   }
 
@@ -286,16 +296,6 @@ function claimFailure(error: unknown): AgentError {
   const isRefusal =
     AgentError.is(error) && ['in_use', 'session_id', 'session_removed'].includes(error.code ?? '');
   return isRefusal ? error : storeFailure(error);
-}
-
-function storeFailure(error: unknown): AgentError {
-  const { code, name, message } = AgentError.from(error);
-  return new AgentError({
-    kind: 'agent',
-    code: code === 'fenced' ? 'fenced' : 'store',
-    message: `The event store failed: ${message}`,
-    cause: { name, message },
-  });
 }
 
 /**

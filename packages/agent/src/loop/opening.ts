@@ -1,6 +1,7 @@
 import type { EventBody } from '../events/event.ts';
+import { foldUnstored } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
-import { openRequests, unanswered } from '../events/state.ts';
+import { emptyState, openRequests, unanswered } from '../events/state.ts';
 import type { NamedDecision } from '../run/approvals.ts';
 import { readDecisions } from '../run/approvals.ts';
 import type { AdvanceOptions, RunConfig } from '../run/options.ts';
@@ -60,9 +61,16 @@ export function openAction(
 /** Returns the first events of a prompt. */
 function promptEvents(messages: readonly Message[]): EventBody[] {
   const last = messages.at(-1);
-  if (last?.role !== 'user') return [{ type: 'history', messages }];
-  const user = userEvent(last.content);
-  return messages.length === 1 ? [user] : [{ type: 'history', messages: messages.slice(0, -1) }, user];
+  const user = last?.role === 'user' ? [userEvent(last.content)] : [];
+  // What the fold leaves out or adds is not stored first, so that the session can be imported again.
+  const state = emptyState();
+  foldUnstored(state, {
+    runId: '',
+    type: 'history',
+    messages: messages.slice(0, messages.length - user.length),
+  });
+  if (state.messages.length > 0) return [{ type: 'history', messages: state.messages }, ...user];
+  return user.length > 0 ? user : [userEvent([])];
 }
 
 function userEvent(content: readonly UserPart[]): EventBody {

@@ -3,9 +3,13 @@ import type { EventBody } from '../events/event.ts';
 import type { Agent, AgentEvent, ModelRequest, ModelResponse, StopReason } from '../interfaces/agent.ts';
 import type { LimitName, Price, Reservation } from '../interfaces/limits.ts';
 import { costOf, dearestInput, limitError } from '../interfaces/limits.ts';
+import { assistantContent } from '../run/content.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
-import { isObject } from '../values/json.ts';
+import type { Reader } from '../values/input.ts';
+import { any, count, data, flag, read, record, text, when } from '../values/input.ts';
+import type { AssistantMessage } from '../values/message.ts';
+import { frozen } from '../values/owned.ts';
 import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
@@ -115,13 +119,13 @@ export async function askWithin(run: RunContext, asked: Asked): Promise<Answered
       return held.again(tokensOf([wasted]), usdOf([wasted], price));
     };
     asked.emit({ type: 'status', state: 'thinking' });
-    const response = checked(await answer(run, { ...asked, request: reserved.request }, mayRetry));
+    const response = checked(await answer(run, { ...asked, request: reserved.request }, mayRetry), agent);
     const price = priceOf(run, agent, response.model, response.usage.inputTokens);
     const used = [response.usage, response.wasted];
     reservation.settle(tokensOf(used), usdOf(used, price));
     return { response, price, shortenedBy: reserved.shortenedBy };
   } catch (thrown) {
-    const error = AgentError.from(thrown);
+    const error = AgentError.from(thrown, 'agent', 'bad_answer');
     const price = priceOf(run, agent, agent.model, error.wasted?.inputTokens);
     const used = [error.wasted ?? noUsage];
     reservation?.settle(tokensOf(used), usdOf(used, price));
@@ -131,9 +135,9 @@ export async function askWithin(run: RunContext, asked: Asked): Promise<Answered
 
 function requestOf({ state, config }: RunContext, closing: boolean): ModelRequest {
   return {
-    messages: state.messages,
+    messages: Object.freeze([...state.messages]),
     tools: config.tools,
-    config: closing ? { ...config.request, toolChoice: 'none' } : config.request,
+    config: { ...config.request, ...(closing && { toolChoice: 'none' }) },
     ...defined({ system: config.system, output: config.output?.shape }),
   };
 }
@@ -160,7 +164,11 @@ function answer(
     };
     const stopWatching = onStop(stop);
     const emit = (event: AgentEvent) => {
-      if (!over) show(event);
+      try {
+        if (!over) show(event);
+      } catch {
+        // An agent can emit anything.
+      }
     };
     const end = () => {
       over = true;
@@ -185,22 +193,53 @@ function answer(
  * Returns a response that the log can store, with defaults for fields that a custom agent left out.
  * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
  */
-function checked(response: ModelResponse): ModelResponse {
-  const message: unknown = isObject(response) ? response.message : undefined;
-  if (!isObject(message) || !Array.isArray(message['content'])) throw badAnswer('it contains no message');
-  if (!isCount(response.usage?.inputTokens) || !isCount(response.usage.outputTokens)) {
-    throw badAnswer('it does not report the number of tokens used');
-  }
-  return {
-    ...response,
-    message: { role: 'assistant', content: wellFormedAnswer(response.message.content) },
-    stopReason: stopReasons.has(response.stopReason) ? response.stopReason : 'unknown',
-    attempts: response.attempts ?? 1,
-    wasted: response.wasted ?? noUsage,
-  };
+function checked(given: unknown, { model }: Agent): ModelResponse {
+  const { message, stopReason, ...rest } = read(given, responseFields, 'response', 'bad_answer');
+  const content = frozen(wellFormedAnswer(message.content));
+  return Object.freeze({
+    ...{ content: '', toolCalls: [], model, attempts: 1, wasted: noUsage },
+    ...rest,
+    message: Object.freeze({ role: 'assistant', content }),
+    stopReason: stopReasons.has(stopReason) ? stopReason : 'unknown',
+  });
 }
 
-const stopReasons: ReadonlySet<string> = new Set<StopReason>([
+const usageFields = record<Usage>(
+  {
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    cacheWriteLongTokens: count,
+    reasoningTokens: count,
+    estimated: flag,
+  },
+  ['inputTokens', 'outputTokens'],
+);
+
+const responseFields = record<ModelResponse>(
+  {
+    content: text,
+    toolCalls: data,
+    usage: usageFields,
+    stopReason: any,
+    message: record<AssistantMessage>(
+      {
+        role: any,
+        content: (value) => assistantContent(data(value)),
+      },
+      ['content'],
+    ),
+    model: text,
+    attempts: count,
+    wasted: usageFields,
+    requestId: text,
+    rateLimits: data,
+  },
+  ['usage', 'message'],
+);
+
+const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
   'complete',
   'tool_use',
   'max_tokens',
@@ -208,18 +247,6 @@ const stopReasons: ReadonlySet<string> = new Set<StopReason>([
   'pause',
   'context_full',
 ]);
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && Number.isFinite(value);
-}
-
-function badAnswer(what: string): AgentError {
-  return new AgentError({
-    kind: 'agent',
-    code: 'bad_answer',
-    message: `The agent returned an invalid response: ${what}.`,
-  });
-}
 
 /** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */
 function spentBy(run: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
@@ -236,11 +263,25 @@ export function priceOf(
   inputTokens?: number,
 ): Price | undefined {
   try {
-    return pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens);
+    const price =
+      pricing(agent.provider, model, inputTokens) ?? pricing(agent.provider, agent.model, inputTokens);
+    return price === undefined ? price : read(price, priceFields);
   } catch {
     return undefined;
   }
 }
+
+/** At most a million US dollars per million tokens, so that sums stay finite. */
+const rate: Reader<number> = when(
+  (value) => typeof value === 'number' && value >= 0 && value <= 1e6,
+  'a price',
+);
+
+/** Amounts that are not numbers make the price unknown, not free. */
+const priceFields = record<Price>(
+  { input: rate, output: rate, cacheRead: rate, cacheWrite: rate, cacheWriteLong: rate },
+  ['input', 'output'],
+);
 
 /** A request that fits the budget. */
 interface Reserved {

@@ -1,8 +1,10 @@
 import type { Offload, OffloadedOutput } from '../context/offload.ts';
 import type { BlobReference } from '../events/event.ts';
 import type { Tool } from '../interfaces/tool.ts';
+import { count, read, record, text } from '../values/input.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import { byteLength, cap, maxOutputBytes } from '../values/truncate.ts';
+import { wellFormedText } from '../values/unicode.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Maximum number of bytes of one output that are offloaded. */
@@ -48,11 +50,21 @@ export async function shortened(
     // Once the run must stop, nothing calls `patiently` back.
     const spilled = run.signal.aborted
       ? undefined
-      : await patiently(run, spill.put(part.text, most, run.config.runtime.digest));
+      : await patiently(run, putText(spill, part.text, most, run.config.runtime.digest));
     if (spilled !== undefined) blobs.push(spilled.blob);
-    parts.push({ type: 'text', text: spilled?.excerpt ?? cap(part.text, most) });
+    const excerpt = spilled && cap(wellFormedText(spilled.excerpt), shownBytes(tool));
+    parts.push({ type: 'text', text: excerpt || cap(part.text, most) });
   }
   return { content: parts, ...(blobs.length > 0 && { blobs }) };
+}
+
+const offloadedFields = record<OffloadedOutput>(
+  { excerpt: text, blob: record<BlobReference>({ id: text, bytes: count }, ['id', 'bytes']) },
+  ['excerpt', 'blob'],
+);
+
+async function putText(offload: Offload, ...given: Parameters<Offload['put']>): Promise<OffloadedOutput> {
+  return read(await offload.put(...given), offloadedFields, 'context.offload.put()');
 }
 
 /**

@@ -3,6 +3,9 @@ import { isToolOutput } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import { currentPart } from '../values/file-part.ts';
+import { listOf, read, when } from '../values/input.ts';
+import { asText } from '../values/invalid-value.ts';
+import { isEndless, isObject } from '../values/json.ts';
 import { LazyAbortSignal } from '../values/lazy-abort-signal.ts';
 import type { ToolResultPart } from '../values/message.ts';
 import { sizeOf } from '../values/size-of.ts';
@@ -133,7 +136,12 @@ function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
     budget: run.config.budget,
     progress: (text) => {
       if (!stop.isOver && !stop.isAsked)
-        run.emit({ type: 'progress', callId, toolName: tool.name, text: String(text) });
+        run.emit({
+          type: 'progress',
+          callId,
+          toolName: tool.name,
+          text: asText(text),
+        });
     },
   };
 }
@@ -155,7 +163,9 @@ function outcomeOf(value: unknown, limit: number): ToolOutcome {
 
 function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
   const content =
-    typeof output.content === 'string' ? text(output.content, limit) : parts(output.content, limit);
+    typeof output.content === 'string'
+      ? text(output.content, limit)
+      : parts(read(output.content, partList, 'content'), limit);
   return {
     content: content.length === 0 ? text('', limit) : content,
     isError: output.isError === true,
@@ -163,6 +173,8 @@ function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
     ...(typeof output.diff === 'string' && { diff: cap(output.diff.toWellFormed(), limit) }),
   };
 }
+
+const partList = listOf<ToolResultPart>(when(isObject, 'a part such as { type: "text", text }'));
 
 /** Returns the parts that are not empty; their texts share the limit. */
 function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
@@ -197,6 +209,7 @@ function plainText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'function' || typeof value === 'symbol')
     throw new TypeError(`it is a ${typeof value}`);
+  if (isEndless(value)) throw new TypeError('it is too long');
   return value === undefined ? '' : (JSON.stringify(value) ?? '');
 }
 

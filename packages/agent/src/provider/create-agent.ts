@@ -8,7 +8,6 @@ import type {
   RequestContext,
 } from '../interfaces/agent.ts';
 import type { RetryPolicy } from '../values/backoff.ts';
-import { retryPolicyOf } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -26,6 +25,7 @@ import { EnvelopeCache, keyOf } from './request/envelope-bytes.ts';
 import { HistoryBytes } from './request/history-bytes.ts';
 import { Keeping } from './request/keeping.ts';
 import { demandOf } from './request-defaults.ts';
+import { retryPolicyOf } from './retry-policy.ts';
 import { framingOf } from './wire/framing.ts';
 import type { Transport } from './wire/transport.ts';
 import type { CacheLifetime, PrefixCache, Wire } from './wire/wire.ts';

@@ -12,6 +12,7 @@ export { checkSchema } from '../json-schema/check-schema.ts';
 export { schemaProblem } from '../json-schema/schema-problem.ts';
 export { defaultRetry, type RetryPolicy } from '../values/backoff.ts';
 export { type FileKind, fileKind, fileText, hasMediaType } from '../values/file-part.ts';
+export { oneOf, type Reader, type Readers, read, record } from '../values/input.ts';
 export { isObject } from '../values/json.ts';
 export { type FlatMessage, fromFlat, type Role, type Seal, toFlat } from '../values/message.ts';
 export { type CreateAgentOptions, createAgent } from './create-agent.ts';
@@ -19,6 +20,7 @@ export { fetchTransport } from './http/fetch-transport.ts';
 export { platformTransport } from './http/platform-transport.ts';
 export { retryAfterOf } from './http/retry-after.ts';
 export { defaultTimeouts, type Timeouts } from './http/timeouts.ts';
+export { configReaders, type ServiceConfig } from './read-config.ts';
 export { normalizeHistory, type ViewFor } from './request/normalize-history.ts';
 export {
   type RepairedTranscript,

@@ -7,6 +7,7 @@ import type { Tool } from '../interfaces/tool.ts';
 import { defined } from '../values/defined.ts';
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
+import { callable, read } from '../values/input.ts';
 import type { Message, UserPart } from '../values/message.ts';
 import type { ApprovalDecision } from './approvals.ts';
 import { readDecision } from './approvals.ts';
@@ -177,6 +178,7 @@ export class Run<Output = unknown, Tools extends Tool = Tool>
 
   /** Calls the listener for every later event, synchronously. Returns a function that removes it. */
   subscribe(listener: (event: ToolRunEvent<Tools>) => void): () => void {
+    read(listener, callable, 'listener');
     return this.#feed.listen(listener as (event: RunEvent) => void);
   }
 

@@ -1,5 +1,6 @@
 import { backoff } from '../values/backoff.ts';
 import { AgentError } from '../values/errors.ts';
+import { shown } from '../values/invalid-value.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { StepCall, StepRetry, StepSettings } from './runner.ts';
@@ -19,9 +20,9 @@ const runIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
  * Checks a run id.
  * @throws AgentError `invalid`, code `run_id`.
  */
-export function checkRunId(runId: string): void {
-  if (runIdPattern.test(runId)) return;
-  const message = `${JSON.stringify(runId.slice(0, 140))} is not a valid run id. Use 1 to 128 letters, digits and . _ : -`;
+export function checkRunId(runId: unknown): void {
+  if (typeof runId === 'string' && runIdPattern.test(runId)) return;
+  const message = `${shown(runId)} is not a valid run id. Use 1 to 128 letters, digits and . _ : -`;
   throw new AgentError({ kind: 'invalid', code: 'run_id', message });
 }
 
@@ -31,7 +32,7 @@ export function checkRunId(runId: string): void {
  */
 export function checkDueAt(dueAt: number | undefined, runId: string): void {
   if (dueAt === undefined || (Number.isFinite(dueAt) && dueAt >= 0)) return;
-  const message = `Run ${runId} has no valid due time: ${dueAt}. Set dueAt to milliseconds since 1970.`;
+  const message = `Run ${runId} has no valid due time: ${shown(dueAt)}. Set dueAt to milliseconds since 1970.`;
   throw new AgentError({ kind: 'invalid', code: 'due_at', message });
 }
 

@@ -1,5 +1,7 @@
 import type { ErrorData } from '../values/errors.ts';
 import { AgentError } from '../values/errors.ts';
+import { any, oneOf, read, record, text } from '../values/input.ts';
+import { shown } from '../values/invalid-value.ts';
 import type { Json } from '../values/json.ts';
 import { plainJson } from '../values/json-text.ts';
 import type { Runtime } from '../values/runtime.ts';
@@ -33,6 +35,13 @@ export interface InboxRunnerOptions {
   readonly runtime: Runtime;
 }
 
+const startOptions = record<StartOptions>({
+  runId: any,
+  key: text,
+  whenBusy: oneOf('queue', 'reject'),
+  dueAt: any,
+});
+
 /** A runner that claims runs from an inbox and works on them in this process. */
 export class InboxRunner implements Runner {
   readonly durable: boolean;
@@ -57,8 +66,9 @@ export class InboxRunner implements Runner {
     this.#lookLater();
   }
 
-  async start(input: Json, { runId, key, whenBusy = 'queue', dueAt }: StartOptions): Promise<boolean> {
+  async start(input: Json, options: StartOptions): Promise<boolean> {
     this.#checkOpen();
+    const { runId, key, whenBusy, dueAt } = read(options, startOptions);
     checkRunId(runId);
     checkDueAt(dueAt, runId);
     const run = { runId, key, input: plainJson(input, `The input of run ${runId}`), dueAt };
@@ -72,7 +82,7 @@ export class InboxRunner implements Runner {
 
   async signal(runId: string, name: string, value: Json): Promise<boolean> {
     this.#checkOpen();
-    const text = plainJson(value, `The signal ${JSON.stringify(name)}`);
+    const text = plainJson(value, `The signal ${shown(name)}`);
     const isTaken = await this.#inbox.signal(runId, name, text);
     if (isTaken && this.#closed === undefined) this.#live.get(runId)?.lookForSignals();
     return isTaken;

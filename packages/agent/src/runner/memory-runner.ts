@@ -1,5 +1,6 @@
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
+import { amount, callable, read, record, withMethods } from '../values/input.ts';
 import type { Json } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
@@ -23,17 +24,33 @@ export interface MemoryRunnerOptions<Input extends Json, Output extends Json> {
 const defaultMaxOpen = 100_000;
 
 /** Runs workflows in this process. Runs end with the process, so use it for tests and for work that can be lost. */
-export function memoryRunner<Input extends Json, Output extends Json>({
-  routine,
-  runtime = systemRuntime,
-  retention,
-  maxOpen = defaultMaxOpen,
-}: MemoryRunnerOptions<Input, Output>): Runner<Input, Output> {
+export function memoryRunner<Input extends Json, Output extends Json>(
+  options: MemoryRunnerOptions<Input, Output>,
+): Runner<Input, Output> {
+  const {
+    routine,
+    runtime = systemRuntime,
+    retention,
+    maxOpen = defaultMaxOpen,
+  } = read(options, runnerFields);
   const inbox = new MemoryInbox(runtime, { ...filledRetention(retention), maxOpen });
   // The input of a run is what `start` received, and its output is what the workflow returned.
-  const options = { inbox, runtime, routine: routine as unknown as Routine };
-  return new InboxRunner(options) as unknown as Runner<Input, Output>;
+  return new InboxRunner({ inbox, runtime, routine }) as unknown as Runner<Input, Output>;
 }
+
+interface RunnerFields extends Omit<MemoryRunnerOptions<Json, Json>, 'routine'> {
+  readonly routine: Routine;
+}
+
+const runnerFields = record<RunnerFields>(
+  {
+    routine: callable,
+    runtime: withMethods('now', 'timer', 'random', 'digest'),
+    retention: record<RunRetention>({ maxAgeMs: amount, maxRuns: amount }),
+    maxOpen: amount,
+  },
+  ['routine'],
+);
 
 interface KeptRun {
   readonly claimed: ClaimedRun;

@@ -2,8 +2,10 @@ import type { Event, EventBody } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import { emptyState, openRequests } from '../events/state.ts';
 import { AgentError } from '../values/errors.ts';
+import { count, read, record, text, withMethods } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { isoTime } from '../values/runtime.ts';
+import { readEvents, readStore } from './open-session.ts';
 import type { Store } from './store.ts';
 
 /** The source and target of a fork. */
@@ -19,12 +21,11 @@ export interface Fork {
  * approval requests are not copied, because one decision must not count twice.
  * @throws AgentError `invalid`, code `no_session` or `no_event`, if there are no events to copy.
  */
-export async function forkSession(
-  store: Store,
-  { from, to, upToSeq }: Fork,
-  runtime: Pick<Runtime, 'now'>,
-): Promise<void> {
-  const all = await store.read(from);
+export async function forkSession(store: Store, fork: Fork, runtime: Pick<Runtime, 'now'>): Promise<void> {
+  read(store, readStore, 'store');
+  read(runtime, withMethods<Runtime>('now'), 'runtime');
+  const { from, to, upToSeq } = read(fork, forkFields, 'fork');
+  const all = await readEvents(store, from);
   if (all.length === 0) {
     throw notThere('no_session', `There is no session ${JSON.stringify(from)} in the store.`);
   }
@@ -37,6 +38,8 @@ export async function forkSession(
   const renamed = copied.map((event) => ({ ...event, id: `${to}-${event.seq}` }));
   await store.append(to, renamed, { epoch, release: true });
 }
+
+const forkFields = record<Fork>({ from: text, to: text, upToSeq: count }, ['from', 'to']);
 
 /**
  * Returns the events that end the copied part: the run is not continued, and pending approval requests are superseded.

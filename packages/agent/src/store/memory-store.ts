@@ -1,10 +1,10 @@
-import { defined } from '../values/defined.ts';
+import { amount, any, callable, flag, read, record, text, when } from '../values/input.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 import { addToStats, emptyStats, sessionInfo, titleOf } from './session-info.ts';
 import type { HeldSession, MemoryLimits } from './session-memory.ts';
 import { memoryLimits, sessionMemory } from './session-memory.ts';
-import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore } from './store.ts';
+import type { ListCursor, ListOptions, Origin, SessionPage, SessionStore, Writer } from './store.ts';
 import {
   checkRetention,
   checkSessionId,
@@ -22,6 +22,20 @@ export interface MemoryStoreOptions extends MemoryLimits {
   readonly now?: () => number;
 }
 
+const storeOptions = record<MemoryStoreOptions>({
+  now: callable,
+  keepLast: amount,
+  keepBytes: amount,
+  maxBytes: amount,
+});
+
+const listFields = record<ListOptions>({
+  limit: when((value) => typeof value === 'number', 'a number'),
+  after: text,
+});
+
+const writerFields = record<Writer>({ epoch: any, durable: flag, release: flag }, ['epoch']);
+
 interface StoredSession extends ListCursor, HeldSession {
   readonly created: number;
   updated: number;
@@ -37,8 +51,8 @@ interface StoredSession extends ListCursor, HeldSession {
  * `invalid`, code `session_removed`, once; then the session is new. An append for which there is no room throws `memory_full`.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
-  const { now = systemRuntime.now, ...limits } = options;
-  const memory = sessionMemory<StoredSession>({ ...memoryLimits, ...defined(limits) });
+  const { now = systemRuntime.now, ...limits } = read(options, storeOptions);
+  const memory = sessionMemory<StoredSession>({ ...memoryLimits, ...limits });
   const { held } = memory;
   let epochs = 0;
   let keys = 0;
@@ -63,11 +77,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       memory.claim(found);
       return epochs;
     },
-    append(sessionId, events, { epoch, release }) {
+    append(sessionId, events, writer) {
+      const { epoch, release } = read(writer, writerFields, 'writer');
       const session = held.get(sessionId);
       if (session === undefined || epoch !== session.epoch) throw writerReplaced(sessionId);
-      const wrong = invalidPosition(events, session.events.length);
-      if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
+      const check = () => {
+        const wrong = invalidPosition(events, session.events.length);
+        if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
+      };
+      read(events, check, 'events');
       memory.append(session, events);
       if (!session.isBegun || release === true || hasEnded(session)) session.updated = now();
       session.isBegun ||= events.length > 0;
@@ -78,14 +96,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       there()
         .sort((one, other) => one.key - other.key)
         .map(({ id }) => id),
-    list: async (options = {}) => pageOf(newestFirst(), options),
+    list: async (options = {}) => pageOf(newestFirst(), read(options, listFields)),
     async info(sessionId) {
       const session = find(sessionId);
       return session && infoOf(session);
     },
     async rename(sessionId, title) {
       const session = find(sessionId);
-      if (session !== undefined) session.title = titleOf(title) || null;
+      if (session !== undefined) session.title = titleOf(read(title, text, 'title')) || null;
       return session !== undefined;
     },
     async delete(sessionId) {
@@ -94,7 +112,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return isThere;
     },
     async prune(retention) {
-      checkRetention(retention);
+      read(retention, () => checkRetention(retention), 'retention');
       const { olderThanMs = 0, keepLast = 0 } = retention;
       const latest = now() - olderThanMs;
       const old = newestFirst()

@@ -2,6 +2,8 @@ import type { Event } from '../events/event.ts';
 import type { LogIssue } from '../events/repair-log.ts';
 import { repairLog, unfinished } from '../events/repair-log.ts';
 import { AgentError } from '../values/errors.ts';
+import { read, text } from '../values/input.ts';
+import { readEvents, readStore } from './open-session.ts';
 import type { Store } from './store.ts';
 import { checkSessionId } from './store.ts';
 
@@ -17,16 +19,18 @@ export async function* exportSession(
   store: Store,
   sessionId: string,
 ): AsyncGenerator<string, void, undefined> {
+  const from = read(store, readStore, 'store');
+  const id = read(sessionId, text, 'sessionId');
   let seq = 0;
   for (;;) {
-    const events = await store.read(sessionId, seq, pageLength);
+    const events = await readEvents(from, id, seq, pageLength);
     const last = events.at(-1);
     if (last === undefined) break;
     for (const event of events) yield `${JSON.stringify(event)}\n`;
     seq = last.seq;
   }
   if (seq > 0) return;
-  const message = `There is no session ${JSON.stringify(sessionId)} in the store.`;
+  const message = `There is no session ${JSON.stringify(id)} in the store.`;
   throw new AgentError({ kind: 'invalid', code: 'no_session', message });
 }
 
@@ -42,12 +46,13 @@ export async function importSession(
   lines: Iterable<string> | AsyncIterable<string>,
   sessionId: string,
 ): Promise<{ readonly events: number }> {
+  const target = read(store, readStore, 'store');
   checkSessionId(sessionId);
   const events = await readLog(lines);
-  if ((await store.read(sessionId, 0, 1)).length > 0) throw exists(sessionId);
-  const epoch = await store.claim(sessionId);
+  if ((await readEvents(target, sessionId, 0, 1)).length > 0) throw exists(sessionId);
+  const epoch = await target.claim(sessionId);
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
-  await store.append(sessionId, moved, { epoch, durable: true, release: true });
+  await target.append(sessionId, moved, { epoch, durable: true, release: true });
   return { events: moved.length };
 }
 
@@ -56,11 +61,21 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
   const values: unknown[] = [];
   const numbers: number[] = [];
   let number = 0;
-  for await (const line of lines) {
-    number += 1;
-    if (line.trim() === '') continue;
-    values.push(parsed(line, number));
-    numbers.push(number);
+  try {
+    for await (const line of lines) {
+      number += 1;
+      if (read(line, text, `lines[${number - 1}]`).trim() === '') continue;
+      values.push(parsed(line, number));
+      numbers.push(number);
+    }
+  } catch (thrown) {
+    const { message } = AgentError.from(thrown);
+    if (AgentError.is(thrown)) throw thrown;
+    throw new AgentError({
+      kind: 'invalid',
+      code: 'bad_option',
+      message: `The lines could not be read: ${message}`,
+    });
   }
   const { events, problems } = repairLog(values);
   const [first, ...rest] = problems.filter(({ what }) => what !== unfinished);

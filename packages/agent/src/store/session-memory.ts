@@ -1,5 +1,6 @@
 import type { Event } from '../events/event.ts';
 import { AgentError } from '../values/errors.ts';
+import { frozen } from '../values/owned.ts';
 import { sizeOf } from '../values/size-of.ts';
 
 /** The limits of a store in memory. */
@@ -108,7 +109,8 @@ export function sessionMemory<Session extends HeldSession>({
         session.isFull = true;
         throw refusal('memory_full', message);
       }
-      for (const event of events) session.events.push(event);
+      // Readers share them.
+      for (const event of events) session.events.push(frozen(event));
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Event } from '../events/event.ts';
 import type { State } from '../events/state.ts';
 import { AgentError } from '../values/errors.ts';
+import { shown } from '../values/invalid-value.ts';
 import { isoTime } from '../values/runtime.ts';
 import type { Parent, SessionInfo } from './session-info.ts';
 
@@ -116,17 +117,17 @@ export const sessionIdPattern: string = '[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}';
 const wholeId = new RegExp(`^${sessionIdPattern}$`);
 
 /** Returns whether a string is a session id: 1 to 128 of A-Z, a-z, 0-9 and `._:@-`, starting with a letter or digit. */
-export function isSessionId(id: string): boolean {
-  return wholeId.test(id);
+export function isSessionId(id: unknown): id is string {
+  return typeof id === 'string' && wholeId.test(id);
 }
 
 /**
  * Checks a session id.
  * @throws AgentError `invalid`, code `session_id`, for an invalid id.
  */
-export function checkSessionId(id: string): void {
+export function checkSessionId(id: unknown): void {
   if (isSessionId(id)) return;
-  const message = `${JSON.stringify(id.slice(0, 80))} is not a valid session id: it must have 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, and start with a letter or digit.`;
+  const message = `${shown(id)} is not a valid session id: it must have 1 to 128 characters from A-Z, a-z, 0-9 and ._:@-, and start with a letter or digit.`;
   throw new AgentError({ kind: 'invalid', code: 'session_id', message });
 }
 
@@ -156,6 +157,18 @@ export function sessionInUse(
       : `process ${owner.pid} on ${owner.host}, started at ${isoTime(owner.since)}`;
   const message = `Session ${sessionId} is in use by ${who}. Wait until its run has ended, or end that process, and try again.`;
   return new AgentError({ kind: 'invalid', code: 'in_use', message });
+}
+
+/** Creates the error for a store that threw, or returned something that it must not return. */
+export function storeFailure(error: unknown): AgentError {
+  const { code, name, message } = AgentError.from(error);
+  if (code === 'store' && AgentError.is(error)) return error;
+  return new AgentError({
+    kind: 'agent',
+    code: code === 'fenced' ? code : 'store',
+    message: `The event store failed: ${message}`,
+    cause: { name, message },
+  });
 }
 
 /** Creates the error for a writer that has been replaced. */

@@ -1,5 +1,3 @@
-import { withDefaults } from './with-defaults.ts';
-
 /** The number and delays of retries of a failed model request. */
 export interface RetryPolicy {
   /**
@@ -28,15 +26,6 @@ export const defaultRetry: RetryPolicy = Object.freeze({
   maxMs: 30_000,
   maxWaitMs: 60_000,
 });
-
-/**
- * Returns the policy with defaults filled in.
- * @throws AgentError `invalid` for a value that is not a number: NaN retries would never be used up.
- */
-export function retryPolicyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
-  const forMs = given.retries === undefined ? defaultRetry.forMs : 0;
-  return withDefaults('retry', { ...defaultRetry, forMs }, given);
-}
 
 /** The first and the maximum delay, in milliseconds. */
 export interface BackoffPolicy {

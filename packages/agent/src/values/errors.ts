@@ -1,4 +1,5 @@
 import { defined } from './defined.ts';
+import { asText } from './invalid-value.ts';
 import { clip, isObject } from './json.ts';
 import type { CauseSummary, ErrorData, ErrorKind, Usage } from './stored-values.ts';
 
@@ -32,14 +33,19 @@ export class AgentError extends Error {
 
   /** Returns whether a value is an AgentError, created by any copy of this package. */
   static is(value: unknown): value is AgentError {
-    return isObject(value) && brand in value;
+    try {
+      return isObject(value) && brand in value;
+    } catch {
+      // A proxy that cannot be read.
+      return false;
+    }
   }
 
-  /** Converts any thrown value to an AgentError; an AgentError is returned unchanged. */
-  static from(value: unknown, kind: ErrorKind = 'agent'): AgentError {
+  /** Converts any thrown value to an AgentError with this kind and code; an AgentError is returned unchanged. */
+  static from(value: unknown, kind: ErrorKind = 'agent', code?: string): AgentError {
     if (AgentError.is(value)) return value;
     const cause = summarize(value);
-    return new AgentError({ kind, message: cause.message, cause });
+    return new AgentError({ kind, message: cause.message, cause, ...defined({ code }) });
   }
 
   /** Returns the error as plain data, without its stack. */
@@ -80,15 +86,16 @@ export function serviceCode(kind: ErrorKind, status?: number): string {
 export function summarize(value: unknown): CauseSummary {
   try {
     if (isObject(value)) {
+      // Each is read once, because it can be something else the next time.
       const { name, code, message } = value;
-      const text = typeof name === 'string' ? name : 'Error';
+      const type = typeof name === 'string' ? name : 'Error';
       return {
-        name: clip(text, 100),
-        message: clip((typeof message === 'string' && message) || text, 2000),
+        name: clip(type, 100),
+        message: clip((typeof message === 'string' && message) || type, 2000),
         ...(typeof code === 'string' && { code: clip(code, 100) }),
       };
     }
-    return { name: typeof value, message: clip(String(value), 2000) };
+    return { name: typeof value, message: clip(asText(value), 2000) };
   } catch {
     return { name: 'Error', message: 'the thrown error cannot be described' };
   }

@@ -1,21 +1,23 @@
-import { AgentError } from './errors.ts';
-import { clip } from './json.ts';
+import { clip, isEndless } from './json.ts';
 
-/**
- * Creates the error for an invalid value from a caller.
- *
- * @param where the path of the value, such as `prompt[2].role`.
- * @param advice what to use instead, without a final period.
- */
-export function invalidValue(code: string, where: string, value: unknown, advice: string): AgentError {
-  const message = `${where} is invalid: it is ${shown(value)}. ${advice}.`;
-  return new AgentError({ kind: 'invalid', code, message });
+/** Returns any value as a text. One that has none, or an endless one, is described. */
+export function asText(value: unknown): string {
+  try {
+    if (!isEndless(value)) return String(value);
+  } catch {
+    // A proxy, or an object without a text.
+  }
+  return shown(value);
 }
 
 /** Formats a value for an error: strings are quoted and truncated, other values are described by their type. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(clip(value, 40));
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'function' ? 'a function' : String(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return Array.isArray(value) ? 'an array' : 'an object';
+  } catch {
+    return 'a revoked proxy';
+  }
 }

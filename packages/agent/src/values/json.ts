@@ -17,6 +17,11 @@ export function sortedKeys(value: unknown): unknown {
   return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key])]));
 }
 
+/** Returns whether a value is an array too long to be written, such as a sparse one of the maximum length. */
+export function isEndless(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 10_000_000;
+}
+
 /** Returns a deep copy of plain data. Values that JSON cannot represent are not copied. */
 export function copyOf<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(copyOf) as Value;

@@ -2,14 +2,15 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '../../src/interfaces/tool.ts';
 import {
-  checkTool,
   defineTool,
   fromFlatTool,
   isToolOutput,
+  readTool,
   toolOutput,
   validateArguments,
 } from '../../src/interfaces/tool.ts';
 import { AgentError } from '../../src/values/errors.ts';
+import { read } from '../../src/values/input.ts';
 
 const context = {
   signal: new AbortController().signal,
@@ -75,7 +76,9 @@ describe('defineTool', () => {
   it('rejects a schema that does not describe an object, and a library without JSON Schema', () => {
     const make = (parameters: never) => () =>
       defineTool({ name: 'a', description: '', parameters, execute: () => 1 });
-    expect(make({ type: 'string' } as never)).toThrow(/must be a JSON Schema/);
+    expect(make({ type: 'string' } as never)).toThrow(
+      'definition.parameters is invalid: it is an object. Use a JSON Schema whose type is "object".',
+    );
     expect(
       make({ '~standard': { version: 1, vendor: 'v', validate: () => ({ value: 1 }) } } as never),
     ).toThrow('Tool "a" is invalid: parameters is a schema of v that cannot convert itself to JSON Schema.');
@@ -88,7 +91,7 @@ describe('defineTool', () => {
       inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       execute: (input, { signal }) => Promise.resolve(`${String(input['text'])} ${signal.aborted}`),
     });
-    expect(() => checkTool(tool)).not.toThrow();
+    expect(() => read(tool, readTool, 'tool')).not.toThrow();
     expect(await tool.execute({ text: 'hi' }, context)).toBe('hi false');
     expect(await validateArguments(tool, {})).toMatchObject({ ok: false });
   });
@@ -142,25 +145,25 @@ describe('toolOutput', () => {
   });
 });
 
-describe('checkTool', () => {
+describe('readTool', () => {
   const tool = { name: 'x', description: 'Does x.', parameters: { type: 'object' }, execute: () => 1 };
 
   it.each([
-    [{ effect: 'reed' }, 'must be one of read, idempotent, once; it is "reed"'],
-    [{ execute: 3 }, 'execute must be a function'],
+    [{ effect: 'reed' }, 'tool.effect is invalid: it is "reed". Use "read" or "idempotent" or "once".'],
+    [{ execute: 3 }, 'tool.execute is invalid: it is 3. Use a function.'],
   ])('rejects %j: the effect of a tool is not guessed [P9]', (wrong, words) => {
-    expect(() => checkTool({ ...tool, ...wrong } as never)).toThrow(words);
+    expect(() => read({ ...tool, ...wrong }, readTool, 'tool')).toThrow(words);
   });
 
   it.each([undefined, null, 7, {}, ['x']])(
     'rejects the name %j, although as a text it would be valid',
     (name) => {
-      expect(() => checkTool({ ...tool, name } as never)).toThrow(/^Tool name .+ is invalid/);
+      expect(() => read({ ...tool, name }, readTool, 'tool')).toThrow(/^tool\.name is invalid: it is /);
     },
   );
 
   it('rejects a value that is not a tool', () => {
-    expect(() => checkTool(undefined as never)).toThrow('it is a value of type undefined');
-    expect(() => checkTool(null as never)).toThrow('it is null');
+    expect(() => read(undefined, readTool, 'tool')).toThrow('it is undefined');
+    expect(() => read(null, readTool, 'tool')).toThrow('it is null');
   });
 });

@@ -218,7 +218,7 @@ describe('a schema crafted to keep the process busy', () => {
     const define = (rule: JsonObject) => () =>
       defineTool({ name: 'one', description: '', parameters: object({ a: rule }), execute: () => '' });
     expect(define({ type: 'strin' })).toThrow(
-      'The parameters of tool one are not a valid JSON Schema: #/properties/a/type is "strin", which is not a JSON Schema type.',
+      'Correct the JSON Schema: #/properties/a/type is "strin", which is not a JSON Schema type.',
     );
     expect(define({ pattern: '(?<=a)b' })).not.toThrow();
   });

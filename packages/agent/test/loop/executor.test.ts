@@ -25,11 +25,17 @@ describe('creating an executor', () => {
   });
 
   it.each([
-    [undefined, /options\.agent is missing/],
-    [{}, /options\.agent is missing/],
-    [{ agent: 'claude' }, /options\.agent has no run function/],
-    [{ agent: scriptedModel([]), tools: tool('a') }, /options\.tools is not an array/],
-    [{ agent: scriptedModel([]), tools: [undefined] }, /A tool is invalid: it is a value of type undefined/],
+    [undefined, 'options is invalid: it is undefined. Use an object.'],
+    [{}, 'options.agent is invalid: it is undefined. Use the agent that a provider function returns.'],
+    [{ agent: {} }, 'options.agent.provider is invalid: it is undefined. Use a string.'],
+    [{ agent: { ...scriptedModel([]), run: 7 } }, 'options.agent.run is invalid: it is 7. Use a function.'],
+    [
+      { agent: scriptedModel([]), tools: tool('a') },
+      'options.tools is invalid: it is an object. Use an array.',
+    ],
+    [{ agent: scriptedModel([]), tools: [null] }, 'options.tools[0] is invalid: it is null. Use a tool'],
+    [{ agent: scriptedModel([]), limits: { turns: '3' } }, 'options.limits.turns is invalid: it is "3".'],
+    [{ agent: scriptedModel([]), onLimit: 'stop' }, 'Use "return" or "finalize".'],
   ])('names the invalid option: case %#', (options, words) => {
     const make = () => new Executor(options as never);
     expect(make).toThrow(AgentError);
@@ -122,18 +128,18 @@ describe('the overhead of a run', () => {
     expect(await used(5000)).toBe(await used(0));
   });
 
-  it('gives the agent the conversation itself, never a copy', async () => {
+  it('gives the agent the messages themselves, never copies', async () => {
     const given: unknown[] = [];
     const agent = scriptedModel([calls(['a']), calls(['a']), textResponse('Done.')]);
     const spy = {
       ...agent,
       run: (...request: Parameters<typeof agent.run>) => {
-        given.push(request[0].messages);
+        given.push(...request[0].messages);
         return agent.run(...request);
       },
     };
     await new RunFixture(() => memoryStore()).play({ agent: spy, tools: [tool('a')] });
-    expect(new Set(given).size).toBe(1);
+    expect(new Set(given).size).toBe(agent.requests.at(-1)?.messages.length);
   });
 
   it('three hundred runs on one signal leave no listener and no warning [P18]', async () => {

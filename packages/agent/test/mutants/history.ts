@@ -79,8 +79,8 @@ export const historyMutants: readonly Mutant[] = [
   },
   {
     file: fold,
-    find: 'state.messages.push(...state.calls.flatMap((answered) => answered.result ?? []));',
-    replace: 'state.messages.push(...state.calls.toReversed().flatMap((answered) => answered.result ?? []));',
+    find: 'for (const { result } of state.calls) if (result !== undefined)',
+    replace: 'for (const { result } of state.calls.toReversed()) if (result !== undefined)',
     why: 'results do not stand in the order of their calls',
     breaks: ['P12'],
     by: 'test/events/fold.test.ts',

@@ -7,9 +7,25 @@ const ask = 'src/loop/request-model.ts';
 /** Mistakes in the loop: what comes next, how a run ends, and how it is told to. */
 export const loopMutants: readonly Mutant[] = [
   {
+    file: ask,
+    find: 'Object.freeze([...state.messages])',
+    replace: 'state.messages',
+    why: 'an agent that changes the messages of its request changes the conversation',
+    breaks: ['P26'],
+    by: 'executor: untyped callers',
+  },
+  {
+    file: 'src/values/input.ts',
+    find: 'throw AgentError.is(thrown) ? thrown : invalid(',
+    replace: 'throw AgentError.is(thrown) || true ? thrown : invalid(',
+    why: 'the error of a value that cannot be read reaches the caller',
+    breaks: ['P26'],
+    by: 'executor: untyped callers',
+  },
+  {
     file: 'src/run/approvals.ts',
-    find: "if (decision !== 'allow' && decision !== 'deny')",
-    replace: "if (typeof decision !== 'string')",
+    find: "decision: oneOf('allow', 'deny'), message: text }",
+    replace: 'decision: text as never, message: text }',
     why: 'an answer that is no decision is recorded, and the log cannot be imported',
     breaks: ['P21'],
     by: 'executor: callers',
@@ -152,8 +168,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: ask,
-    find: "stopReasons.has(response.stopReason) ? response.stopReason : 'unknown'",
-    replace: "stopReasons.has(response.stopReason) ? response.stopReason : 'complete'",
+    find: "stopReasons.has(stopReason) ? stopReason : 'unknown'",
+    replace: "stopReasons.has(stopReason) ? stopReason : 'complete'",
     why: 'a stop reason nobody knows is a good end',
     breaks: ['P4'],
     by: 'executor: loop',
@@ -224,8 +240,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/driver.ts',
-    find: "isCancel(reason) ? void this.stop('cancelled') : this.#leave(AgentError.from(reason))",
-    replace: "void this.stop('cancelled')",
+    find: 'isCancel(reason)\n',
+    replace: 'isCancel(reason) || true\n',
     why: 'an engine that closes cancels the runs it has under way',
     breaks: ['P13'],
     by: 'test/loop/advance.test.ts',

@@ -32,8 +32,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: '    messages: state.messages,',
-    replace: '    messages: state.messages.slice(0, 1),',
+    find: 'Object.freeze([...state.messages])',
+    replace: 'Object.freeze(state.messages.slice(0, 1))',
     why: 'the model never receives the results of its calls',
     breaks: ['S0.11'],
     by,
@@ -168,8 +168,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/interfaces/resolve-agent.ts',
-    find: '  if (factory === undefined) {\n',
-    replace: "  if (factory === undefined && provider === '') {\n",
+    find: "  if (typeof factory !== 'function') {\n",
+    replace: "  if (typeof factory !== 'function' && provider === '') {\n",
     why: 'an unknown provider is not an invalid configuration',
     breaks: ['S0.32'],
     by: config,
@@ -216,8 +216,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/harness.ts',
-    find: "options.toolErrors ?? 'stop-batch'",
-    replace: "options.toolErrors ?? 'continue'",
+    find: "toolErrors: 'stop-batch',",
+    replace: "toolErrors: 'continue',",
     why: 'the calls after a failed one are run',
     breaks: ['S4.13'],
     by: 'harness: ',
@@ -248,9 +248,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/events/fold.ts',
-    find: '    state.stopReason = undefined;\n    state.messages.push(message);\n',
-    replace:
-      '    state.stopReason = undefined;\n    state.messages.splice(0, state.messages.length, message);\n',
+    find: '    state.stopReason = undefined;\n    place(state, message);\n',
+    replace: '    state.stopReason = undefined;\n    state.messages = [message];\n',
     why: 'a prompt does not know what was said before',
     breaks: ['S4.8'],
     by: 'harness: prompt',

@@ -195,8 +195,8 @@ export const toolMutants: readonly Mutant[] = [
   },
   {
     file: gate,
-    find: "return effect === 'read' && mustAsk === undefined;",
-    replace: 'return mustAsk === undefined || effect === undefined;',
+    find: "effect === 'read' && mustAsk === undefined ? allow",
+    replace: 'mustAsk === undefined || effect === undefined ? allow',
     why: 'a read-only run changes things',
     breaks: ['P21'],
     by: 'test/interfaces/gate.test.ts',

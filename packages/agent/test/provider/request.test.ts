@@ -213,7 +213,7 @@ describe('what the model cannot do fails as invalid before a byte is sent', () =
     ['too hot', {}, { config: { temperature: 3 } }, /temperature/],
     ['not a temperature', {}, { config: { temperature: Number.NaN } }, /temperature/],
     ['two tools of one name', {}, { tools: [tool('look'), tool('look')] }, /two tools named look/],
-    ['a tool of no usable name', {}, { tools: [tool('a b')] }, /Tool name/],
+    ['a tool of no usable name', {}, { tools: [tool('a b')] }, /request\.tools\[0\]\.name/],
     ['an empty conversation', {}, { messages: [] }, /no message/],
     [
       'a call nobody answered',

@@ -161,8 +161,10 @@ describe('an executor as a tool', () => {
 
   it('rejects a name that no provider accepts', () => {
     const { executor } = subAgent([]);
-    expect(() => executor.asTool({ ...named, name: 'a b' })).toThrow('Tool name "a b" is invalid');
+    expect(() => executor.asTool({ ...named, name: 'a b' })).toThrow('options.name is invalid: it is "a b".');
     for (const options of [undefined, null, {}, 7])
-      expect(() => executor.asTool(options as never)).toThrow(/^Tool name undefined is invalid/);
+      expect(() => executor.asTool(options as never)).toThrow(
+        /^options(\.name)? is invalid: it is (undefined|null|7)/,
+      );
   });
 });

@@ -22,8 +22,20 @@ import type { ExecutorCase } from './setup/cases.ts';
 import { slowStore } from './setup/faulty-store.ts';
 import { steerCases } from './steer.ts';
 import { toolCases } from './tools.ts';
+import { untypedCases } from './untyped/untyped.ts';
 import { waitCases } from './wait.ts';
 import { waitingCases } from './waiting.ts';
+
+/** Options of {@link executorContract}. */
+export interface ExecutorContractOptions {
+  /**
+   * Every which of the values of untyped callers is passed at each place: 1 for all of them. Default 25, which passes
+   * four or five values at each place.
+   */
+  readonly everyValue?: number;
+  /** Receives the number of these values, as a line. Default: it is dropped. */
+  readonly print?: (line: string) => void;
+}
 
 /** A store to test with the executor. */
 export interface ExecutorSubject {
@@ -65,7 +77,10 @@ const definitions: readonly ExecutorCase[] = [
  * a slowed-down one. Further cases run over a store that fails at each of its operations. The cases use a
  * fake clock, so nothing waits.
  */
-export function executorContract(subject: ExecutorSubject): ContractCase[] {
+export function executorContract(
+  subject: ExecutorSubject,
+  { everyValue = 25, print }: ExecutorContractOptions = {},
+): ContractCase[] {
   const slow = definitions.map((definition, index) =>
     bound(definition, subject, 'slow store', (store, runtime) =>
       slowStore(store, runtime, { random: seededRandom(index + 1), maxMs: 30 }),
@@ -74,6 +89,7 @@ export function executorContract(subject: ExecutorSubject): ContractCase[] {
   return [
     ...definitions.map((definition) => bound(definition, subject, 'fast store')),
     ...slow,
+    ...untypedCases(everyValue, print).map((definition) => bound(definition, subject, 'fast store')),
     ...storeCases.map((definition) => bound(definition, subject, 'failing store')),
   ];
 }

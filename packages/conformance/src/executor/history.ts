@@ -1,4 +1,4 @@
-import type { Message } from '@cobbler/agent';
+import type { AssistantPart, Message } from '@cobbler/agent';
 import { AgentError, textOf, userMessage } from '@cobbler/agent';
 import type { RunFixture } from '@cobbler/agent/testing';
 import {
@@ -172,16 +172,17 @@ export const historyCases: readonly ExecutorCase[] = [
   }),
   the('provider metadata is kept byte for byte [P12]', async (stage) => {
     const seal = { provider: 'puppet', data: { signature: 'abc', deep: [1, { a: null }] } };
-    const content = [
+    const content: readonly AssistantPart[] = [
       { type: 'reasoning', text: '', seal },
       { type: 'opaque', seal },
       { type: 'tool_call', id: 'a', toolName: 'one', arguments: { b: 1, a: 2 }, seal },
-    ] as const;
+    ];
     const agent = scriptedModel([modelResponse(content), textResponse('Done.')]);
     await stage.play({ agent, tools: [probeTools().tool('one')] });
-    expect(
-      agent.requests[1]?.messages[1]?.content === content,
-      'the same part objects that the agent returned',
+    expectEqual(
+      JSON.stringify(agent.requests[1]?.messages[1]?.content),
+      JSON.stringify(content),
+      'the parts that the agent returned',
     );
   }),
   the('a message stays the same object in every later request', async (stage) => {

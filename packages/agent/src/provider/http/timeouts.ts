@@ -1,5 +1,6 @@
 import { AgentError } from '../../values/errors.ts';
-import { withDefaults } from '../../values/with-defaults.ts';
+import type { Reader } from '../../values/input.ts';
+import { amount, read, record } from '../../values/input.ts';
 
 /** Timeouts of one model call, in milliseconds. */
 export interface Timeouts {
@@ -28,8 +29,16 @@ export const defaultTimeouts: Timeouts = Object.freeze({
  * @throws AgentError `invalid` for a value that is not a number. `Infinity` is allowed.
  */
 export function timeoutsOf(given: Partial<Timeouts> = {}): Timeouts {
-  return withDefaults('timeouts', defaultTimeouts, given);
+  return { ...defaultTimeouts, ...read(given, readTimeouts, 'timeouts') };
 }
+
+/** Reads timeouts. */
+export const readTimeouts: Reader<Partial<Timeouts>> = record<Partial<Timeouts>>({
+  headersMs: amount,
+  stallMs: amount,
+  progressMs: amount,
+  totalMs: amount,
+});
 
 const lateMessages = {
   head: 'No response started within',

@@ -1,8 +1,9 @@
 import type { ModelRequest, OutputShape } from '../../interfaces/agent.ts';
 import { canonicalSchema } from '../../interfaces/standard-schema.ts';
 import type { Tool } from '../../interfaces/tool.ts';
-import { checkTool } from '../../interfaces/tool.ts';
+import { readTool } from '../../interfaces/tool.ts';
 import { AgentError } from '../../values/errors.ts';
+import { read } from '../../values/input.ts';
 import type { Json } from '../../values/json.ts';
 import type { Headers } from '../http/headers.ts';
 import { joinHeaders } from '../http/headers.ts';
@@ -127,8 +128,8 @@ export function instructions(system: ModelRequest['system']): readonly string[] 
  */
 export function specsOf(tools: readonly Tool[]): ToolSpec[] {
   const names = new Set<string>();
-  return tools.map((tool) => {
-    checkTool(tool);
+  return tools.map((given, index) => {
+    const tool = read(given, readTool, `request.tools[${index}]`);
     if (names.has(tool.name)) {
       throw new AgentError({
         kind: 'invalid',

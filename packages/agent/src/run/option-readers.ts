@@ -1,0 +1,103 @@
+import type { ContextPolicy } from '../context/context.ts';
+import type { Offload } from '../context/offload.ts';
+import type { RequestConfig } from '../interfaces/agent.ts';
+import { readAgent } from '../interfaces/agent.ts';
+import type { Budget, Limits } from '../interfaces/limits.ts';
+import { readTool } from '../interfaces/tool.ts';
+import { readStore } from '../store/open-session.ts';
+import type { Reader, Readers } from '../values/input.ts';
+import {
+  amount,
+  any,
+  callable,
+  count,
+  flag,
+  listOf,
+  oneOf,
+  record,
+  text,
+  when,
+  withMethods,
+} from '../values/input.ts';
+import type { Runtime } from '../values/runtime.ts';
+import type { AdvanceOptions, ExecutorOptions } from './options.ts';
+
+const id: Reader<string> = when(
+  (value) => typeof value === 'string' && value !== '',
+  'a string that is not empty',
+);
+
+const offload = record<Offload>({ tool: readTool, overBytes: amount, put: callable }, [
+  'tool',
+  'overBytes',
+  'put',
+]);
+
+const lines = listOf(text);
+
+const executorFields: Readers<ExecutorOptions> = {
+  agent: readAgent,
+  tools: listOf(readTool),
+  system: (value) => (Array.isArray(value) ? lines : text)(value),
+  request: record<RequestConfig>({
+    maxTokens: amount,
+    // -1 is the default of the provider.
+    temperature: when((value) => Number.isFinite(value), 'a number'),
+    toolChoice: oneOf('auto', 'none'),
+    effort: oneOf('low', 'medium', 'high'),
+    cache: flag,
+  }),
+  limits: record<Limits>({
+    turns: amount,
+    toolCalls: amount,
+    tokens: amount,
+    usd: amount,
+    repeats: amount,
+    ms: amount,
+  }),
+  onLimit: oneOf('return', 'finalize'),
+  toolErrors: oneOf('continue', 'stop-batch'),
+  toolScheduling: oneOf('parallel', 'sequential'),
+  toolConcurrency: amount,
+  gate: callable,
+  attended: flag,
+  // Whole milliseconds, because they are added to a time that is stored.
+  approvalMs: count,
+  context: record<ContextPolicy>({
+    maxTokens: amount,
+    compact: callable,
+    offload,
+  }),
+  pricing: callable,
+  allowUnpriced: flag,
+  store: readStore,
+  storeTimeoutMs: amount,
+  runtime: withMethods<Runtime>('now', 'monotonic', 'timer', 'random', 'id', 'digest'),
+};
+
+/** Reads the options of an executor. */
+export const executorOptions: Reader<ExecutorOptions> = record<ExecutorOptions>(executorFields, ['agent']);
+
+/** A signal of another realm is not accepted, because its listeners cannot be trusted to be called. */
+const signal: Reader<AbortSignal> = when(
+  (value) => value instanceof AbortSignal && typeof value.aborted === 'boolean',
+  'the signal of an AbortController',
+);
+
+const runFields: Readers<AdvanceOptions> = {
+  signal,
+  onEvent: callable,
+  output: any,
+  sessionId: text,
+  runId: id,
+  budget: withMethods<Budget>('take', 'reserve', 'left'),
+  prompt: any,
+  answers: any,
+  waitEnded: oneOf('time', 'message'),
+};
+
+/** Reads the options of a run. */
+export const runOptions: Reader<Partial<AdvanceOptions>> = record<Partial<AdvanceOptions>>(runFields);
+
+/** Reads the options of one action. */
+export const advanceOptions: Reader<AdvanceOptions> = record(runFields, ['sessionId', 'runId']);

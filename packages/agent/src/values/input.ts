@@ -1,0 +1,170 @@
+import { AgentError } from './errors.ts';
+import { shown } from './invalid-value.ts';
+import { isObject } from './json.ts';
+import { isOwned } from './owned.ts';
+import { NotPlain, plainCopy } from './plain.ts';
+
+/**
+ * Reads a value from outside: returns data of our own, or throws what {@link invalid} returns. `owner` is the object that
+ * has the value as a field.
+ */
+export type Reader<Value> = (value: unknown, owner?: unknown) => Value;
+
+/** The readers of all fields of an object. */
+export type Readers<Fields> = {
+  readonly [Name in keyof Fields]-?: Reader<Exclude<Fields[Name], undefined>>;
+};
+
+// Reading is synchronous, so there is one current value. What a reader leaves here when it throws is the place.
+let path = '';
+let code = '';
+
+/** Maximum length of a path in a message. */
+const maxPath = 200;
+
+/** Codes of values that no caller passed, but an agent or a store of theirs returned. */
+const returned = ['bad_answer', 'store'];
+
+/**
+ * Returns the error for the value that is being read.
+ * @param advice what to use instead, without a final period.
+ * @param below the path below the value, such as `.role`.
+ */
+export function invalid(value: unknown, advice: string, below = ''): AgentError {
+  const where = (path + below).slice(0, maxPath);
+  const message = `${where} is invalid: it is ${shown(value)}. ${advice}.`;
+  return new AgentError({ kind: returned.includes(code) ? 'agent' : 'invalid', code, message });
+}
+
+/**
+ * Reads a value from a caller once.
+ * @throws AgentError `invalid` with this code, which names the path and the expected value. A value that cannot be
+ * read, such as a revoked proxy, is invalid too.
+ */
+export function read<Value>(
+  value: unknown,
+  reader: Reader<Value>,
+  startPath = 'options',
+  startCode = 'bad_option',
+): Value {
+  const outer = [path, code] as const;
+  path = startPath;
+  code = startCode;
+  try {
+    return reader(value);
+  } catch (thrown) {
+    throw AgentError.is(thrown) ? thrown : invalid(value, 'Use a value that can be read');
+  } finally {
+    [path, code] = outer;
+  }
+}
+
+/** Returns a reader whose errors have this code. */
+export function coded<Value>(itsCode: string, reader: Reader<Value>): Reader<Value> {
+  return (value, owner) => {
+    const outer = code;
+    code = itsCode;
+    const result = reader(value, owner);
+    code = outer;
+    return result;
+  };
+}
+
+function field<Value>(owner: object, name: string | number, below: string, reader: Reader<Value>): Value {
+  const outer = path;
+  path += below;
+  const value = reader((owner as Record<string | number, unknown>)[name], owner);
+  path = outer;
+  return value;
+}
+
+/** Returns a reader for values that pass a test. `what` is the expected value. */
+export function when<Value>(test: (value: unknown) => boolean, what: string): Reader<Value> {
+  return (value) => {
+    if (test(value)) return value as Value;
+    throw invalid(value, `Use ${what}`);
+  };
+}
+
+/** A reader whose result has whatever type the field has. */
+type AnyReader = <Value>(value: unknown, owner?: unknown) => Value;
+
+/** Accepts any value, for code that checks it later. */
+export const any: AnyReader = when<never>(() => true, '');
+export const text: Reader<string> = when((value) => typeof value === 'string', 'a string');
+export const flag: Reader<boolean> = when((value) => typeof value === 'boolean', 'true or false');
+/** Any number of at least 0, including `Infinity`. */
+export const amount: Reader<number> = when(
+  (value) => typeof value === 'number' && value >= 0,
+  'a number of at least 0',
+);
+/** A whole number from 0 to 10^12, so that sums stay exact. */
+export const count: Reader<number> = when(
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1e12,
+  'a whole number of at least 0',
+);
+
+const isFunction = when<() => unknown>((value) => typeof value === 'function', 'a function');
+
+/** Reads a function. It stays bound to the object from which it is read. */
+export const callable: AnyReader = (value, owner) => isFunction(value).bind(owner) as never;
+
+/** Returns a reader that accepts undefined too. */
+export function optional<Value>(reader: Reader<Value>): Reader<Value | undefined> {
+  return (value, owner) => (value === undefined ? value : reader(value, owner));
+}
+
+/** Returns a reader for one of these words. */
+export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
+  return when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`);
+}
+
+/** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
+export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
+  return when(
+    (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
+    `an object with the functions ${names.join(', ')}`,
+  );
+}
+
+/** Returns a reader for arrays. The result is a frozen array of what `item` returns. */
+export function listOf<Item>(item: Reader<Item>, what = 'an array'): Reader<readonly Item[]> {
+  return (value) => {
+    if (!Array.isArray(value)) throw invalid(value, `Use ${what}`);
+    const items: Item[] = [];
+    // By index, so that the first hole of a sparse array ends it.
+    for (let index = 0; index < value.length; index += 1) items.push(field(value, index, `[${index}]`, item));
+    return Object.freeze(items);
+  };
+}
+
+/** Returns a reader for objects. The result is a frozen object with these fields, each of which is read once. */
+export function record<Fields extends object>(
+  readers: Readers<Fields>,
+  required: readonly (keyof Fields)[] = [],
+  what = 'an object',
+): Reader<Fields> {
+  return (value) => {
+    if (!isObject(value)) throw invalid(value, `Use ${what}`);
+    const fields: Partial<Fields> = {};
+    for (const name in readers) {
+      const reader: Reader<Fields[typeof name] | undefined> = readers[name];
+      const given = field(value, name, `.${name}`, required.includes(name) ? reader : optional(reader));
+      if (given !== undefined) fields[name] = given;
+    }
+    return Object.freeze(fields) as Fields;
+  };
+}
+
+const isFine = (item: string | object): boolean => typeof item === 'string' || isOwned(item);
+
+/** Reads plain data: returns a frozen copy. Data that `owned` knows is returned unchanged. */
+export function data<Value>(value: unknown): Value {
+  try {
+    return plainCopy(value, isFine) as Value;
+  } catch (thrown) {
+    if (thrown instanceof NotPlain)
+      throw invalid(thrown.value, 'Use plain data, as JSON has it, at most 128 levels deep', thrown.message);
+    throw thrown;
+  }
+}

@@ -1,0 +1,165 @@
+import type {
+  AdvanceOptions,
+  AsToolOptions,
+  ExecutorOptions,
+  RunOptions,
+  Tool,
+  ToolDefinition,
+} from '@cobbler/agent';
+import { defineTool, Executor } from '@cobbler/agent';
+import { keepLast, memoryBlobs, offload } from '@cobbler/agent/context';
+import type { RunFixture } from '@cobbler/agent/testing';
+import { calls, scriptedModel, textResponse } from '@cobbler/agent/testing';
+import type { Place } from './place.ts';
+import { place, play, puppet, structured, toolWith, untyped } from './place.ts';
+
+/** The fields of a type, all of them: a new field of the options must be listed here. */
+type Fields<Options> = Readonly<Record<keyof Options, true>>;
+
+const executorFields: Fields<ExecutorOptions> = {
+  ...{ agent: true, tools: true, system: true, request: true, limits: true, onLimit: true, toolErrors: true },
+  ...{
+    toolScheduling: true,
+    toolConcurrency: true,
+    gate: true,
+    attended: true,
+    approvalMs: true,
+    context: true,
+    pricing: true,
+  },
+  ...{ allowUnpriced: true, store: true, storeTimeoutMs: true, runtime: true },
+};
+
+const runFields: Fields<RunOptions> = {
+  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, budget: true },
+};
+
+const advanceFields: Fields<Omit<AdvanceOptions, 'prompt' | 'answers'>> = {
+  waitEnded: true,
+  ...{ signal: true, onEvent: true, output: true, sessionId: true, runId: true, budget: true },
+};
+
+const asToolFields: Fields<AsToolOptions> = {
+  ...{ name: true, description: true, maxOutputBytes: true, mayRepeat: true, locks: true },
+  ...{ effect: true, timeoutMs: true, output: true },
+};
+
+const toolFields: Fields<Omit<Tool, '~calls'>> = {
+  ...{ name: true, description: true, parameters: true, execute: true, effect: true, timeoutMs: true },
+  ...{ maxOutputBytes: true, mayRepeat: true, locks: true, subject: true, mustAsk: true, preview: true },
+  ...{ validate: true, waitUntil: true },
+};
+
+/** The fields of options within options, by their path. */
+const nested: Readonly<Record<string, (value: unknown) => object>> = {
+  'agent.run': (run) => ({ agent: { ...puppet(), run } }),
+  'agent.provider': (provider) => ({ agent: { ...puppet(), provider } }),
+  'agent.model': (model) => ({ agent: { ...puppet(), model } }),
+  'agent.maxTokens': (maxTokens) => ({ agent: { ...puppet(), maxTokens }, limits: { tokens: 1e6 } }),
+  'agent.capabilities': (capabilities) => ({ agent: { ...puppet(), capabilities } }),
+  'agent.capabilities.contextTokens': (contextTokens) => ({
+    agent: { ...puppet(), capabilities: { ...puppet().capabilities, contextTokens } },
+    context: { compact: keepLast(2) },
+  }),
+  'tools[0]': (tool) => ({ tools: [tool] }),
+  'tools[1]': (tool) => ({ tools: [toolWith(), tool] }),
+  'system[0]': (line) => ({ system: [line, 'Be kind.'] }),
+  'request.maxTokens': (maxTokens) => ({ request: { maxTokens }, limits: { tokens: 1e6 } }),
+  'request.temperature': (temperature) => ({ request: { temperature } }),
+  'request.toolChoice': (toolChoice) => ({ request: { toolChoice } }),
+  'request.effort': (effort) => ({ request: { effort } }),
+  'request.cache': (cache) => ({ request: { cache } }),
+  'limits.turns': (turns) => ({ limits: { turns } }),
+  'limits.toolCalls': (toolCalls) => ({ limits: { toolCalls } }),
+  'limits.tokens': (tokens) => ({ limits: { tokens } }),
+  'limits.usd': (usd) => ({ limits: { usd }, pricing: () => ({ input: 1, output: 2 }) }),
+  'limits.repeats': (repeats) => ({ limits: { repeats } }),
+  'limits.ms': (ms) => ({ limits: { ms } }),
+  'context.maxTokens': (maxTokens) => ({ context: { maxTokens, compact: keepLast(2) } }),
+  'context.compact': (compact) => ({ context: { compact, maxTokens: 1 } }),
+  'context.offload': (offloaded) => ({ context: { offload: offloaded } }),
+  'context.offload.tool': (tool) => ({ context: { offload: { ...offload(memoryBlobs()), tool } } }),
+  'context.offload.put': (put) => ({ context: { offload: { ...offload(memoryBlobs()), put } } }),
+  'context.offload.overBytes': (overBytes) => ({
+    context: { offload: { ...offload(memoryBlobs()), overBytes } },
+  }),
+  'store.claim': (claim) => ({ store: storeWith({ claim }) }),
+  'store.append': (append) => ({ store: storeWith({ append }) }),
+  'store.read': (read) => ({ store: storeWith({ read }) }),
+};
+
+function storeWith(fields: object): object {
+  return { claim: () => 1, append: () => undefined, read: () => [], sessions: () => [], ...fields };
+}
+
+function asTool(stage: RunFixture, options: unknown): unknown {
+  const tool = stage.executor({ agent: puppet() }).asTool(untyped<AsToolOptions>(options));
+  const agent = scriptedModel([
+    calls([{ name: tool.name, arguments: { prompt: 'x' } }]),
+    textResponse('Ok.'),
+  ]);
+  return play(stage, { agent, tools: [tool] });
+}
+
+function advance(stage: RunFixture, options: unknown): unknown {
+  return stage.executor({ agent: puppet(), tools: [toolWith()] }).advance(untyped<AdvanceOptions>(options));
+}
+
+function define(stage: RunFixture, definition: unknown): unknown {
+  return play(stage, { tools: [defineTool(untyped<ToolDefinition<unknown>>(definition))] });
+}
+
+const advanced = { sessionId: 'here', runId: 'run-1', prompt: 'Go.' };
+const named = { name: 'sub', description: 'Another agent.' };
+
+/** The constructor and the options of runs, of `asTool` and of `defineTool`. */
+export const optionPlaces: readonly Place[] = [
+  place('Executor: options', (_, options) => void new Executor(untyped<ExecutorOptions>(options)), 'options'),
+  ...Object.keys(executorFields).map((field) =>
+    place(`Executor: options.${field}`, (stage, value) => play(stage, { [field]: value }), field),
+  ),
+  ...Object.entries(nested).map(([path, options]) =>
+    place(
+      `Executor: options.${path}`,
+      (stage, value) => play(stage, options(value)),
+      path,
+      path.startsWith('store') ? 'store' : path.replace(/^.*\./, ''),
+      // The error of the function itself.
+      ...(path === 'agent.run' || path === 'context.compact' ? [''] : []),
+    ),
+  ),
+  place('run: options', (stage, options) => play(stage, {}, 'Go.', options), 'options'),
+  ...Object.keys(runFields).map((field) =>
+    place(`run: options.${field}`, (stage, value) => play(stage, {}, 'Go.', { [field]: value })),
+  ),
+  ...['name', 'schema', 'toJsonSchema'].map((field) =>
+    place(`run: options.output.${field}`, (stage, value) => {
+      const schema = { type: 'object', properties: { a: { type: 'string' } } };
+      return play(stage, { agent: structured() }, 'Go.', { output: { schema, [field]: value } });
+    }),
+  ),
+  place('advance: options', advance, 'options'),
+  ...Object.keys(advanceFields).map((field) =>
+    place(`advance: options.${field}`, (stage, value) => advance(stage, { ...advanced, [field]: value })),
+  ),
+  place('asTool: options', asTool, 'options'),
+  ...Object.keys(asToolFields).map((field) =>
+    place(`asTool: options.${field}`, (stage, value) => asTool(stage, { ...named, [field]: value })),
+  ),
+  place('defineTool: definition', define, 'definition'),
+  ...[...Object.keys(toolFields), 'toJsonSchema'].map((field) =>
+    place(`defineTool: definition.${field}`, (stage, value) => define(stage, toolWith({ [field]: value }))),
+  ),
+  ...['type', 'properties', 'required', 'a', '$ref', 'enum', 'pattern'].map((keyword) =>
+    place(
+      `defineTool: definition.parameters.${keyword}`,
+      (stage, value) => define(stage, toolWith({ parameters: { type: 'object', [keyword]: value } })),
+      'parameters',
+    ),
+  ),
+  ...Object.keys(toolFields).map((field) =>
+    place(`Executor: options.tools[0].${field}`, (stage, value) =>
+      play(stage, { tools: [toolWith({ [field]: value })] }),
+    ),
+  ),
+];
