@@ -45,6 +45,7 @@ export type {
 export { defineTool, toolOutput } from './interfaces/tool.ts';
 export { Executor } from './loop/executor.ts';
 export type { ApprovalDecision } from './run/approvals.ts';
+export type { Hook } from './run/hook.ts';
 export type {
   AdvanceOptions,
   AsToolOptions,

@@ -2,7 +2,7 @@ import type { EventBody, ToolResultEvent } from '../events/event.ts';
 import { outcomeUnknown } from '../events/fold.ts';
 import type { OpenCall } from '../events/state.ts';
 import { openRequests } from '../events/state.ts';
-import type { GateCall, Verdict } from '../interfaces/gate.ts';
+import type { Gate, GateCall, Verdict } from '../interfaces/gate.ts';
 import type { Tool, ToolPreview } from '../interfaces/tool.ts';
 import { validateArguments } from '../interfaces/tool.ts';
 import { askForVerdict } from '../interfaces/verdict.ts';
@@ -12,6 +12,7 @@ import { asText, shown } from '../values/invalid-value.ts';
 import { copyOf, sortedKeys } from '../values/json.ts';
 import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
+import { changedOutput, hooksAsGates } from './hooks.ts';
 import type { RunContext } from './run-context.ts';
 import { shortened, usefulBytes } from './tool-output.ts';
 import { runTool } from './tool-run.ts';
@@ -124,33 +125,49 @@ async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
     valid: valid.value,
     mustAsk: mustAskOf(tool, valid.value),
   };
-  return open.approval === undefined ? await gated(run, job) : await approved(run, job);
+  const { gate } = run.config;
+  const hooks = hooksAsGates(run);
+  if (open.approval === undefined) return await gated(job, [...hooks, gate], run);
+  // The hooks set the same arguments as before the user was asked.
+  const plan = await gated(job, hooks, run);
+  return plan.type === 'answer' ? plan : await approved(run, plan);
 }
 
-async function gated(run: RunContext, job: Job): Promise<Plan> {
-  const { call, tool } = job;
-  const verdict = await judge(run, job);
-  if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });
-  if (verdict.type === 'ask') return { type: 'ask', ...job };
-  if (verdict.arguments === undefined) return { type: 'run', ...job };
-  const given = verdict.arguments;
-  const valid = await validateArguments(tool, copyOf(given));
-  if (!valid.ok)
-    return refusal(call, `The arguments set by the permission gate were refused: ${valid.problem}`);
-  const mustAsk = mustAskOf(tool, valid.value);
-  if (mustAsk !== undefined && mustAsk !== job.mustAsk)
-    return refusal(call, `The arguments set by the permission gate were refused: ${mustAsk}`);
-  return { type: 'run', call, tool, given, valid: valid.value, mustAsk };
+/** Plans a call as these gates decide. The first `deny` counts, and one `ask` is enough to ask a user. */
+async function gated(planned: Job, gates: readonly Gate[], run: RunContext): Promise<Plan> {
+  const { call } = planned;
+  let job = planned;
+  let asks = false;
+  for (const gate of gates) {
+    const verdict = await judge(run, job, gate);
+    if (verdict.type === 'deny') return refusal(call, verdict.message, { denied: true });
+    asks ||= verdict.type === 'ask';
+    if (verdict.type === 'ask' || verdict.arguments === undefined) continue;
+    const changed = await withArguments(job, verdict.arguments);
+    if (typeof changed === 'string')
+      return refusal(call, `The arguments set by the permission gate were refused: ${changed}`);
+    job = changed;
+  }
+  return { ...job, type: asks ? 'ask' : 'run' };
+}
+
+/** Returns the job with other arguments, or the reason why they are refused. */
+async function withArguments(job: Job, given: Record<string, unknown>): Promise<Job | string> {
+  const valid = await validateArguments(job.tool, copyOf(given));
+  if (!valid.ok) return valid.problem;
+  const mustAsk = mustAskOf(job.tool, valid.value);
+  if (mustAsk !== undefined && mustAsk !== job.mustAsk) return mustAsk;
+  return { ...job, given, valid: valid.value, mustAsk };
 }
 
 /** Plans a call that was submitted for approval. The hash binds the approval to its tool and arguments. */
 async function approved(run: RunContext, job: Job): Promise<Plan> {
   const { call, tool, given } = job;
   const { approval } = call;
-  if (approval?.decision === undefined) return { type: 'ask', ...job };
+  if (approval?.decision === undefined) return { ...job, type: 'ask' };
   if (approval.decision === 'allow') {
     const hash = await approvalHash(run, tool.name, given);
-    if (hash === approval.request.hash) return { type: 'run', ...job, mustAsk: approval.request.mustAsk };
+    if (hash === approval.request.hash) return { ...job, type: 'run', mustAsk: approval.request.mustAsk };
     return refusal(call, 'The call was not run: its arguments are not the ones that were approved.', {
       denied: true,
     });
@@ -163,7 +180,11 @@ async function approved(run: RunContext, job: Job): Promise<Plan> {
   return refusal(call, approval.message ?? reasons[approval.decision], { denied: true });
 }
 
-async function judge(run: RunContext, { call, tool, given, valid, mustAsk }: Job): Promise<Verdict> {
+async function judge(
+  run: RunContext,
+  { call, tool, given, valid, mustAsk }: Job,
+  gate: Gate,
+): Promise<Verdict> {
   const gateCall: GateCall = {
     id: call.part.id,
     toolName: tool.name,
@@ -172,9 +193,7 @@ async function judge(run: RunContext, { call, tool, given, valid, mustAsk }: Job
     subject: subjectOf(tool, valid),
     ...defined({ mustAsk }),
   };
-  return await askForVerdict(() =>
-    run.config.gate(gateCall, { signal: run.signal, session: run.config.sessionId }),
-  );
+  return await askForVerdict(() => gate(gateCall, { signal: run.signal, session: run.config.sessionId }));
 }
 
 /** Returns the one argument that matters, for users and rules; empty if the tool names none or throws. */
@@ -336,15 +355,13 @@ async function resultOf(
   if (waitUntil !== undefined && wait === undefined) return undefined;
   const began = run.config.runtime.monotonic();
   const idempotencyKey = `${run.config.sessionId}:${call.turn}.${call.index}`;
-  const outcome = await runTool(run, {
-    tool,
-    arguments: plan.valid,
-    callId: call.part.id,
-    idempotencyKey,
-    maxBytes: usefulBytes(run, tool),
-    wait,
-  });
-  if (outcome === undefined) return undefined;
+  const callId = call.part.id;
+  const maxBytes = usefulBytes(run, tool);
+  const ran = await runTool(run, { tool, arguments: plan.valid, callId, idempotencyKey, maxBytes, wait });
+  if (ran === undefined) return undefined;
+  const done = { id: callId, toolName: tool.name, arguments: plan.given };
+  const outcome =
+    run.config.hooks.length === 0 ? ran : await changedOutput(run, done, { outcome: ran, maxBytes });
   const output = await shortened(run, tool, outcome.content);
   return {
     type: 'tool_result',

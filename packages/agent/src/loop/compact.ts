@@ -13,6 +13,7 @@ import { cap, maxOutputBytes } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../values/usage.ts';
+import { changedSummary, skipsCompaction } from './hooks.ts';
 import { askWithin, priceOf } from './request-model.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -29,9 +30,12 @@ async function compacted(run: RunContext): Promise<EventBody> {
   const began = run.config.runtime.monotonic();
   const account = new Account(run);
   try {
+    const { hooks, context } = run.config;
+    const skips = hooks.length > 0 && (await skipsCompaction(run));
+    const compaction = skips ? undefined : context?.compact;
     // Messages sent in the meantime are added to the state, not to the copy that is shortened.
     const made = read(
-      await run.config.context?.compact?.([...state.messages], {
+      await compaction?.([...state.messages], {
         agent: run.config.agent,
         signal: run.signal,
         ask: (request, agent = run.config.agent) => account.ask(agent, request),
@@ -40,8 +44,10 @@ async function compacted(run: RunContext): Promise<EventBody> {
       'context.compact()',
     );
     const upTo = safeCut(state.messages, made?.upTo ?? 0);
-    const summary = upTo === 0 ? '' : cap(wellFormedText(made?.summary ?? ''), maxOutputBytes);
-    return { type: 'compacted', upTo, summary, ...account.spent() };
+    const written = { upTo, summary: made?.summary ?? '' };
+    const { summary } = upTo === 0 || hooks.length === 0 ? written : await changedSummary(run, written);
+    const kept = upTo === 0 ? '' : cap(wellFormedText(summary), maxOutputBytes);
+    return { type: 'compacted', upTo, summary: kept, ...account.spent() };
   } catch (thrown) {
     const error = { ...AgentError.from(thrown, 'agent', 'no_summary').toJSON(), ...account.wasted() };
     const durationMs = run.config.runtime.monotonic() - began;

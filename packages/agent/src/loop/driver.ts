@@ -25,6 +25,7 @@ import type { Action, Finish, Policy } from './action.ts';
 import { callTools } from './call-tools.ts';
 import { compact } from './compact.ts';
 import { decide } from './decide.ts';
+import { changedEnd } from './hooks.ts';
 import type { Claim } from './log.ts';
 import { Log } from './log.ts';
 import { policyOf } from './policy.ts';
@@ -257,10 +258,10 @@ class Driver<Output> implements RunControl {
     }
   }
 
-  /** Ends the run, unless a message arrived while its output was read: then the run continues. */
+  /** Ends the run, unless a message arrived while its output was read or a hook sent one: then the run continues. */
   async #finish(action: Finish): Promise<void> {
     const { seq } = this.#state;
-    const finish = await this.#readOutput(action);
+    const finish = await changedEnd(this.#context, await this.#readOutput(action));
     if (!this.#log.busy && this.#state.seq === seq) this.#end(finish);
   }
 

@@ -85,6 +85,7 @@ export class Executor<Tools extends Tool = Tool> {
       toolScheduling: 'parallel',
       toolConcurrency: defaultToolConcurrency,
       gate: allowAll,
+      hooks: [],
       attended: false,
       pricing: () => undefined,
       allowUnpriced: false,

@@ -14,6 +14,7 @@ import { wellFormedAnswer } from '../values/unicode.ts';
 import type { Usage } from '../values/usage.ts';
 import { isNoUsage, noUsage } from '../values/usage.ts';
 import type { Action } from './action.ts';
+import { acceptedResponse, changedRequest } from './hooks.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Maximum number of tokens in a response under a limit, if neither the request nor the agent sets one. */
@@ -39,13 +40,24 @@ export async function requestModel(
 
 function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
   const { state, emit } = run;
-  const { agent, runtime, budget } = run.config;
+  const { runtime, budget, hooks } = run.config;
+  let { agent } = run.config;
   const began = runtime.monotonic();
   const request = requestOf(run, closing);
   // A closing response is requested after a limit is reached, so it does not count as a turn.
   const settle = closing ? undefined : budget.take('turns', 1);
-  const asked = { agent, request, inputTokens: () => inputBound(state, request), emit };
-  return askWithin(run, asked).then(
+  const inputTokens = () => inputBound(state, request);
+  const hooked = async () => {
+    const changed = await changedRequest(run, request);
+    agent = changed.agent;
+    // The count of the last request is not one of these tools and instructions.
+    const uncounted = { messages: [...state.messages], contextTokens: 0, contextMessages: 0 };
+    const counted = () => inputBound(uncounted, changed.request);
+    const answered = await askWithin(run, { ...changed, inputTokens: counted, emit });
+    return { ...answered, response: await acceptedResponse(run, answered.response, changed.request.tools) };
+  };
+  const asked = hooks.length > 0 ? hooked() : askWithin(run, { agent, request, inputTokens, emit });
+  return asked.then(
     ({ response, price, shortenedBy }) => {
       settle?.(1);
       run.lastResponse = response;
@@ -70,14 +82,15 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
       settle?.(0);
       const error = AgentError.from(thrown);
       const durationMs = runtime.monotonic() - began;
-      // A conversation that is too long is shortened and sent again, so its partial response is not kept.
-      const partial = error.code === 'context_full' ? [] : run.responseSoFar();
+      // A conversation that is too long is shortened and sent again, and a hook rejects a whole response.
+      const isDropped = error.code === 'context_full' || error.code === 'hook_failed';
+      const partial = isDropped ? [] : run.responseSoFar();
       return [
         {
           type: 'ask_failed',
           error: error.toJSON(),
           durationMs,
-          ...spentBy(run, error),
+          ...spentBy(run, agent, error),
           ...(partial.length > 0 && { partial }),
         },
       ];
@@ -249,9 +262,9 @@ const stopReasons: ReadonlySet<unknown> = new Set<StopReason>([
 ]);
 
 /** Returns the cost of the attempts of a failed request; absent if nothing was used or the price is unknown. */
-function spentBy(run: RunContext, { wasted = noUsage }: AgentError): { usd?: number } {
+function spentBy(run: RunContext, agent: Agent, { wasted = noUsage }: AgentError): { usd?: number } {
   if (isNoUsage(wasted)) return {};
-  const price = priceOf(run, run.config.agent, run.config.agent.model, wasted.inputTokens);
+  const price = priceOf(run, agent, agent.model, wasted.inputTokens);
   return price === undefined ? {} : { usd: costOf(wasted, price) };
 }
 

@@ -146,7 +146,8 @@ function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
   };
 }
 
-function outcomeOf(value: unknown, limit: number): ToolOutcome {
+/** Returns whatever a tool returned in a form that is safe to store and send. Never throws. */
+export function outcomeOf(value: unknown, limit: number): ToolOutcome {
   try {
     // JSON would drop the message of an error.
     if (value instanceof Error) return failure(summarize(value).message, limit);

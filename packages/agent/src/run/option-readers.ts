@@ -20,6 +20,7 @@ import {
   withMethods,
 } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
+import { readHook } from './hook.ts';
 import type { AdvanceOptions, ExecutorOptions } from './options.ts';
 
 const id: Reader<string> = when(
@@ -35,18 +36,25 @@ const offload = record<Offload>({ tool: readTool, overBytes: amount, put: callab
 
 const lines = listOf(text);
 
+/** Reads instructions. */
+export const systemText: Reader<string | readonly string[]> = (value) =>
+  (Array.isArray(value) ? lines : text)(value);
+
+/** Reads the settings of a model request. */
+export const requestConfig: Reader<RequestConfig> = record<RequestConfig>({
+  maxTokens: amount,
+  // -1 is the default of the provider.
+  temperature: when((value) => Number.isFinite(value), 'a number'),
+  toolChoice: oneOf('auto', 'none'),
+  effort: oneOf('low', 'medium', 'high'),
+  cache: flag,
+});
+
 const executorFields: Readers<ExecutorOptions> = {
   agent: readAgent,
   tools: listOf(readTool),
-  system: (value) => (Array.isArray(value) ? lines : text)(value),
-  request: record<RequestConfig>({
-    maxTokens: amount,
-    // -1 is the default of the provider.
-    temperature: when((value) => Number.isFinite(value), 'a number'),
-    toolChoice: oneOf('auto', 'none'),
-    effort: oneOf('low', 'medium', 'high'),
-    cache: flag,
-  }),
+  system: systemText,
+  request: requestConfig,
   limits: record<Limits>({
     turns: amount,
     toolCalls: amount,
@@ -60,6 +68,7 @@ const executorFields: Readers<ExecutorOptions> = {
   toolScheduling: oneOf('parallel', 'sequential'),
   toolConcurrency: amount,
   gate: callable,
+  hooks: listOf(readHook),
   attended: flag,
   // Whole milliseconds, because they are added to a time that is stored.
   approvalMs: count,

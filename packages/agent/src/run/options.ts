@@ -9,6 +9,7 @@ import type { Tool, ToolEffect, ToolWait } from '../interfaces/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Runtime } from '../values/runtime.ts';
 import type { NamedDecision } from './approvals.ts';
+import type { Hook } from './hook.ts';
 import type { Prompt } from './prompt.ts';
 
 /** A tool with a literal name, or `Tool`: so the compiler reports unknown fields of a tool written as an object. */
@@ -33,6 +34,8 @@ export interface ExecutorOptions<Tools extends Tool = Tool> {
   readonly toolConcurrency?: number;
   /** Decides about tool calls. Default `allowAll`, because the caller provides the tools. */
   readonly gate?: Gate;
+  /** Code that changes what a run does, in the order in which it is called. Default: none. */
+  readonly hooks?: readonly Hook[];
   /**
    * True if a user can decide about approvals during the run. Otherwise an `ask` ends it as `waiting`. Default false.
    */
@@ -115,6 +118,7 @@ type Defaulted =
   | 'toolScheduling'
   | 'toolConcurrency'
   | 'gate'
+  | 'hooks'
   | 'attended'
   | 'pricing'
   | 'allowUnpriced'

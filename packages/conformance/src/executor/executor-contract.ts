@@ -10,6 +10,7 @@ import { oddValueCases } from './faults/odd-values.ts';
 import { storeCases } from './faults/store-faults.ts';
 import { gateCases } from './gate.ts';
 import { historyCases } from './history.ts';
+import { hookCases } from './hooks.ts';
 import { limitCases } from './limits.ts';
 import { loopCases } from './loop.ts';
 import { metricCases } from './metrics.ts';
@@ -55,6 +56,7 @@ const definitions: readonly ExecutorCase[] = [
   ...schedulingCases,
   ...stopBatchCases,
   ...gateCases,
+  ...hookCases,
   ...waitingCases,
   ...waitCases,
   ...limitCases,
