@@ -1,6 +1,7 @@
 import { askingMutants } from './mutants/asking.ts';
 import { edgeMutants } from './mutants/edges.ts';
 import { historyMutants } from './mutants/history.ts';
+import { hookMutants } from './mutants/hooks.ts';
 import { keepingMutants } from './mutants/keeping.ts';
 import { longWorkMutants } from './mutants/long-work.ts';
 import { loopMutants } from './mutants/loop.ts';
@@ -43,6 +44,7 @@ export const mutants: readonly Mutant[] = [
   ...askingMutants,
   ...streamMutants,
   ...historyMutants,
+  ...hookMutants,
   ...loopMutants,
   ...toolMutants,
   ...moneyMutants,

@@ -159,6 +159,13 @@ export const runs: Area = {
       see: 'docs/long-work.md',
     },
     {
+      code: 'hook_failed',
+      kinds: ['invalid'],
+      what: 'A hook of the executor threw an error or returned an invalid value. The message names the hook and the function.',
+      todo: 'Correct the hook, or remove it from `hooks`. If it rejects something on purpose, change the prompt or the tools.',
+      see: 'docs/hooks.md',
+    },
+    {
       code: 'stuck',
       kinds: ['agent'],
       what: 'The run performed an action that recorded nothing, and was stopped to avoid an endless loop. This is a bug in Cobbler or in one of its extensions.',

@@ -95,7 +95,10 @@ const passing: readonly ExecutorCase[] = [
     const hooks: Hook[] = [{ name: 'router', beforeRequest: () => ({ tools: ['one'] }) }];
     const result = await stage.play({ agent, tools: [tool('one'), tool('two')], hooks });
     expectEqual(names, [], 'the tools that ran');
-    expect(resultTexts(result.messages)[0]?.includes('not offered') === true, 'the model to be told');
+    expect(
+      resultTexts(result.messages)[0]?.includes('not offered') === true,
+      'the model to receive the reason',
+    );
   }),
   the('each hook receives what those before it returned', async (stage) => {
     const agent = scriptedModel([textResponse('Done.')]);
