@@ -33,6 +33,7 @@ export const promises: readonly string[] = [
     'P18',
     'P19',
     'P21',
+    'P31',
   ],
 ];
 

@@ -10,7 +10,7 @@ export const hookMutants: readonly Mutant[] = [
     find: 'throw hookFailed(hook, place, thrown);',
     replace: 'continue;',
     why: 'a hook that throws is skipped',
-    breaks: ['P21'],
+    breaks: ['P31'],
     by,
   },
   {
@@ -18,7 +18,7 @@ export const hookMutants: readonly Mutant[] = [
     find: "return { type: 'deny', message: hookFailed(hook, 'beforeTool', thrown).message };",
     replace: "return 'allow';",
     why: 'a call runs although a hook failed to decide about it',
-    breaks: ['P21'],
+    breaks: ['P31'],
     by,
   },
   {
@@ -26,7 +26,7 @@ export const hookMutants: readonly Mutant[] = [
     find: 'apply: (_, change) => change,',
     replace: 'apply: (before) => before,',
     why: 'output that a hook replaced is stored and sent as it was',
-    breaks: ['P21'],
+    breaks: ['P31'],
     by,
   },
   {
@@ -42,7 +42,7 @@ export const hookMutants: readonly Mutant[] = [
     find: 'const plan = await gated(job, hooks, run);',
     replace: 'const plan = await gated(job, [], run);',
     why: 'a call that a user approved is rejected, because its arguments are those of the model again',
-    breaks: ['P9'],
+    breaks: ['P9', 'P31'],
     by,
   },
 ];

@@ -39,7 +39,7 @@ function noting(names: readonly string[], noted: string[]): Hook[] {
 }
 
 const passing: readonly ExecutorCase[] = [
-  the('every place is passed in order, and the hooks in the order of registration', async (stage) => {
+  the('every place is passed in order, and the hooks in the order of registration [P31]', async (stage) => {
     const noted: string[] = [];
     const { tool } = probeTools();
     const options = { agent: script(), tools: [tool('one')], hooks: noting(['a', 'b'], noted) };
@@ -89,7 +89,7 @@ const passing: readonly ExecutorCase[] = [
     );
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
   }),
-  the('a call of a tool that was not offered is not run', async (stage) => {
+  the('a call of a tool that was not offered is not run [P31]', async (stage) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['two']), textResponse('Done.')]);
     const hooks: Hook[] = [{ name: 'router', beforeRequest: () => ({ tools: ['one'] }) }];
@@ -100,7 +100,7 @@ const passing: readonly ExecutorCase[] = [
       'the model to receive the reason',
     );
   }),
-  the('each hook receives what those before it returned', async (stage) => {
+  the('each hook receives what those before it returned [P31]', async (stage) => {
     const agent = scriptedModel([textResponse('Done.')]);
     const more = (name: string): Hook => ({
       name,
@@ -109,7 +109,7 @@ const passing: readonly ExecutorCase[] = [
     await stage.play({ agent, system: 'Begin.', hooks: [more('a'), more('b')] });
     expectEqual(agent.requests[0]?.system, 'Begin. a b', 'the instructions');
   }),
-  the('output that a hook replaces is all that is stored and sent', async (stage) => {
+  the('output that a hook replaces is all that is stored and sent [P31]', async (stage) => {
     const { tool } = probeTools();
     const agent = script();
     const one = tool('one', { execute: () => ({ content: 'key 123', summary: 'key 123' }) });
@@ -164,7 +164,7 @@ const passing: readonly ExecutorCase[] = [
 ];
 
 const before: readonly ExecutorCase[] = [
-  the('hooks decide about a call before the gate, which sees their arguments [P21]', async (stage) => {
+  the('hooks decide about a call before the gate, which sees their arguments [P21, P31]', async (stage) => {
     const { tool, runs } = probeTools();
     const judged: unknown[] = [];
     const result = await stage.play({
@@ -192,7 +192,7 @@ const before: readonly ExecutorCase[] = [
     }
   }),
   the(
-    'a user approves the arguments that a hook set, and they run after a resume [P9, P21]',
+    'a user approves the arguments that a hook set, and they run after a resume [P9, P21, P31]',
     async (stage) => {
       const { tool, runs } = probeTools();
       const options = {
@@ -223,7 +223,7 @@ function failing(
   status: 'failed' | 'complete',
   ran: number,
 ): ExecutorCase {
-  return the(`a hook that throws in ${place} fails closed and is named`, async (stage) => {
+  return the(`a hook that throws in ${place} fails closed and is named [P31]`, async (stage) => {
     const { tool, names } = probeTools();
     const agent = script();
     const hooks = [{ name: 'breaker', [place]: fails }];
@@ -249,7 +249,7 @@ const closed: readonly ExecutorCase[] = [
   failing('beforeCompaction', 'failed', 1),
   failing('afterCompaction', 'failed', 1),
   failing('afterRun', 'failed', 1),
-  the('a rejected response is not kept, and its usage counts', async (stage) => {
+  the('a rejected response is not kept, and its usage counts [P31]', async (stage) => {
     const agent = scriptedModel([textResponse('The key is 123.', { usage: big })]);
     const hooks: Hook[] = [{ name: 'guard', afterResponse: fails }];
     const run = stage.run({ agent, hooks });
@@ -257,7 +257,7 @@ const closed: readonly ExecutorCase[] = [
     expect(!JSON.stringify(stage.storedOf(run)).includes('123'), 'nothing of the response to be stored');
     expectEqual(result.metrics.wasted.inputTokens, big.inputTokens, 'the counted tokens');
   }),
-  the('a hook that offers an unknown tool or returns something else fails closed', async (stage) => {
+  the('a hook that offers an unknown tool or returns something else fails closed [P31]', async (stage) => {
     for (const returned of [{ tools: ['none'] }, { tools: 'one' }, 7, { system: 7 }]) {
       const agent = scriptedModel([textResponse('Done.')]);
       const hooks = [{ name: 'router', beforeRequest: () => returned as object }];
