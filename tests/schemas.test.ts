@@ -238,7 +238,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
       'parameters.city cannot be written as JSON Schema (the conversion returned',
     );
     const odd = { '~standard': { version: 1 } } as unknown as Schema;
-    expect(errorOf(() => toolOf(odd))).toContain('must be a JSON Schema whose type is "object"');
+    expect(errorOf(() => toolOf(odd))).toContain('Use a JSON Schema whose type is "object"');
   });
 
   it('names the output', async () => {

@@ -31,6 +31,7 @@ export const groups: readonly Group[] = [
       'docs/tools.md',
       'docs/structured-output.md',
       'docs/gate.md',
+      'docs/hooks.md',
       'docs/limits.md',
       'docs/sessions.md',
       'docs/long-work.md',

@@ -99,8 +99,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'undecided call run',
     file: call,
-    find: "if (approval?.decision === undefined) return { type: 'ask', ...job };",
-    replace: "if (approval?.decision === undefined) return { type: 'run', ...job };",
+    find: "if (approval?.decision === undefined) return { ...job, type: 'ask' };",
+    replace: "if (approval?.decision === undefined) return { ...job, type: 'run' };",
     why: 'a call that needs an approval runs after a restart without a decision',
   },
   {
@@ -262,9 +262,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'failed read taken for an empty session',
     file: 'src/store/open-session.ts',
-    find: 'const events = await store.read(sessionId, state.seq, pageLength);',
-    replace:
-      'const events = await Promise.resolve().then(() => store.read(sessionId, state.seq, pageLength)).catch(() => []);',
+    find: 'const events = await attempt(() => store.read(sessionId, afterSeq, limit));',
+    replace: 'const events = await attempt(() => store.read(sessionId, afterSeq, limit)).catch(() => []);',
     why: 'a run starts anew in a session that it could not read',
   },
   {

@@ -237,8 +237,10 @@ function valuesOf(node, tree) {
       if (typed !== undefined) return typed;
       /** @type {any} */
       let found;
-      visit(tree.program, (other) => {
-        if (other.type === 'VariableDeclarator' && other.id.name === node.name) found ??= other.init;
+      visit(tree.program, ({ type, kind, declarations }) => {
+        // A `let` can have any value later.
+        if (type === 'VariableDeclaration' && kind === 'const')
+          found ??= declarations.find((/** @type {any} */ one) => one.id.name === node.name)?.init;
       });
       return found && valuesOf(found, tree);
     }

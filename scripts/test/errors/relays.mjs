@@ -49,6 +49,22 @@ export const relays = [
     raises: { slow: [408], headers_too_large: [431], bad_request: [400] },
   },
   {
+    file: 'packages/agent/src/values/input.ts',
+    says: 'returned.includes(code)',
+    why: 'the code of the value that is being read: what `read` and `coded` receive',
+    raises: {
+      bad_option: ['invalid'],
+      bad_prompt: ['invalid'],
+      bad_decision: ['invalid'],
+      bad_tool: ['invalid'],
+      tool_name: ['invalid'],
+      tool_schema: ['invalid'],
+      hook_failed: ['invalid'],
+      bad_answer: ['agent'],
+      store: ['agent'],
+    },
+  },
+  {
     file: 'packages/agent/src/loop/decide.ts',
     says: 'code: limit, message',
     why: 'the name of the limit is the code',

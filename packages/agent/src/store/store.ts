@@ -165,7 +165,7 @@ export function storeFailure(error: unknown): AgentError {
   if (code === 'store' && AgentError.is(error)) return error;
   return new AgentError({
     kind: 'agent',
-    code: code === 'fenced' ? code : 'store',
+    code: code === 'fenced' ? 'fenced' : 'store',
     message: `The event store failed: ${message}`,
     cause: { name, message },
   });

@@ -152,7 +152,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/request-model.ts',
-    find: "error.code === 'context_full' ? [] : run.responseSoFar()",
+    find: 'isDropped ? [] : run.responseSoFar()',
     replace: 'run.responseSoFar()',
     why: 'an answer that is asked for again stays in the conversation',
     breaks: ['P8'],
