@@ -1,5 +1,5 @@
 import type { Event, Message } from '@cobbler/agent';
-import { createHarness, memoryStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
 import type { CallItem, ConversationItems, EventBody } from '@cobbler/agent/events';
 import {
   callStatus,
@@ -10,6 +10,7 @@ import {
   itemsOf,
   pendingCalls,
 } from '@cobbler/agent/events';
+import { createHarness } from '@cobbler/agent/harness';
 import { seededRandom } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import { describe, expect, test } from 'vitest';

@@ -8,12 +8,6 @@ export type { ContextPolicy } from './context/context.ts';
 export type { Event, LiveEvent, RunEvent, RunStatus } from './events/event.ts';
 export { isStored } from './events/event.ts';
 export type { ToolRunEvent } from './events/tool-event.ts';
-export {
-  createHarness,
-  type Harness,
-  type HarnessOptions,
-  type PromptOptions,
-} from './harness/harness.ts';
 export type {
   Agent,
   AgentEvent,
@@ -37,12 +31,13 @@ export type {
   ToolContext,
   ToolDefinition,
   ToolEffect,
-  ToolOutput,
   ToolPreview,
   ToolWait,
   WaitStart,
 } from './interfaces/tool.ts';
-export { defineTool, toolOutput } from './interfaces/tool.ts';
+export { defineTool } from './interfaces/tool.ts';
+export type { ToolOutput } from './interfaces/tool-output.ts';
+export { toolOutput } from './interfaces/tool-output.ts';
 export { Executor } from './loop/executor.ts';
 export type { ApprovalDecision } from './run/approvals.ts';
 export type { Hook } from './run/hook.ts';

@@ -1,6 +1,7 @@
 import type { Gate, Tool } from '@cobbler/agent';
-import { createHarness, Executor } from '@cobbler/agent';
+import { Executor } from '@cobbler/agent';
 import { recorder } from '@cobbler/agent/cassette';
+import { createHarness } from '@cobbler/agent/harness';
 import { createAgent } from '@cobbler/agent/provider';
 import type { MockReply } from '@cobbler/agent/testing';
 import {

@@ -1,4 +1,5 @@
-import { createHarness, memoryStore } from '@cobbler/agent';
+import { memoryStore } from '@cobbler/agent';
+import { createHarness } from '@cobbler/agent/harness';
 import type { HarnessSubject } from '../src/harness/environment.ts';
 import { refusingStore } from '../src/harness/environment.ts';
 import { harnessFixture } from '../src/harness/fixture.ts';

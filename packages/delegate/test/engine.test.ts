@@ -1,6 +1,6 @@
 import type { Limits } from '@cobbler/agent';
-import { createHarness, memoryStore, textOf } from '@cobbler/agent';
-import { readVerdict } from '@cobbler/agent/harness';
+import { memoryStore, textOf } from '@cobbler/agent';
+import { createHarness, readVerdict } from '@cobbler/agent/harness';
 import { harnessFixture } from '@cobbler/conformance';
 import type { SessionAgent, ToolActivity } from '@cobbler/delegate';
 import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';

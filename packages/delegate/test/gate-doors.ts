@@ -1,6 +1,6 @@
 import type { Gate, Tool } from '@cobbler/agent';
-import { Budget, createHarness, noUsage } from '@cobbler/agent';
-import { readVerdict } from '@cobbler/agent/harness';
+import { Budget, noUsage } from '@cobbler/agent';
+import { createHarness, readVerdict } from '@cobbler/agent/harness';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import type { GateDoor } from '@cobbler/conformance';
 import type { Backend, ExecuteCallbacks, SessionAgent } from '@cobbler/delegate';

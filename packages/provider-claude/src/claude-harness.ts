@@ -1,6 +1,6 @@
-import type { Harness, HarnessOptions, Tool } from '@cobbler/agent';
-import { createHarness } from '@cobbler/agent';
-import type { HarnessHandler } from '@cobbler/agent/harness';
+import type { Tool } from '@cobbler/agent';
+import type { Harness, HarnessHandler, HarnessOptions } from '@cobbler/agent/harness';
+import { createHarness } from '@cobbler/agent/harness';
 import type { FactoryConfig, FlatTool } from '@cobbler/agent/provider';
 import { fromFlatTool } from '@cobbler/agent/provider';
 import { defined } from '@cobbler/agent/values';

@@ -6,10 +6,11 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { RequestError } from '@agentclientprotocol/sdk';
-import type { ApprovalDecision, Event, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
+import type { ApprovalDecision, Event, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
+import type { Harness } from '@cobbler/agent/harness';
 import { assertNever, defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { ruledCall } from '../config/permission-rule.ts';

@@ -1,5 +1,6 @@
-import type { Harness, UserPart } from '@cobbler/agent';
+import type { UserPart } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { visible } from '../terminal/escape.ts';
 import { plural } from '../terminal/format.ts';

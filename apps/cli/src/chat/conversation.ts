@@ -1,7 +1,8 @@
-import type { ApprovalDecision, Event, Harness, Run, RunEvent, UserPart } from '@cobbler/agent';
+import type { ApprovalDecision, Event, Run, RunEvent, UserPart } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent, FinishedEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
+import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { RuledCall } from '../config/permission-rule.ts';
 import { ruleToOffer, widerRule } from '../config/permission-rule.ts';

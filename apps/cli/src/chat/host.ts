@@ -1,5 +1,5 @@
-import type { Event, Harness, Tool } from '@cobbler/agent';
-import type { HarnessHandler } from '@cobbler/agent/harness';
+import type { Event, Tool } from '@cobbler/agent';
+import type { Harness, HarnessHandler } from '@cobbler/agent/harness';
 import type { Permission } from '../config/permission.ts';
 import type { ListedSession } from '../session/session-lines.ts';
 import type { FailureContext } from '../view/failure.ts';

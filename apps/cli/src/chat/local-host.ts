@@ -1,16 +1,8 @@
 import { dirname, join } from 'node:path';
-import type {
-  Agent,
-  ContextPolicy,
-  Event,
-  Harness,
-  HarnessOptions,
-  Limits,
-  Pricing,
-  Store,
-  Tool,
-} from '@cobbler/agent';
-import { createHarness, isStored, memoryStore } from '@cobbler/agent';
+import type { Agent, ContextPolicy, Event, Limits, Pricing, Store, Tool } from '@cobbler/agent';
+import { isStored, memoryStore } from '@cobbler/agent';
+import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
+import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import { shortPath } from '../config/directory.ts';
 import type { Permission } from '../config/permission.ts';

@@ -1,5 +1,6 @@
-import type { Event, Harness, SessionInfo, Tool } from '@cobbler/agent';
+import type { Event, SessionInfo, Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { Harness } from '@cobbler/agent/harness';
 import { connectHarness } from '@cobbler/agent/remote';
 import { defined } from '@cobbler/agent/values';
 import { ownTools } from '../config/choose-tools.ts';

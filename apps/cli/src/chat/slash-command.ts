@@ -1,4 +1,4 @@
-import type { Harness } from '@cobbler/agent';
+import type { Harness } from '@cobbler/agent/harness';
 import type { Io } from '../terminal/io.ts';
 import type { Style } from '../terminal/style.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,5 +1,6 @@
-import type { HarnessOptions, Tool } from '@cobbler/agent';
+import type { Tool } from '@cobbler/agent';
 import { AgentError } from '@cobbler/agent';
+import type { HarnessOptions } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { CobblerServer, SessionSettings } from '@cobbler/server';
 import { startServer, TokenStore, tokenFile } from '@cobbler/server';

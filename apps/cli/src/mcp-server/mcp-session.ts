@@ -1,7 +1,8 @@
-import type { ApprovalDecision, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
+import type { ApprovalDecision, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
 import type { ApprovalRequestedEvent } from '@cobbler/agent/events';
 import { ignore } from '@cobbler/agent/events';
+import type { Harness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { LocalHost } from '../chat/local-host.ts';
 import { oneLine } from '../terminal/escape.ts';

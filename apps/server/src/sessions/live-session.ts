@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Event, Harness, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
+import type { Event, Run, RunEvent, SessionStore, UserPart } from '@cobbler/agent';
 import { isStored, openSession } from '@cobbler/agent';
 import { currentParts } from '@cobbler/agent/events';
-import type { HarnessResumeOptions } from '@cobbler/agent/harness';
+import type { Harness, HarnessResumeOptions } from '@cobbler/agent/harness';
 import { Problem, problemOf } from '../requests/problem.ts';
 import { Broadcast } from './broadcast.ts';
 import type { ReadLog } from './log-pages.ts';

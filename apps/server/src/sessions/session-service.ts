@@ -1,6 +1,7 @@
 import type { RunEvent, SessionStore } from '@cobbler/agent';
-import { AgentError, createHarness, isStored, systemRuntime } from '@cobbler/agent';
+import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
+import { createHarness } from '@cobbler/agent/harness';
 import type { Runner } from '@cobbler/agent/runner';
 import { runnerHarness } from '@cobbler/agent/runner-harness';
 import type { ServerLimits } from '../requests/limits.ts';

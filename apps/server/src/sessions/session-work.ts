@@ -1,5 +1,6 @@
-import type { HarnessOptions, SessionStore } from '@cobbler/agent';
+import type { SessionStore } from '@cobbler/agent';
 import { Executor } from '@cobbler/agent';
+import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { Routine } from '@cobbler/agent/runner';
 import { sessionRoutine } from '@cobbler/agent/runner';
 

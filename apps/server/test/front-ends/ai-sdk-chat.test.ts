@@ -1,5 +1,5 @@
-import type { HarnessOptions } from '@cobbler/agent';
 import { openSession, textOf } from '@cobbler/agent';
+import type { HarnessOptions } from '@cobbler/agent/harness';
 import { scriptedAgent } from '@cobbler/agent/testing';
 import { harnessFixture } from '@cobbler/conformance';
 import type { UIMessage } from 'ai';

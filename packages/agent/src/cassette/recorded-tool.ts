@@ -1,6 +1,7 @@
 import type { Budget } from '../interfaces/limits.ts';
-import type { Tool, ToolContext, ToolOutput, ToolPreview } from '../interfaces/tool.ts';
-import { isToolOutput, toolOutput } from '../interfaces/tool.ts';
+import type { Tool, ToolContext, ToolPreview } from '../interfaces/tool.ts';
+import type { ToolOutput } from '../interfaces/tool-output.ts';
+import { isToolOutput, toolOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';

@@ -1,7 +1,9 @@
 import type { BlobReference } from '../events/event.ts';
 import type { Blobs } from '../interfaces/blobs.ts';
-import type { Tool, ToolOutput } from '../interfaces/tool.ts';
-import { defineTool, toolOutput } from '../interfaces/tool.ts';
+import type { Tool } from '../interfaces/tool.ts';
+import { defineTool } from '../interfaces/tool.ts';
+import type { ToolOutput } from '../interfaces/tool-output.ts';
+import { toolOutput } from '../interfaces/tool-output.ts';
 import { amount, read, record, withMethods } from '../values/input.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { byteLength, endsOf } from '../values/truncate.ts';

@@ -1,9 +1,17 @@
 /**
- * Types and functions for implementing a harness, in addition to `Harness` and `createHarness` of the main entry point.
+ * Conversations that survive crashes: `createHarness` runs one prompt at a time. Also the types and functions for
+ * implementing a harness.
  *
  * @module
  */
 
 export { askForVerdict, readVerdict } from '../interfaces/verdict.ts';
 export type { HarnessHandler, HarnessStatus } from './handler.ts';
-export type { HarnessCapabilities, HarnessResumeOptions } from './harness.ts';
+export {
+  createHarness,
+  type Harness,
+  type HarnessCapabilities,
+  type HarnessOptions,
+  type HarnessResumeOptions,
+  type PromptOptions,
+} from './harness.ts';

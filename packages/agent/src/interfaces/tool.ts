@@ -20,7 +20,6 @@ import {
 } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
-import type { ToolResultPart } from '../values/message.ts';
 import type { Budget } from './limits.ts';
 import type { FieldSchemas, FieldTypes, Validation } from './schema.ts';
 import { readSchema } from './schema.ts';
@@ -142,32 +141,6 @@ interface CallTypes<Name, Input> {
     readonly toolName: Name;
     readonly arguments: { readonly [Field in keyof Input]?: unknown };
   };
-}
-
-const outputBrand = Symbol.for('cobbler.ToolOutput');
-
-/** A result with more than text: parts for the model, and information for users that the model does not see. */
-export interface ToolOutput {
-  readonly content: string | readonly ToolResultPart[];
-  /** True if the call failed; the model sees this. */
-  readonly isError?: boolean;
-  /** A short phrase for users, such as `exit 1`. */
-  readonly summary?: string;
-  /** A unified diff of the changes, for users. */
-  readonly diff?: string;
-}
-
-/** Marks a value as {@link ToolOutput}, so that no ordinary object is mistaken for one. */
-export function toolOutput(output: ToolOutput): ToolOutput {
-  return Object.defineProperty({ ...read(output, outputFields, 'output') }, outputBrand, { value: true });
-}
-
-/** What they contain is checked when the tool returns it, because a mistake there must not end the run. */
-const outputFields = record<ToolOutput>({ content: any, isError: any, summary: any, diff: any });
-
-/** Returns whether {@link toolOutput} created the value, also across copies of this package. */
-export function isToolOutput(value: unknown): value is ToolOutput {
-  return isObject(value) && outputBrand in value;
 }
 
 /** The types of the arguments: those of `Fields`, if `parameters` is a record of schemas, otherwise `Args`. */
@@ -298,21 +271,37 @@ const definitionFields = record<Definition>(
   required,
 );
 
-const tools = new WeakSet<object>();
+/** A tool that was read, and the values that its fields had then. */
+interface KnownTool {
+  readonly tool: Tool;
+  readonly values: readonly unknown[];
+}
+
+const known = new WeakMap<object, KnownTool>();
 
 /**
- * Reads a tool: its fields are those of this moment. A tool that was read before is returned unchanged.
+ * Reads a tool: its fields are those of this moment. An object with the same fields as the last time gives the same
+ * tool, because providers find cached bytes by it.
  * @throws AgentError `invalid` if no provider would accept the tool.
  */
 export const readTool: Reader<Tool> = coded('bad_tool', (value) => {
-  if (isObject(value) && tools.has(value)) return value as unknown as Tool;
+  const before = isObject(value) ? known.get(value) : undefined;
+  if (before !== undefined && before.tool === value) return before.tool;
   const tool = toolFields(value);
   // After a crash the log cannot tell whether a call still waited or already ran.
   if (tool.waitUntil !== undefined && (tool.effect ?? 'once') === 'once')
     throw invalid(tool.effect, 'Use "read" or "idempotent", because it has waitUntil', '.effect');
-  tools.add(tool);
+  const given = value as Record<string, unknown>;
+  const values = [JSON.stringify(tool), ...Object.keys(tool).map((name) => given[name])];
+  if (before !== undefined && isSame(before.values, values)) return before.tool;
+  known.set(tool, { tool, values });
+  known.set(given, { tool, values });
   return tool;
 });
+
+function isSame(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((value, index) => value === right[index]);
+}
 
 /** Validates the model's arguments by the tool's own rules. Never throws. */
 export async function validateArguments(tool: Tool, args: Record<string, unknown>): Promise<Validation> {

@@ -361,7 +361,7 @@ async function resultOf(
   if (ran === undefined) return undefined;
   const done = { id: callId, toolName: tool.name, arguments: plan.given };
   const outcome =
-    run.config.hooks.length === 0 ? ran : await changedOutput(run, done, { outcome: ran, maxBytes });
+    run.config.hooks.length === 0 ? ran : await changedOutput(run, { call: done, ...ran }, maxBytes);
   const output = await shortened(run, tool, outcome.content);
   return {
     type: 'tool_result',

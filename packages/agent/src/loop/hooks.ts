@@ -4,12 +4,12 @@ import type { Agent, ModelRequest, ModelResponse } from '../interfaces/agent.ts'
 import { readAgent } from '../interfaces/agent.ts';
 import type { Gate } from '../interfaces/gate.ts';
 import type { Tool } from '../interfaces/tool.ts';
-import type { CallOutcome, Hook, HookContext, RequestChange, RequestDraft } from '../run/hook.ts';
+import type { CallOutcome, Hook, HookContext, RequestChange, RequestDraft, RunEnd } from '../run/hook.ts';
 import { requestConfig, systemText } from '../run/option-readers.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
-import { flag, invalid, listOf, read, record, text } from '../values/input.ts';
+import { flag, invalid, listOf, read, record, text, when } from '../values/input.ts';
 import type { TextPart } from '../values/message.ts';
 import { cap } from '../values/truncate.ts';
 import { wellFormedText } from '../values/unicode.ts';
@@ -17,34 +17,32 @@ import { addUsage } from '../values/usage.ts';
 import type { Finish } from './action.ts';
 import type { RunContext } from './run-context.ts';
 import type { ToolOutcome } from './tool-run.ts';
-import { outcomeOf } from './tool-run.ts';
+import { replacement } from './tool-run.ts';
 
-type Place = Exclude<keyof Hook, 'name'>;
+type Place = Exclude<keyof Hook, 'name' | 'beforeTool'>;
 
-/** One place at which hooks are called. */
-interface Passage<Value, Change> {
-  readonly place: Place;
-  readonly call: (hook: Hook, value: Value, context: HookContext) => unknown;
-  readonly reader: Reader<Change>;
-  readonly apply: (value: Value, change: Change) => Value;
-}
+/** Reads what a hook returns: the fields that are different. */
+type ChangeReader<Value> = Reader<Partial<Value>>;
 
 const nothing: Reader<never> = (value) => {
   throw invalid(value, 'Return nothing');
 };
 
 /** Calls every hook in order, each with what those before it left. */
-async function pass<Value, Change>(
+async function pass<Value extends object>(
   run: RunContext,
+  place: Place,
   given: Value,
-  { place, call, reader, apply }: Passage<Value, Change>,
+  reader: ChangeReader<Value>,
 ): Promise<Value> {
   let value = given;
   for (const hook of run.config.hooks) {
     try {
-      const returned = await call(hook, value, contextOf(run));
-      if (returned === undefined) continue;
-      value = apply(value, read(returned, reader, `${place}()`, 'hook_failed'));
+      // Each place has its own type of value, which the functions below pass.
+      const call = hook[place] as ((value: Value, context: HookContext) => unknown) | undefined;
+      const returned = await call?.(value, contextOf(run));
+      if (returned !== undefined)
+        value = { ...value, ...read(returned, reader, `${place}()`, 'hook_failed') };
     } catch (thrown) {
       throw hookFailed(hook, place, thrown);
     }
@@ -56,63 +54,47 @@ function contextOf({ config: { sessionId, runId }, signal }: RunContext): HookCo
   return { sessionId, runId, signal };
 }
 
-function hookFailed({ name }: Hook, place: Place, thrown: unknown): AgentError {
-  const { name: type, message } = summarize(thrown);
+function hookFailed({ name }: Hook, place: Place | 'beforeTool', thrown: unknown): AgentError {
+  const cause = summarize(thrown);
   return new AgentError({
     kind: 'invalid',
     code: 'hook_failed',
-    message: `The hook ${JSON.stringify(name)} failed in ${place}: ${message}`,
-    cause: { name: type, message },
+    message: `The hook ${JSON.stringify(name)} failed in ${place}: ${cause.message}`,
+    cause,
   });
 }
-
-const requestChange = record<RequestChange>({
-  agent: readAgent,
-  system: systemText,
-  tools: listOf(text),
-  config: requestConfig,
-});
 
 /** Returns the agent and the request as the hooks leave them. */
 export async function changedRequest(
   run: RunContext,
   request: ModelRequest,
 ): Promise<{ readonly agent: Agent; readonly request: ModelRequest }> {
-  const { agent, request: config } = run.config;
-  const names = request.tools.map(({ name }) => name);
+  const { agent, request: settings } = run.config;
+  const { system, config = settings } = request;
   const messages = [...request.messages];
-  if (run.state.turns === 0)
-    await pass(
-      run,
-      { messages },
-      {
-        place: 'beforeRun',
-        call: (hook, start, context) => hook.beforeRun?.(start, context),
-        reader: nothing,
-        apply: (start) => start,
-      },
-    );
-  const draft = {
-    agent,
-    tools: names,
-    messages,
-    config: request.config ?? config,
-    ...defined({ system: request.system }),
-  };
-  const changed = await pass<RequestDraft, RequestChange>(run, draft, {
-    place: 'beforeRequest',
-    call: (hook, value, context) => hook.beforeRequest?.(value, context),
-    reader: requestChange,
-    apply: (value, change) => {
-      const unknown = change.tools?.find((name) => !run.tools.has(name));
-      if (unknown !== undefined)
-        throw new TypeError(`it offers ${JSON.stringify(unknown)}, which is not a tool of the executor`);
-      return { ...value, ...change };
+  if (run.state.turns === 0) await pass(run, 'beforeRun', { messages }, nothing);
+  const tools = request.tools.map(({ name }) => name);
+  const draft: RequestDraft = { agent, tools, messages, config, ...defined({ system }) };
+  const changed = await pass(
+    run,
+    'beforeRequest',
+    draft,
+    record<RequestChange>({
+      agent: readAgent,
+      system: systemText,
+      tools: listOf(when((name) => run.tools.has(name as string), 'the name of a tool of the executor')),
+      config: requestConfig,
+    }),
+  );
+  return {
+    agent: changed.agent,
+    request: {
+      ...request,
+      tools: request.tools.filter(({ name }) => changed.tools.includes(name)),
+      config: changed.config,
+      ...defined({ system: changed.system }),
     },
-  });
-  const tools = request.tools.filter(({ name }) => changed.tools.includes(name));
-  const { system, config: settings } = changed;
-  return { agent: changed.agent, request: { ...request, tools, config: settings, ...defined({ system }) } };
+  };
 }
 
 /**
@@ -126,16 +108,7 @@ export async function acceptedResponse(
 ): Promise<ModelResponse> {
   const { message, stopReason, model, usage, wasted, attempts } = response;
   try {
-    await pass(
-      run,
-      { message, stopReason, model, usage },
-      {
-        place: 'afterResponse',
-        call: (hook, value, context) => hook.afterResponse?.(value, context),
-        reader: nothing,
-        apply: (value) => value,
-      },
-    );
+    await pass(run, 'afterResponse', { message, stopReason, model, usage }, nothing);
   } catch (thrown) {
     throw new AgentError({ ...AgentError.from(thrown).toJSON(), wasted: addUsage(usage, wasted), attempts });
   }
@@ -167,16 +140,11 @@ function asGate(run: RunContext, hook: Hook): Gate {
 /** Returns the output of a call as the hooks leave it. Never rejects: without their consent the model gets an error. */
 export async function changedOutput(
   run: RunContext,
-  call: CallOutcome['call'],
-  { outcome, maxBytes }: { readonly outcome: ToolOutcome; readonly maxBytes: number },
+  outcome: CallOutcome,
+  maxBytes: number,
 ): Promise<ToolOutcome> {
   try {
-    return await pass<ToolOutcome, ToolOutcome>(run, outcome, {
-      place: 'afterTool',
-      call: (hook, { content, isError }, context) => hook.afterTool?.({ call, content, isError }, context),
-      reader: (value) => outcomeOf(value, maxBytes),
-      apply: (_, change) => change,
-    });
+    return await pass(run, 'afterTool', outcome, (value) => replacement(value, maxBytes));
   } catch (thrown) {
     const message = `The tool ran, but its output is withheld: ${AgentError.from(thrown).message}`;
     return { content: [{ type: 'text', text: cap(message, maxBytes) }], isError: true };
@@ -186,23 +154,17 @@ export async function changedOutput(
 /** Returns whether a hook wants the conversation to stay as it is. */
 export async function skipsCompaction(run: RunContext): Promise<boolean> {
   const value = { messages: [...run.state.messages], skip: false };
-  const { skip } = await pass(run, value, {
-    place: 'beforeCompaction',
-    call: (hook, { messages }, context) => hook.beforeCompaction?.({ messages }, context),
-    reader: record<{ skip?: boolean }>({ skip: flag }),
-    apply: (before, change) => ({ ...before, ...change }),
-  });
-  return skip;
+  return (await pass(run, 'beforeCompaction', value, record<{ skip?: boolean }>({ skip: flag }))).skip;
 }
 
 /** Returns the summary as the hooks leave it. */
 export async function changedSummary(run: RunContext, compacted: Compacted): Promise<Compacted> {
-  return await pass<Compacted, { summary: string }>(run, compacted, {
-    place: 'afterCompaction',
-    call: (hook, value, context) => hook.afterCompaction?.(value, context),
-    reader: record<{ summary: string }>({ summary: text }, ['summary']),
-    apply: (value, change) => ({ ...value, ...change }),
-  });
+  return await pass(
+    run,
+    'afterCompaction',
+    compacted,
+    record<{ summary: string }>({ summary: text }, ['summary']),
+  );
 }
 
 /** The ends that hooks cannot change: the user is needed, or wanted the end. */
@@ -213,16 +175,12 @@ export async function changedEnd(run: RunContext, finish: Finish): Promise<Finis
   const { status, error } = finish;
   if (run.config.hooks.length === 0 || run.signal.aborted || fixedEnds.includes(status)) return finish;
   try {
-    const messages = [...run.state.messages];
-    const { continueWith } = await pass<{ continueWith?: string }, { continueWith?: string }>(
+    const end: RunEnd & { readonly continueWith?: string } = { status, messages: [...run.state.messages] };
+    const { continueWith } = await pass(
       run,
-      {},
-      {
-        place: 'afterRun',
-        call: (hook, _, context) => hook.afterRun?.({ status, messages }, context),
-        reader: record<{ continueWith?: string }>({ continueWith: text }),
-        apply: (value, change) => ({ ...value, ...change }),
-      },
+      'afterRun',
+      end,
+      record<{ continueWith?: string }>({ continueWith: text }),
     );
     if (continueWith && status === 'complete' && run.state.closing === undefined)
       await run.record([{ type: 'user', content: [textPart(continueWith)], steer: true }]);

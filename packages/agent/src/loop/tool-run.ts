@@ -1,5 +1,6 @@
-import type { Tool, ToolContext, ToolOutput, ToolWait } from '../interfaces/tool.ts';
-import { isToolOutput } from '../interfaces/tool.ts';
+import type { Tool, ToolContext, ToolWait } from '../interfaces/tool.ts';
+import type { ToolOutput } from '../interfaces/tool-output.ts';
+import { isToolOutput, readOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError, summarize } from '../values/errors.ts';
 import { currentPart } from '../values/file-part.ts';
@@ -163,17 +164,29 @@ export function outcomeOf(value: unknown, limit: number): ToolOutcome {
 }
 
 function fromOutput(output: ToolOutput, limit: number): ToolOutcome {
-  const content =
-    typeof output.content === 'string'
-      ? text(output.content, limit)
-      : parts(read(output.content, partList, 'content'), limit);
+  const { content, isError, summary, diff } = output;
+  const kept =
+    typeof content === 'string' ? text(content, limit) : parts(read(content, partList, 'content'), limit);
   return {
-    content: content.length === 0 ? text('', limit) : content,
-    isError: output.isError === true,
-    ...(typeof output.summary === 'string' && { summary: cap(output.summary.toWellFormed(), maxSummary) }),
-    ...(typeof output.diff === 'string' && { diff: cap(output.diff.toWellFormed(), limit) }),
+    content: kept.length === 0 ? text('', limit) : kept,
+    isError: isError === true,
+    ...(typeof summary === 'string' && { summary: cap(summary.toWellFormed(), maxSummary) }),
+    ...(typeof diff === 'string' && { diff: cap(diff.toWellFormed(), limit) }),
   };
 }
+
+/**
+ * Reads an output that replaces another: fields to change. What users would see is removed unless it is one of them.
+ * @throws AgentError if a field cannot be stored.
+ */
+export function replacement(value: unknown, limit: number): Partial<ToolOutcome> {
+  const given: Partial<ToolOutput> = typeof value === 'string' ? { content: value } : readOutput(value);
+  const { content = '' } = given;
+  const changes = Object.entries(fromOutput({ ...given, content }, limit)).filter(([name]) => name in given);
+  return { ...noDetails, ...Object.fromEntries(changes) };
+}
+
+const noDetails: object = { summary: undefined, diff: undefined };
 
 const partList = listOf<ToolResultPart>(when(isObject, 'a part such as { type: "text", text }'));
 

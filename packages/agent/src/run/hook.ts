@@ -1,7 +1,7 @@
 import type { RunStatus } from '../events/event.ts';
 import type { Agent, ModelRequest, ModelResponse, RequestConfig } from '../interfaces/agent.ts';
 import type { Gate, GateCall } from '../interfaces/gate.ts';
-import type { ToolOutput } from '../interfaces/tool.ts';
+import type { ToolOutput } from '../interfaces/tool-output.ts';
 import type { Reader } from '../values/input.ts';
 import { callable, record, text } from '../values/input.ts';
 import type { Message, ToolResultPart } from '../values/message.ts';
@@ -25,8 +25,8 @@ export interface RequestDraft extends Pick<ModelRequest, 'messages' | 'system'> 
 /** What a hook changes in one model request; absent fields stay. Each tool must be one of the executor's tools. */
 export type RequestChange = Partial<Omit<RequestDraft, 'messages'>>;
 
-/** A tool call that has run, with the output that the model will receive. */
-export interface CallOutcome {
+/** A tool call that has run, with the output that the model and users will receive. */
+export interface CallOutcome extends Pick<ToolOutput, 'summary' | 'diff'> {
   readonly call: Pick<GateCall, 'id' | 'toolName' | 'arguments'>;
   readonly content: readonly ToolResultPart[];
   readonly isError: boolean;
@@ -47,7 +47,7 @@ type Returned<Value> = Value | undefined | Promise<Value | undefined>;
  * the order of `hooks`, and each receives what those before it returned; undefined changes nothing.
  *
  * A function that throws fails closed: nothing is sent, run or passed on, and the error names the hook (code
- * `hook_failed`). The functions must be pure, because a place is passed again when a run continues after a crash.
+ * `hook_failed`). The functions must be pure, because they may be called again when a run continues after a crash.
  */
 export interface Hook {
   /** Appears in errors. */
@@ -66,8 +66,11 @@ export interface Hook {
   ): Returned<never>;
   /** Before each call, and before the gate, which receives the arguments that the hooks set. Undefined: no opinion. */
   beforeTool?(call: GateCall, context: HookContext): ReturnType<Gate> | undefined;
-  /** After each call that has run, before long output is offloaded. Returns the output that replaces it. */
-  afterTool?(outcome: CallOutcome, context: HookContext): Returned<ToolOutput | string>;
+  /**
+   * After each call that has run, before long output is offloaded. Returns content that replaces it; absent fields stay,
+   * except `summary` and `diff`, which could repeat what the content no longer has.
+   */
+  afterTool?(outcome: CallOutcome, context: HookContext): Returned<Partial<ToolOutput> | string>;
   /** Before the conversation is shortened. `skip` leaves it as it is until the next response. */
   beforeCompaction?(
     conversation: Pick<RequestDraft, 'messages'>,

@@ -2,6 +2,7 @@ import type { Event } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import type { State } from '../events/state.ts';
 import { emptyState } from '../events/state.ts';
+import { AgentError } from '../values/errors.ts';
 import type { Reader } from '../values/input.ts';
 import { invalid, listOf, optional, read, text, when, withMethods } from '../values/input.ts';
 import { isObject } from '../values/json.ts';
@@ -18,8 +19,8 @@ const pageLength = 1000;
 /**
  * Returns the state of a session: its snapshot, if the store has one, and the later events. An unknown session has an
  * empty state.
- * @throws AgentError `invalid`, code `bad_option`, for an invalid argument; `agent`, code `store`, if the store fails
- * or returns something else.
+ * @throws AgentError `invalid`, code `bad_option`, for an invalid argument; the AgentError of the store, such as
+ * `store_damaged`; `agent`, code `store`, if the store throws something else or returns no events.
  */
 export async function openSession(store: Store, sessionId: string): Promise<State> {
   const from = read(store, readStore, 'store');
@@ -35,7 +36,7 @@ export async function openSession(store: Store, sessionId: string): Promise<Stat
 
 /**
  * Reads events of a session.
- * @throws AgentError `agent`, code `store`, if the store fails or returns something else.
+ * @throws AgentError of the store; `agent`, code `store`, if the store throws something else or returns no events.
  */
 export async function readEvents(
   store: Store,
@@ -54,7 +55,7 @@ async function attempt(call: () => unknown): Promise<unknown> {
   try {
     return await call();
   } catch (thrown) {
-    throw storeFailure(thrown);
+    throw AgentError.is(thrown) ? thrown : storeFailure(thrown);
   }
 }
 

@@ -3,7 +3,7 @@ import type { RecordingControl } from '../../src/cassette/index.ts';
 import type { RunEvent } from '../../src/events/event.ts';
 import type { Gate } from '../../src/interfaces/gate.ts';
 import type { Tool } from '../../src/interfaces/tool.ts';
-import { toolOutput } from '../../src/interfaces/tool.ts';
+import { toolOutput } from '../../src/interfaces/tool-output.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MockReply, SeededRandom } from '../../src/testing/index.ts';

@@ -4,7 +4,7 @@ import type { OffloadOptions } from '../../src/context/offload.ts';
 import { offload } from '../../src/context/offload.ts';
 import type { Blobs } from '../../src/interfaces/blobs.ts';
 import { memoryBlobs } from '../../src/interfaces/blobs.ts';
-import { isToolOutput, toolOutput } from '../../src/interfaces/tool.ts';
+import { isToolOutput, toolOutput } from '../../src/interfaces/tool-output.ts';
 import type { ExecutorOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { ofType, resultsOf, resultTexts } from '../../src/testing/conversation.ts';

@@ -1,14 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '../../src/interfaces/tool.ts';
-import {
-  defineTool,
-  fromFlatTool,
-  isToolOutput,
-  readTool,
-  toolOutput,
-  validateArguments,
-} from '../../src/interfaces/tool.ts';
+import { defineTool, fromFlatTool, readTool, validateArguments } from '../../src/interfaces/tool.ts';
+import { isToolOutput, toolOutput } from '../../src/interfaces/tool-output.ts';
 import { AgentError } from '../../src/values/errors.ts';
 import { read } from '../../src/values/input.ts';
 
@@ -165,5 +159,31 @@ describe('readTool', () => {
   it('rejects a value that is not a tool', () => {
     expect(() => read(undefined, readTool, 'tool')).toThrow('it is undefined');
     expect(() => read(null, readTool, 'tool')).toThrow('it is null');
+  });
+});
+
+describe('readTool', () => {
+  const plain = (fields: object = {}) => ({
+    ...{ name: 'add', description: 'Adds.', parameters: { type: 'object', properties: {} } },
+    ...{ execute: () => 1, ...fields },
+  });
+
+  it('reads the same tool from an object that has not changed, so that cached bytes of it are found', () => {
+    const tool = plain();
+    const first = read(tool, readTool);
+    expect(read(tool, readTool)).toBe(first);
+    expect(read(first, readTool)).toBe(first);
+  });
+
+  it.each<[string, (tool: ReturnType<typeof plain>) => void]>([
+    ['description', (tool) => Object.assign(tool, { description: 'Adds numbers.' })],
+    ['schema, in place', (tool) => Object.assign(tool.parameters.properties, { a: { type: 'number' } })],
+    ['function', (tool) => Object.assign(tool, { execute: () => 2 })],
+    ['effect, which was absent', (tool) => Object.assign(tool, { effect: 'read' })],
+  ])('reads another tool after a change of its %s', (_, change) => {
+    const tool = plain();
+    const first = read(tool, readTool);
+    change(tool);
+    expect(read(tool, readTool)).not.toBe(first);
   });
 });

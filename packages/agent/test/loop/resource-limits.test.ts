@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { offload } from '../../src/context/offload.ts';
 import type { RunEvent } from '../../src/events/event.ts';
 import { memoryBlobs } from '../../src/interfaces/blobs.ts';
-import { toolOutput } from '../../src/interfaces/tool.ts';
+import { toolOutput } from '../../src/interfaces/tool-output.ts';
 import { Executor } from '../../src/loop/executor.ts';
 import { maxFileBytes } from '../../src/loop/tool-run.ts';
 import { maxWatchers } from '../../src/run/feed.ts';

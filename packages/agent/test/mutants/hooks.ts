@@ -22,9 +22,9 @@ export const hookMutants: readonly Mutant[] = [
     by,
   },
   {
-    file: hooks,
-    find: 'apply: (_, change) => change,',
-    replace: 'apply: (before) => before,',
+    file: 'src/loop/call-tools.ts',
+    find: 'await changedOutput(run, { call: done, ...ran }, maxBytes);',
+    replace: 'ran;',
     why: 'output that a hook replaced is stored and sent as it was',
     breaks: ['P31'],
     by,

@@ -1,4 +1,5 @@
 import type { Hook } from '@cobbler/agent';
+import { toolOutput } from '@cobbler/agent';
 import { keepLast } from '@cobbler/agent/context';
 import {
   calls,
@@ -112,18 +113,24 @@ const passing: readonly ExecutorCase[] = [
   the('output that a hook replaces is all that is stored and sent [P31]', async (stage) => {
     const { tool } = probeTools();
     const agent = script();
-    const one = tool('one', { execute: () => ({ content: 'key 123', summary: 'key 123' }) });
+    const said = { content: 'key 123', summary: 'key 123', diff: '+key 123' };
+    const one = tool('one', { execute: () => toolOutput({ ...said, isError: true }) });
     const hooks: Hook[] = [
       {
         name: 'redaction',
-        afterTool: ({ content }) => JSON.stringify(content).replaceAll(/\d+/g, '###'),
+        afterTool: ({ content }) => ({
+          content: content.map((part) =>
+            part.type === 'text' ? { ...part, text: part.text.replace(/\d+/, '###') } : part,
+          ),
+        }),
       },
     ];
     const run = stage.run({ agent, tools: [one], hooks });
     await stage.until(run.result);
-    const stored = ofType(stage.storedOf(run), 'tool_result');
+    const [stored] = ofType(stage.storedOf(run), 'tool_result');
     expect(!JSON.stringify([stored, agent.requests[1]?.messages]).includes('123'), 'no digit of the key');
-    expect(JSON.stringify(stored).includes('###'), 'the replaced output');
+    expectEqual(stored?.content, [{ type: 'text', text: 'key ###' }], 'the content that replaced it');
+    expectEqual(stored?.isError, true, 'whether the call failed');
   }),
   the('a compaction can be skipped, and its summary replaced', async (stage) => {
     const { tool } = probeTools();

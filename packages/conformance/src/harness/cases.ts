@@ -1,5 +1,5 @@
-import type { AgentError, Event, Harness } from '@cobbler/agent';
-import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
+import type { AgentError, Event } from '@cobbler/agent';
+import type { Harness, HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import type { HarnessEnvironment } from './environment.ts';
 
 /** The environment of a case. */

@@ -1,6 +1,6 @@
-import type { Event, Harness, Run, RunEvent, RunResult, Store } from '@cobbler/agent';
+import type { Event, Run, RunEvent, RunResult, Store } from '@cobbler/agent';
 import { AgentError, isStored, systemRuntime } from '@cobbler/agent';
-import type { HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
+import type { Harness, HarnessCapabilities, HarnessHandler } from '@cobbler/agent/harness';
 import { ContractFailure } from '@cobbler/agent/testing';
 
 /** A harness to test with the agent and tools of `harnessFixture`. */

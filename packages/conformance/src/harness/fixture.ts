@@ -1,5 +1,6 @@
-import type { Agent, HarnessOptions, Message, ModelRequest, Runtime, Tool } from '@cobbler/agent';
+import type { Agent, Message, ModelRequest, Runtime, Tool } from '@cobbler/agent';
 import { defineTool, systemRuntime, textOf } from '@cobbler/agent';
+import type { HarnessOptions } from '@cobbler/agent/harness';
 import type { ScriptedAnswer } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
 

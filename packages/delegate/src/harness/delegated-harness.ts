@@ -1,5 +1,7 @@
-import type { Gate, Harness, HarnessOptions, Pricing, Run } from '@cobbler/agent';
-import { AgentError, createHarness } from '@cobbler/agent';
+import type { Gate, Pricing, Run } from '@cobbler/agent';
+import { AgentError } from '@cobbler/agent';
+import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
+import { createHarness } from '@cobbler/agent/harness';
 import { defined } from '@cobbler/agent/values';
 import type { Backend } from '../backend/backend.ts';
 import type { DelegatedLoop } from './delegated-loop.ts';

@@ -1,5 +1,5 @@
-import type { Harness } from '@cobbler/agent';
 import { systemRuntime } from '@cobbler/agent';
+import type { Harness } from '@cobbler/agent/harness';
 import type { DelegatedHarnessOptions } from '../harness/delegated-harness.ts';
 import { delegatedHarness } from '../harness/delegated-harness.ts';
 import { AgentBackend } from './agent-backend.ts';

@@ -1,5 +1,6 @@
-import type { ApprovalDecision, Gate, Harness, Run, RunEvent, RunResult } from '@cobbler/agent';
+import type { ApprovalDecision, Gate, Run, RunEvent, RunResult } from '@cobbler/agent';
 import { AgentError, textOf } from '@cobbler/agent';
+import type { Harness } from '@cobbler/agent/harness';
 import { askForDecision } from '../backend/call-decision.ts';
 import { activityText } from './activity-text.ts';
 import type { AgentResponse, AgentSession, ExecuteCallbacks, SessionAgent } from './session-agent.ts';

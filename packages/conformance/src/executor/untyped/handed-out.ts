@@ -1,7 +1,8 @@
 import type { ExecutorOptions, Store } from '@cobbler/agent';
-import { AgentError, createHarness, toolOutput } from '@cobbler/agent';
+import { AgentError, toolOutput } from '@cobbler/agent';
 import { memoryBlobs, offload } from '@cobbler/agent/context';
 import { exportSession } from '@cobbler/agent/format';
+import { createHarness } from '@cobbler/agent/harness';
 import type { ModelStep, RunFixture } from '@cobbler/agent/testing';
 import {
   ContractFailure,

@@ -1,5 +1,6 @@
 import type { AdvanceOptions, ExecutorOptions, Prompt, ResumeOptions, RunOptions } from '@cobbler/agent';
-import { createHarness, forkSession } from '@cobbler/agent';
+import { forkSession } from '@cobbler/agent';
+import { createHarness } from '@cobbler/agent/harness';
 import type { ModelStep, RunFixture, SeededRandom } from '@cobbler/agent/testing';
 import { ContractFailure, calls, scriptedModel, seededRandom, textResponse } from '@cobbler/agent/testing';
 import type { ExecutorCase } from '../setup/cases.ts';

@@ -1,15 +1,9 @@
-import type { Harness, HarnessOptions, Runtime, SessionStore, Store } from '@cobbler/agent';
-import {
-  Budget,
-  createHarness,
-  forkSession,
-  memoryStore,
-  openSession,
-  rules,
-  toolOutput,
-} from '@cobbler/agent';
+import type { Runtime, SessionStore, Store } from '@cobbler/agent';
+import { Budget, forkSession, memoryStore, openSession, rules, toolOutput } from '@cobbler/agent';
 import { firstOf, keepLast, memoryBlobs, offload, summarize } from '@cobbler/agent/context';
 import { exportSession, importSession } from '@cobbler/agent/format';
+import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
+import { createHarness } from '@cobbler/agent/harness';
 import type { RunFixture } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
 import { place, play, puppet, toolWith, untyped } from './place.ts';
