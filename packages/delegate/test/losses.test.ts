@@ -234,6 +234,13 @@ describe.each(dialects)('%s', (name, adapter, write) => {
   });
 });
 
+test('responses of Claude Code that share an id, as some gateways send them, are complete', () => {
+  const written = JSON.stringify(claudeLines([{ text: 'First.', outputs: ['1'] }, { text: 'Second.' }]));
+  const lines: Lines = JSON.parse(written.replaceAll(/"msg_\d"/g, '"msg"'));
+  const found = outcomeOf(claudeAdapter('read-only', {}), lines);
+  expect(found).toMatchObject({ texts: ['First.', 'Second.'], final: 'Second.', results: ['toolu_0_0: 1'] });
+});
+
 describe('what is unknown is shown [P27]', () => {
   const hear = (adapter: CliAdapter, line: object) =>
     adapter.talk(request, () => {}).hear(JSON.stringify(line));
