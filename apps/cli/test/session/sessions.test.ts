@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stripVTControlCharacters } from 'node:util';
-import { Executor, forkSession } from '@cobbler/agent';
+import { Executor, forkSession, systemRuntime } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';
 import type { MockReply } from '@cobbler/agent/testing';
 import { scriptedAgent } from '@cobbler/agent/testing';
@@ -236,7 +236,7 @@ describe('cobbler sessions', () => {
     await at('first');
     const store = sqliteStore(join(home, 'sessions.db'));
     const [from = ''] = await store.sessions();
-    for (const to of ['twin-1', 'twin-2']) await forkSession(store, { from, to }, Date);
+    for (const to of ['twin-1', 'twin-2']) await forkSession(store, { from, to }, systemRuntime);
     await store.close();
     const { code, stderr } = await at('sessions', 'show', 'twin');
     expect([code, stderr]).toEqual([

@@ -20,8 +20,10 @@ import { reportTo, responseOf } from '../run/sub-agent.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import { defined } from '../values/defined.ts';
 import { AgentError } from '../values/errors.ts';
-import { read, text } from '../values/input.ts';
+import type { Reader } from '../values/input.ts';
+import { read, text, when } from '../values/input.ts';
 import type { JsonObject } from '../values/json.ts';
+import { isObject } from '../values/json.ts';
 import { systemRuntime } from '../values/runtime.ts';
 import { advanceRun, startRun } from './driver.ts';
 import { openAction, openAgain, openPrompt } from './opening.ts';
@@ -148,7 +150,7 @@ export class Executor<Tools extends Tool = Tool> {
    */
   asTool<Name extends string>(options: AsToolOptions<Name>): Tool<Name, SubAgentArgs> {
     const { tools, limits } = this.#options;
-    const { output, ...given } = read(options, () => ({ ...options }));
+    const { output, ...given } = read(options, toolOptions);
     const tool = {
       effect: tools.every(({ effect }) => effect === 'read') ? 'read' : 'once',
       timeoutMs: limits.ms,
@@ -192,6 +194,11 @@ export class Executor<Tools extends Tool = Tool> {
     });
   }
 }
+
+/** Reads the options of a tool once; each field is read when the tool is. */
+const toolOptions: Reader<AsToolOptions> = (value) => ({ ...anObject(value) });
+
+const anObject: Reader<AsToolOptions> = when(isObject, 'an object');
 
 /** @throws AgentError `invalid`, code `duplicate_tool`. */
 function checkNames(tools: readonly Tool[]): void {

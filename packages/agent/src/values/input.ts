@@ -119,14 +119,10 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
   return when((value) => words.some((word) => word === value), `"${words.join('" or "')}"`);
 }
 
-/**
- * Returns a reader for an object with these methods, or a function with them, such as a class. The object itself is
- * used, because it is code and not data.
- */
+/** Returns a reader for an object with these methods. The object itself is used, because it is code and not data. */
 export function withMethods<Value>(...names: readonly (keyof Value & string)[]): Reader<Value> {
-  const hasAll = (value: object) => names.every((name) => typeof Reflect.get(value, name) === 'function');
   return when(
-    (value) => (isObject(value) || typeof value === 'function') && hasAll(value),
+    (value) => isObject(value) && names.every((name) => typeof value[name] === 'function'),
     `an object with the functions ${names.join(', ')}`,
   );
 }
