@@ -1,17 +1,18 @@
-// The command `cobbler` as a user gets it: built, packed, and installed by npm into a folder with an empty home.
+// The command `cobbler` as a user gets it: built, packed, and installed by npm into a directory with
+// an empty home.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { capture, Refusal, tell } from '../scripts/child.mjs';
 import { cleanEnvironment } from '../scripts/setup.mjs';
 
-/** The end of npm's and turbo's output says what went wrong. */
+/** The number of last output lines to show in an error; they contain the cause. */
 const shownLines = 12;
 
 /**
  * Installs the command. npm runs offline: the package has no dependencies.
  * @param {string} root the project
  * @param {string} folder where to install; must not exist yet
- * @returns {Promise<{ bin: string, tarball: string }>} the path of the command, and of what was installed
+ * @returns {Promise<{ bin: string, tarball: string }>} the paths of the command and of the tarball
  */
 export async function installCli(root, folder) {
   const home = join(folder, 'home');

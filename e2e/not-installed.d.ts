@@ -1,5 +1,5 @@
-// Packages that only a suite's own lockfile has. `npm run check` sees their names and nothing of their types, installed
-// or not; with a suite's own tsconfig.json, which an editor uses, the real types count.
+// Packages that only the lockfile of a suite contains. `npm run check` knows their names but not
+// their types, installed or not; an editor uses the suite's tsconfig.json and thus the real types.
 
 declare module '@sparticuz/chromium';
 

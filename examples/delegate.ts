@@ -41,7 +41,7 @@ const fetched = join(import.meta.dirname, '../e2e/clis/node_modules/@anthropic-a
 const inClis = join(fetched, `claude-agent-sdk-${process.platform}-${process.arch}`, 'claude');
 const path = findProgram('claude', process.env) ?? (existsSync(inClis) ? inClis : undefined);
 
-// If this program is killed, the next call of this ends the processes that it left running.
+// If this program was killed, the next call of this function ends the processes that it left running.
 await recordProcesses(join(area, 'processes'));
 const key = { ANTHROPIC_API_KEY: 'sk-ant-example', ANTHROPIC_BASE_URL: url };
 const own = { HOME: area, CLAUDE_CONFIG_DIR: join(area, 'config') };

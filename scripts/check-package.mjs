@@ -23,7 +23,7 @@ try {
   await must('pnpm', ['pack', '--pack-destination', folder]);
   for (const tarball of readdirSync(folder)) {
     await must('publint', ['run', join(folder, tarball), '--strict']);
-    // CommonJS loads the same modules with require, which every supported version of Node can do.
+    // CommonJS loads the same modules with require(), which every supported version of Node allows.
     const flags = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--no-emoji'];
     await must('attw', [join(folder, tarball), ...flags]);
   }

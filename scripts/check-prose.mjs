@@ -55,7 +55,7 @@ const DOCUMENTS = [
 const SOURCES = ['{packages,apps}/*/src/**/*.{ts,tsx}', 'site/{src,.vitepress}/**/*.ts'];
 /** Maximum number of matches to print per area; those in recently changed files come first. */
 const MAX_PRINTED = 20;
-/** Text that imitates a user or a model, text that other programs write, and lists of words. */
+/** Files to skip: text of a fake user or model, text of other programs, and lists of words. */
 const EXEMPT = /(^|\/)(fixtures|demo)\/|^CHANGELOG\.md$|^packages\/assistant\/src\/memory\/words\.ts$/;
 
 /**
@@ -81,7 +81,7 @@ function stringsOf(path, text) {
 }
 
 /**
- * Blanks single words in backticks: a document may mention a word without using it.
+ * Blanks single words in backticks: a document may mention a word without using it itself.
  * @param {string} text
  */
 const withoutTerms = (text) => text.replace(/`[^`\s]+`/g, (term) => '`'.repeat(term.length));

@@ -45,7 +45,7 @@ export async function checkSources(root, tools) {
 }
 
 /**
- * Builds every package and checks what would be published, one check after another.
+ * Builds every package and checks the files to publish, one check after another.
  * @param {string} root
  * @param {Tools} tools
  * @returns {Promise<string[]>} the names of the checks that failed
@@ -55,7 +55,7 @@ export async function checkBuilds(root, tools) {
   const failed = [];
   for (const check of BUILD_CHECKS) {
     failed.push(...(await runCheck(check, root, tools)));
-    if (failed.includes('build')) break; // There is nothing to pack.
+    if (failed.includes('build')) break; // Without a build, there is nothing to pack.
   }
   return failed;
 }

@@ -66,7 +66,7 @@ function exitCode(code, signal) {
 }
 
 /**
- * Prints to stderr what is being done, and on a terminal the elapsed time.
+ * Prints the label of the running work to stderr and, on a terminal, the elapsed time.
  * @template T
  * @param {string} label
  * @param {() => Promise<T>} work

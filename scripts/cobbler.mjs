@@ -48,7 +48,7 @@ async function generate(tools, words) {
 }
 
 /**
- * Runs a measurement by its name. A flag, or no argument, selects the comparison with other libraries.
+ * Runs a benchmark by its name. With a flag or no argument, compares Cobbler with other libraries.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} words
  */
@@ -64,14 +64,14 @@ function bench(tools, words) {
  */
 function startCli(tools, args) {
   const main = join(root, 'apps', 'cli', 'src', 'main.ts');
-  // Its messages then name commands that can be typed here.
+  // Messages of the CLI then show commands that the user can run from the clone.
   const env = { COBBLER_COMMAND: 'npm start --' };
   return runSource(tools, [main, ...(args.length > 0 ? args : ['demo'])], env);
 }
 
 /**
- * Runs a TypeScript file against the sources, in the user's directory and with the user's own PATH: commands of an
- * agent must find the same programs as the user.
+ * Runs a TypeScript file against the sources, in the user's directory and with the user's own PATH:
+ * the commands of an agent must find the same programs as the user's shell.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
  * @param {Record<string, string>} [extra] additional variables
@@ -83,7 +83,7 @@ function runSource(tools, args, extra) {
 }
 
 /**
- * Runs a user's program that is inside the project.
+ * Runs a user's program, whose file must be inside the project.
  * @param {import('./setup.mjs').Tools} tools
  * @param {string[]} args
  */
@@ -119,7 +119,7 @@ async function main() {
   const [word = '', ...args] = process.argv.slice(2);
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (!command) throw new Refusal(`Use one of: ${Object.keys(commands).join(', ')}.`);
-  // pnpm must work without the packages, because it updates a lockfile that cannot be installed.
+  // pnpm must work without the packages: it updates a lockfile that cannot be installed.
   const install = !(word === 'exec' && args[0] === 'pnpm');
   return command(await setUp(root, { install }), args);
 }

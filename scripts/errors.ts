@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the catalogue of errors; with --check, only compares it.
+// Writes docs/errors.md from the error catalog; with --check, only compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { catalogue } from '../apps/cli/src/explain/catalogue.ts';

@@ -1,5 +1,5 @@
 // The rules for imports, checked by dependency-cruiser: `npm run check`. Type imports count. house.json lists what each
-// package may import and the layers of each folder.
+// package may import and the layers of each directory.
 import { readFileSync } from 'node:fs';
 
 /**
@@ -27,7 +27,10 @@ const npm = (...names) => `node_modules/(${names.join('|')})/`;
  */
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
-/** Tests may also use the contracts and the mock services of providers, except in the agent: they depend on it. */
+/**
+ * Tests may also import the contract suites and the mock services of providers. Tests of the agent
+ * may not, because these packages depend on the agent.
+ */
 const forTests = ['packages/conformance/', 'packages/provider-[^/]+/src/testing/'];
 const [fallback, ...named] = Object.keys(packages);
 
@@ -142,7 +145,7 @@ export default {
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // As a runtime without Node's modules would choose.
+      // Resolves imports like a runtime without Node modules.
       conditionNames: ['@cobbler/source', 'import', 'default'],
       extensions: ['.ts', '.tsx', '.mjs', '.js', '.d.ts'],
     },

@@ -87,7 +87,7 @@ async function main(words) {
     },
   });
   const [kind = '', given = '', ...rest] = positionals;
-  // Names of tools contain underscores.
+  // Tool names contain underscores; file names contain hyphens.
   const name = kind === 'tool' ? given.replaceAll('_', '-') : given;
   if (!Object.hasOwn(kinds, kind) || name === '' || rest.length > 0) throw new Refusal(usage);
   const { root } = values;

@@ -14,7 +14,7 @@ import { citationsIn } from './requirements/citations.mjs';
 
 export const pages = ['docs/requirements.md', 'docs/promises.md'];
 
-/** A row of a table; departures, which follow, have no tests. */
+/** A row of a table. The section of departures, after the tables, has no tests. */
 const ROW = /^\| ([SP]\d\S*) \|(.*) \|(?:[^|\\]|\\.)*\|$/;
 const DEPARTURES = '\n## Departures\n';
 
@@ -118,8 +118,9 @@ function chosen(tests) {
 }
 
 /**
- * Ranks a test by how little it explains what it cites. Best is one in a file of requirements that cites nothing else;
- * worst is a row of a table, whose name is computed, in a suite that `npm test` does not run.
+ * Ranks a test by how little it explains the number that it cites. The best test is in a
+ * requirements file and cites no other number. The worst has a computed name and is in a suite that
+ * `npm test` does not run.
  * @param {Citation} test
  */
 function obscurity({ file, name, numbers }) {

@@ -22,7 +22,8 @@ const NODE = '24.21.0';
 const NODE_PACKAGES = ['linux-x64', 'linux-arm64', 'win-x64'];
 
 /**
- * Settings that npm passes to its scripts and that a nested npm or pnpm may also use. The others would mislead it.
+ * Settings that npm passes to its scripts and that a nested npm or pnpm may also use. The others
+ * would change the behavior of the nested process.
  */
 const KEPT_NPM_SETTINGS =
   /^npm_config_(cache|registry|userconfig|globalconfig|proxy|https_proxy|noproxy|ca|cafile|strict_ssl)$/;
@@ -37,7 +38,7 @@ const NO_NETWORK =
  */
 
 /**
- * Sets up whatever is missing; does almost nothing if nothing is.
+ * Sets up the missing parts; returns quickly if everything is present.
  * @param {string} root
  * @param {{ install?: boolean }} [options] without `install`, the packages remain unchanged
  * @returns {Promise<Tools>}
@@ -139,7 +140,7 @@ async function fetchTools(home, wanted) {
   const draft = `${home}.${process.pid}`;
   try {
     mkdirSync(draft, { recursive: true });
-    // Without its own manifest, npm would install into the nearest project above.
+    // Without a manifest here, npm would install into the nearest project above.
     writeFileSync(join(draft, 'package.json'), '{"private":true}\n');
   } catch (error) {
     throw new Refusal(
@@ -163,7 +164,7 @@ async function fetchTools(home, wanted) {
     try {
       renameSync(draft, home);
     } catch (error) {
-      // Another clone was faster and has installed the same tools.
+      // Another clone has installed the same tools in the meantime.
       if (!existsSync(join(home, 'ok')))
         throw new Refusal(`Cannot move ${draft} into place: ${message(error)}`);
     }
@@ -229,7 +230,7 @@ function fingerprint(root, wanted) {
 }
 
 /**
- * @param {string} what
+ * @param {string} what the step that failed
  * @param {string} output what the failed command printed
  */
 function failure(what, output) {

@@ -1,6 +1,6 @@
-// Commands that are run by name. scripts/tasks.json lists them: a single command, several that run until one fails,
-// or a suite outside the workspace, with packages that are too large for every user. `source` is Node with the
-// sources of the packages.
+// Commands that are run by name. scripts/tasks.json lists them: a single command, several that run
+// until one fails, or a suite outside the workspace, whose packages are too large for every user to
+// download. `source` means Node with the sources of the packages.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ import { report, runVitest } from './test-run.mjs';
 
 /** @typedef {import('./setup.mjs').Tools} Tools */
 
-/** The suites of `--all`, quick ones first. `crash` and `simulate` are already tests of the slow level. */
+/** The suites of `--all`, quick ones first. `crash` and `simulate` also run as slow tests. */
 export const everything = [
   ['test'],
   ['run', 'verify'],

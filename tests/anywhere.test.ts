@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** What every runtime with web standards has, and nothing of Node. */
+/** Globals of every runtime with web standards, without the globals of Node. */
 const WEB = {
   AbortController,
   AbortSignal,
@@ -26,7 +26,7 @@ const WEB = {
   URL,
 };
 
-/** The entry and all it imports in one script, chosen as a runtime with these conditions would choose. */
+/** Returns an entry and its imports as one script, resolved as in a runtime with this condition. */
 async function bundle(entry: string, condition: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, 'packages/agent/src', entry)],
@@ -42,9 +42,9 @@ async function bundle(entry: string, condition: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-describe.each(['workerd', 'browser', 'deno'])('with the conditions of %s', (condition) => {
+describe.each(['workerd', 'browser', 'deno'])('with the export conditions of %s', (condition) => {
   test.each(['index.ts', 'provider/index.ts', 'events/index.ts', 'store/index.ts'])(
-    'the entry %s of @cobbler/agent bundles and loads without anything of Node',
+    'the entry %s of @cobbler/agent bundles and loads without Node modules and globals',
     async (entry) => {
       const context = createContext({ ...WEB });
       runInContext(await bundle(entry, condition), context);

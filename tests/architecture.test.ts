@@ -19,22 +19,22 @@ const house = JSON.parse(read('scripts/house.json')) as House;
 const [, text = ''] = read('ARCHITECTURE.md').split('\n## Folders\n');
 const [packages = '', layers = ''] = (text.split('\n## ')[0] ?? '').split('\n### ');
 
-/** The names in the first column of a table, row by row. */
+/** Returns the names in the first column of a table, row by row. */
 const namesIn = (table: string) =>
   table
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
 
-/** The folders of a layer list, without files and without subfolders of another layer. */
+/** Returns the directories of a layer list, without files. */
 const foldersOf = ({ bottomFirst }: Layers) => bottomFirst.filter((name) => name.endsWith('/'));
 
 describe('ARCHITECTURE.md', () => {
-  test('fits on two screens', () => {
+  test('has at most 90 lines', () => {
     expect(read('ARCHITECTURE.md').trimEnd().split('\n').length).toBeLessThanOrEqual(90);
   });
 
-  test('names folders that are there, and all packages and apps among them', () => {
+  test('names every package and app, and only existing directories', () => {
     const named = namesIn(packages);
     expect(named.length).toBeGreaterThan(15);
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
@@ -59,14 +59,14 @@ describe('ARCHITECTURE.md', () => {
     },
   );
 
-  test.each(house.layers)('the import rules name every folder of $folder', (one) => {
+  test.each(house.layers)('the import rules list every directory in $folder', (one) => {
     const found = readdirSync(join(root, one.folder), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => `${name}/`);
     expect(found.filter((name) => !one.bottomFirst.includes(name))).toEqual([]);
   });
 
-  test('says truly that no package imports another one but the agent and its contracts', () => {
+  test('the import rules let packages import only the agent and the contract suites', () => {
     const rules = Object.entries(house.packages).filter(
       ([folder]) => folder.startsWith('packages/') && !folder.includes('/channel-'),
     );
@@ -75,7 +75,7 @@ describe('ARCHITECTURE.md', () => {
   });
 });
 
-test('the core names no provider in its code', () => {
+test('the code of the core does not name any provider', () => {
   const named = globSync('packages/agent/src/**/*.ts', { cwd: root })
     .filter((path) => !path.endsWith('/interfaces/config.ts'))
     .filter((path) =>

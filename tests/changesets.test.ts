@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('every changeset names packages of the workspace', () => {
+test('every changeset names only packages of the workspace', () => {
   const manifests = globSync('{packages,apps}/*/package.json', { cwd: root });
   const known = new Set(manifests.map((path): unknown => JSON.parse(read(path)).name));
   const named = globSync('.changeset/*.md', { cwd: root }).flatMap((path) => {

@@ -7,7 +7,7 @@ import { wholeProgramsOf, writePrograms } from '../e2e/docs/src/programs.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every program in the documents type-checks as it is', { timeout: 60_000 }, async () => {
+test('every program in the documents type-checks without changes', { timeout: 60_000 }, async () => {
   const { programs, config, dispose } = writePrograms(root, followedPages(root).flatMap(wholeProgramsOf));
   onTestFinished(dispose);
   expect(programs.length).toBeGreaterThan(10);
@@ -18,7 +18,7 @@ test('every program in the documents type-checks as it is', { timeout: 60_000 },
   expect(inPages(stdout)).toBe('');
 });
 
-/** The output of the compiler with the name of the page instead of the file that was written from it. */
+/** Returns the compiler output with the name of the page instead of the generated file. */
 function inPages(output: string): string {
   return output.replaceAll(/^\S*\.docs-programs\/(\S+?)-md-\d+\.ts/gm, '$1.md');
 }

@@ -17,7 +17,7 @@ import { fragmentsOf } from '../e2e/docs/src/programs.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** The scripts that take a name, and what they run. */
+/** The npm scripts that take the name of a task, with the command of each task. */
 const tasks: Readonly<Record<string, Readonly<Record<string, unknown>>>> = JSON.parse(
   readFileSync(join(root, 'scripts/tasks.json'), 'utf8'),
 );
@@ -29,8 +29,8 @@ const manifests = ['package.json', 'apps/worker/package.json'].map(
 const page = (...lines: readonly string[]): Page => ({ path: 'a.md', text: lines.join('\n') });
 const texts = (some: readonly Command[]) => some.map(({ line, text }) => `${line} ${text}`);
 
-describe('what stands in a document', () => {
-  test('a block has its language, its first line and no indent of the list it stands in', () => {
+describe('the parts of a document', () => {
+  test('a code block has a language, its first line, and text without the indent of its list', () => {
     const blocks = blocksOf(
       page('1. Do', '', '   ```sh', '   one', '     two', '   ```', '```', 'plain', '```'),
     );
@@ -40,12 +40,12 @@ describe('what stands in a document', () => {
     ]);
   });
 
-  test('each line of a shell block is a command, without comments and what they show', () => {
+  test('each line of a shell block is a command, without its comment', () => {
     const found = commandsOf(page('```sh', 'one   # first', '', '# two', "three '# four'", 'a#b', '```'));
     expect(texts(found)).toEqual(['2 one', "5 three '# four'", '6 a#b']);
   });
 
-  test('a command goes on behind a backslash, in a quote, in a function and in a document of its own', () => {
+  test('a command includes the lines continued by a backslash, quote, function or here-document', () => {
     const found = commandsOf(
       page(
         '```sh',
@@ -72,24 +72,24 @@ describe('what stands in a document', () => {
     ]);
   });
 
-  test('of a console only what stands behind the prompt is a command', () => {
+  test('in a console block, only the text after a prompt is a command', () => {
     expect(texts(commandsOf(page('```console', '$ one', 'it says two', '```')))).toEqual(['2 one']);
   });
 
-  test('a mention within a line is a command when it begins with a program and says more than its name', () => {
+  test('inline code is a command if it starts with a program and has an argument', () => {
     const found = commandsOf(
       page('Type `npm start` or `cobbler`, see `node:fs`.', '| `cobbler a \\| b` |', '```', '`npm x`', '```'),
     );
     expect(texts(found)).toEqual(['1 npm start', '2 cobbler a | b']);
   });
 
-  test('headings get the anchors of GitHub, repeated ones a number', () => {
+  test('headings get the same anchors as on GitHub, with a number for a repeated heading', () => {
     const anchors = anchorsOf(page('# A `b`: [c](d.md)!', '## The end', '## The end', '```', '# no', '```'));
     expect([...anchors]).toEqual(['a-b-c', 'the-end', 'the-end-1']);
   });
 });
 
-describe('the plans', () => {
+describe('the plans for commands', () => {
   const some = {
     fill: [['cbk_…', '$TOKEN']],
     pages: [{ page: 'a.md', fill: [['NAME', 'x']] }],
@@ -105,25 +105,25 @@ describe('the plans', () => {
     isInline: false,
   });
 
-  test('the plan of a page goes before one for all pages', () => {
+  test('a plan for one page takes precedence over a plan for all pages', () => {
     expect(planFor(one('one NAME'), some)?.apart).toBeUndefined();
     expect(planFor(one('one NAME', 'b.md'), some)?.apart).toBe('everywhere');
     expect(planFor(one('other'), some)).toBeUndefined();
   });
 
-  test('placeholders get the values of the command, the page and all', () => {
+  test('placeholders are replaced with values for the command, its page or all pages', () => {
     expect(withDefaults(one('one NAME'), some)).toBe('two x');
     expect(withDefaults(one('say cbk_… NAME', 'b.md'), some)).toBe('say $TOKEN NAME');
   });
 
-  test('a placeholder that is left is noticed', () => {
+  test('a placeholder without a value is detected', () => {
     expect(unfilled('run …')).toBe('…');
     expect(unfilled('KEY=... run')).toBe('...');
     expect(unfilled('see <address>/x')).toBe('<address>');
     expect(unfilled('cat <<<"$A"; x "a..." 2>&1')).toBeUndefined();
   });
 
-  test('each speaks of a command that stands in a document', () => {
+  test('every plan for a page matches a command of that page, and the page exists', () => {
     const all = pages.flatMap(stepsOf);
     const used = new Set(all.map((command) => planFor(command, plans)));
     const unused = plans.commands.filter((plan) => plan.page !== undefined && !used.has(plan));
@@ -132,7 +132,7 @@ describe('the plans', () => {
     expect(plans.pages.map((plan) => plan.page).filter((path) => !paths.has(path))).toEqual([]);
   });
 
-  test('no command of a document keeps a placeholder for which there is nothing', () => {
+  test('every placeholder in a command that runs has a value', () => {
     const left = pages
       .flatMap(commandsOf)
       .filter((command) => planFor(command, plans)?.apart === undefined)
@@ -141,8 +141,8 @@ describe('the plans', () => {
   });
 });
 
-describe.skipIf(!existsSync('/proc/self/environ'))('a page that is followed (needs /proc)', () => {
-  test('is one shell, and what fails, hangs on or prints something else is told', async () => {
+describe.skipIf(!existsSync('/proc/self/environ'))('running the commands of a page (needs /proc)', () => {
+  test('uses one shell, and reports errors, unexpected output and processes left running', async () => {
     const typed = [
       'A=1; cd sub',
       'echo "$A in ${PWD##*/}"',
@@ -167,7 +167,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a page that is followed (nee
     ]);
   });
 
-  test('has a server until its end, which Ctrl-C has to bring', async () => {
+  test('stops a server at the end with Ctrl-C, and fails if it exits with an error', async () => {
     const server = (end: string) => `bash -c 'trap "${end}" INT; echo ready; while :; do sleep 0.1; done'`;
     const plan = [{ command: /ready/, way: 'server', prints: /ready/ }] as const;
     const ends = await followed([server('exit 0'), 'true'], plan);
@@ -180,7 +180,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a page that is followed (nee
     ]);
   });
 
-  test('keeps a server that stays while another one starts, and ends both', async () => {
+  test('keeps a server with `stays` running while others start, and ends all servers', async () => {
     const server = (name: string) =>
       `bash -c 'trap "rm ${name}; exit 0" INT; touch ${name}; echo ready; while :; do sleep 0.1; done'`;
     const serves = { way: 'server', prints: /ready/ } as const;
@@ -197,7 +197,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('a page that is followed (nee
   });
 });
 
-/** Follows a page of such commands in a folder of its own. */
+/** Runs these commands as a page, in a new temporary directory. */
 async function followed(typed: readonly string[], commands: readonly Plan[]) {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-docs-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -221,23 +221,23 @@ async function followed(typed: readonly string[], commands: readonly Plan[]) {
 }
 
 describe('the documents', () => {
-  test('every link and anchor leads somewhere', () => {
+  test('have no broken links or anchors', () => {
     expect(readPages(root).flatMap((one) => brokenLinks(root, one))).toEqual([]);
   });
 
-  test('every script of npm that they name is there, with its files and its options', () => {
+  test('name only npm scripts, tasks and options that exist, and no script with missing files', () => {
     const named = readPages(root).flatMap(scriptsIn);
     expect(named.length).toBeGreaterThan(20);
     expect(named.flatMap(missingIn)).toEqual([]);
   });
 
-  test('every command and option of the command line that they name is known to it', () => {
+  test('name only commands and options that the CLI has', () => {
     const named = pages.flatMap(cobblerLines);
     expect(named.length).toBeGreaterThan(50);
     expect(named.flatMap(unknownIn)).toEqual([]);
   });
 
-  test('what is no whole program is rare', () => {
+  test('contain at most six program fragments', () => {
     const parts = pages.flatMap(fragmentsOf).map(({ page: path, line }) => `${path}:${line}`);
     expect(parts.length, parts.join(', ')).toBeLessThanOrEqual(6);
   });
@@ -246,12 +246,14 @@ describe('the documents', () => {
 interface NamedScript {
   readonly place: string;
   readonly name: string;
-  /** What is chosen by name behind `--`. */
+  /** Name of the task after `--`. */
   readonly task: string | undefined;
   readonly flags: readonly string[];
 }
 
-/** Every `npm run` of a page, in whatever it stands; on a line that ends within code, options go with it. */
+/**
+ * Returns every `npm run` in a page, with the options that follow it up to a backtick, `|` or `#`.
+ */
 function scriptsIn({ path, text }: Page): NamedScript[] {
   return text.split('\n').flatMap((line, index) =>
     [...line.matchAll(/npm run ([a-z][\w:-]*)([^`|#]*)/g)].map(([, name = '', rest = '']) => ({
@@ -263,7 +265,10 @@ function scriptsIn({ path, text }: Page): NamedScript[] {
   );
 }
 
-/** What is wrong with a named script: it is not there, or a file of it, or no file of it speaks of the option. */
+/**
+ * Returns the problems of a named script: the script, its task or one of its files is missing, or
+ * none of its files mentions an option.
+ */
 function missingIn({ place, name, task, flags }: NamedScript): string[] {
   const commands = tasks[name];
   if (task !== undefined && commands !== undefined && commands[task] === undefined)
@@ -276,7 +281,7 @@ function missingIn({ place, name, task, flags }: NamedScript): string[] {
   const files = JSON.stringify(script).match(/[\w./-]+\.(ts|mjs)\b/g) ?? [];
   const absent = files.filter((file) => !existsSync(join(root, file)));
   if (absent.length > 0) return [`${place}: npm run ${name} names ${absent.join(', ')}`];
-  // What goes to a program of another project is not looked up.
+  // These scripts pass their options to another program.
   if (files.length === 0 || name === 'exec' || name === 'try') return [];
   const sources = files.map(withImports).join('\n');
   const knows = (flag: string) => {
@@ -286,7 +291,7 @@ function missingIn({ place, name, task, flags }: NamedScript): string[] {
   return flags.filter((flag) => !knows(flag)).map((flag) => `${place}: npm run ${name} knows no ${flag}`);
 }
 
-/** The text of a file and of those beside it that it imports. */
+/** Returns the text of a file and of the files that it imports by a relative path. */
 function withImports(file: string): string {
   const text = readFileSync(join(root, file), 'utf8');
   const beside = [...text.matchAll(/^import .*from '(\.[^']+)'/gm)].map(([, path = '']) =>
@@ -300,7 +305,7 @@ interface CobblerLine {
   readonly words: readonly string[];
 }
 
-/** What is typed behind `cobbler` or `npm start --`, wherever a command may begin. */
+/** Returns the words after each `cobbler` or `npm start --`, wherever a command can start. */
 function cobblerLines(one: Page): CobblerLine[] {
   const begins = /(?:^|[;&|]\s*| -- |^… |=\S+\s+)(?:cobbler|npm start --) ([^;&|\n]+)/g;
   const inBlocks = commandsOf(one).filter(({ isInline }) => !isInline);
@@ -314,7 +319,7 @@ function cobblerLines(one: Page): CobblerLine[] {
 
 function unknownIn({ place, words }: CobblerLine): string[] {
   const [first = ''] = words;
-  // A prompt, an option, a placeholder: what stands there is a task.
+  // A prompt, option or placeholder in the place of a command means `cobbler run`.
   const isTask = /^(-|[A-Z]+$|…)/.test(first);
   const row: CommandRow | undefined = commandRow(first) ?? (isTask ? commandRow('run') : undefined);
   if (row === undefined) return [`${place}: there is no command ${first}`];

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 const folder = join(import.meta.dirname, '../examples');
 const fakes = join(import.meta.dirname, '../packages/delegate/test/fixtures');
 
-/** What each example prints, without a key and without a network. */
+/** The output of each example, without a key and without network access. */
 const printed: Readonly<Record<string, string>> = {
   hello: `
 A cobbler mends shoes.
@@ -105,7 +105,7 @@ in all: measure, cut, told (3 requests)
 const area = mkdtempSync(join(tmpdir(), 'cobbler-examples-'));
 afterAll(() => rmSync(area, { recursive: true, force: true }));
 
-// Claude Code is played by a program: what the real one answers, `npm run verify -- clis` tries.
+// A fake program replaces Claude Code; `npm run verify -- clis` tests with the real one.
 copyFileSync(join(fakes, 'fake-cli.mjs'), join(area, 'claude'));
 copyFileSync(join(fakes, 'package.json'), join(area, 'package.json'));
 chmodSync(join(area, 'claude'), 0o755);
@@ -132,7 +132,7 @@ async function run(name: string): Promise<string> {
 describe('the examples', () => {
   const files = globSync('*.ts', { cwd: folder }).sort();
 
-  test('each has its output in this table', () => {
+  test('each have an expected output in this file', () => {
     expect(files).toEqual(
       Object.keys(printed)
         .map((name) => `${name}.ts`)
@@ -140,7 +140,7 @@ describe('the examples', () => {
     );
   });
 
-  test.each(files)('%s says in its first line what it shows, then how to run it, and is short', (file) => {
+  test.each(files)('%s starts with its purpose and the command to run it, and has fewer than 80 lines', (file) => {
     const [first, second, ...rest] = readFileSync(join(folder, file), 'utf8').split('\n');
     expect(first).toMatch(/^\/\/ Shows .*\.$/);
     expect(second).toBe(`// Run it with: npm run try -- examples/${file}`);
@@ -148,7 +148,7 @@ describe('the examples', () => {
   });
 
   test.concurrent.each(Object.entries(printed))(
-    '%s runs without a key and prints what it promises',
+    '%s runs without a key and prints the expected output',
     { timeout: 60_000 },
     async (name, text) => {
       expect(await run(name)).toBe(text.trim());

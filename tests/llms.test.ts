@@ -11,7 +11,7 @@ const links = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)(.*)$/gm)].map(([, path
 }));
 
 describe('llms.txt', () => {
-  test('has a title, a summary, and sections of links: the form that llmstxt.org describes', () => {
+  test('has a title, a summary and sections of links, as llmstxt.org specifies', () => {
     expect(lines[0]).toMatch(/^# \S/);
     expect(lines[2]).toMatch(/^> \S/);
     const inSections = lines.slice(lines.findIndex((line) => line.startsWith('## ')));
@@ -19,7 +19,7 @@ describe('llms.txt', () => {
     expect(lines.filter((line) => line.startsWith('- ['))).toHaveLength(links.length);
   });
 
-  test('lists every page of docs, once', () => {
+  test('lists every page in docs, and no page twice', () => {
     const pages = globSync('docs/*.md', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
     expect(pages.length).toBeGreaterThan(20);
     const listed = links.map(({ path }) => path);
@@ -27,7 +27,7 @@ describe('llms.txt', () => {
     expect(listed.filter((path, at) => listed.indexOf(path) !== at)).toEqual([]);
   });
 
-  test('leads to files that are there, and says of each in a few words what it holds', () => {
+  test('links only to existing files, each with a short description', () => {
     expect(links.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
     expect(links.filter(({ rest }) => !/^: \S.{9,}$/.test(rest))).toEqual([]);
   });

@@ -11,7 +11,7 @@ test('nine packages list mutants', () => {
   expect(folders).toHaveLength(9);
 });
 
-test.each(folders)('the test files that the mutants of %s name exist', async (folder) => {
+test.each(folders)('every test file that a mutant of %s names exists', async (folder) => {
   const { mutants } = (await import(join(root, folder, 'test', 'mutants.ts'))) as {
     mutants: readonly { readonly by: string }[];
   };

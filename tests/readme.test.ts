@@ -10,13 +10,13 @@ const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => matc
 const printed = /It prints `([^`]+)`/.exec(readme)?.[1];
 
 describe('the README', () => {
-  it('begins with one sentence and shows something to run within fifteen lines', () => {
+  it('starts with a sentence about Cobbler and shows npm start in the first 15 lines', () => {
     const lines = readme.split('\n');
     expect(lines[2]).toMatch(/^Cobbler /);
     expect(lines.slice(0, 15).join('\n')).toContain('npm start');
   });
 
-  it('shows a tool and a run in at most twelve lines that print what it says, without a key', () => {
+  it('shows a program of at most twelve lines, which prints the stated output without a key', () => {
     const [code = ''] = blocks;
     expect(code.split('\n').filter((line) => line !== '').length).toBeLessThanOrEqual(12);
     const file = fileURLToPath(new URL('./.readme-example.ts', import.meta.url));
@@ -33,11 +33,11 @@ describe('the README', () => {
     }
   });
 
-  it('names every package that is published', () => {
+  it('names every published package', () => {
     const manifests = globSync('{packages,apps}/*/package.json', { cwd: root }).map(
       (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as { name: string; private?: boolean },
     );
-    // What `npm run new` makes is its author's to make known.
+    // The README does not list packages that `npm run new` creates.
     const published = manifests
       .filter((manifest) => manifest.private !== true && !/\/(channel|provider|store)-/.test(manifest.name))
       .map(({ name }) => name);

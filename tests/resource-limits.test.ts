@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The file and the name of the value that is the default of each resource in the table. */
+/** The file and the name that contain the default of each resource in the table. */
 const defaults: Readonly<Record<string, readonly [file: string, name: string]>> = {
   'sessions in the default store': ['packages/agent/src/loop/executor.ts', 'maxInMemory'],
   'bytes of sessions in memory': ['packages/agent/src/store/session-memory.ts', 'keepBytes'],
@@ -84,16 +84,16 @@ function assigned(file: string, name: string): number {
 }
 
 describe('the table of limits on resources', () => {
-  test('names each resource once, with the place of its default [P29]', () => {
+  test('lists exactly the resources with a known default, in order [P29]', () => {
     expect(rows.map(({ resource }) => resource)).toEqual(Object.keys(defaults));
   });
 
-  test.each(rows)('has the default of the code: $resource', ({ resource, value }) => {
+  test.each(rows)('shows the default from the code: $resource', ({ resource, value }) => {
     const [file = '', name = ''] = defaults[resource] ?? [];
     expect(value).toBe(assigned(file, name).toLocaleString('en-US'));
   });
 
-  test.each(rows)('names a test at the limit: $resource', ({ test: where }) => {
+  test.each(rows)('names an existing test of the limit: $resource', ({ test: where }) => {
     const [, file = '', name = ''] = /^`([^`]+)`: (.+)$/.exec(where) ?? [];
     expect(read(file)).toContain(name);
   });

@@ -12,12 +12,12 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 type Schema = StandardSchema<unknown>;
 type Fields = Readonly<Record<string, Schema>>;
 
-/** A library, and the same schemas written with it. */
+/** The same schemas, written with one library. */
 interface Library {
-  /** `city` is not empty, `days` is 3 by default, `stay.from` is a text, `tag` becomes its length. */
+  /** `city` is not empty, `days` defaults to 3, `stay.from` is a string; `tag` becomes a length. */
   readonly whole: Schema;
   readonly fields: Fields;
-  /** A text other than `Oz`, checked asynchronously; absent if the library is synchronous. */
+  /** A string other than `Oz`, checked asynchronously; absent if the library is synchronous. */
   readonly later?: Schema;
   /** An object whose field `when`, inside `stay`, is a date; absent if the library converts one to JSON Schema. */
   readonly dated?: Schema;
@@ -139,7 +139,7 @@ describe.each(libraries)('a schema of %s', (_name, library) => {
     ['of all arguments', library.whole],
     ['for each argument', library.fields],
   ])(
-    '%s becomes JSON Schema for the model: optional what has a default, and what is sent, not the result',
+    '%s becomes the JSON Schema of its input, where a field with a default is optional',
     (_how, parameters) => {
       const { properties, required, type: kind } = toolOf(parameters, library).parameters;
       expect([kind, required]).toEqual(['object', ['city', 'stay', 'tag']]);
@@ -162,14 +162,14 @@ describe.each(libraries)('a schema of %s', (_name, library) => {
   it.each([
     ['of all arguments', library.whole],
     ['for each argument', library.fields],
-  ])('%s refuses wrong arguments with the path of each, once [P9]', async (_how, parameters) => {
+  ])('%s rejects invalid arguments and names the path of each once [P9]', async (_how, parameters) => {
     const refused = await callOf(toolOf(parameters, library), { ...good, city: '', stay: { from: 5 } });
     expect(refused).toMatch(/^The arguments were refused: /);
     expect(String(refused).match(/city/g)).toHaveLength(1);
     expect(String(refused).match(/stay\.from/g)).toHaveLength(1);
   });
 
-  it('gives structured output its type and its errors their paths', async () => {
+  it('converts structured output, and names the path of an invalid field', async () => {
     const { toJsonSchema: convert } = library;
     const output = {
       schema: library.whole,
@@ -224,7 +224,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
   it.each([
     ['zod 3', ofZod3, 'zod-to-json-schema'],
     ['valibot', ofValibot, '@valibot/to-json-schema'],
-  ])('says what to pass: %s', (_name, { whole, fields }, advice) => {
+  ])('names the conversion package to use: %s', (_name, { whole, fields }, advice) => {
     expect(errorOf(() => toolOf(whole))).toMatch(
       /^Tool "book" is invalid: parameters is a schema of \w+ that cannot/,
     );
@@ -232,7 +232,7 @@ describe('a schema that cannot be converted to JSON Schema', () => {
     expect(errorOf(() => toolOf(fields))).toContain('parameters.city is a schema of');
   });
 
-  it('names the tool if the conversion returns no JSON Schema', () => {
+  it('names a field whose conversion returns undefined, or asks for JSON Schema without a converter', () => {
     const tool = () => toolOf({ city: z.string() }, { toJsonSchema: () => undefined });
     expect(errorOf(tool)).toContain(
       'parameters.city cannot be written as JSON Schema (the conversion returned',
@@ -241,14 +241,14 @@ describe('a schema that cannot be converted to JSON Schema', () => {
     expect(errorOf(() => toolOf(odd))).toContain('Use a JSON Schema whose type is "object"');
   });
 
-  it('names the output', async () => {
+  it('names the output and the field in it', async () => {
     const executor = new Executor({ agent: scriptedAgent(['{}']) });
     const run = (schema: Schema) => () => executor.run('Go.', { output: { name: 'trip', schema } });
     expect(errorOf(run(ofValibot.whole))).toMatch(/^Output "trip" is invalid: schema is a schema of valibot/);
     expect(errorOf(run(ofZod.dated ?? ofZod.whole))).toContain('schema.stay.when cannot be written');
   });
 
-  it('names a field that is no schema, and one that refers to another schema', () => {
+  it('names a field that is not a schema, and a field that refers to another schema', () => {
     const tree: z.ZodType = z.object({
       get children() {
         return z.array(tree);
@@ -261,12 +261,12 @@ describe('a schema that cannot be converted to JSON Schema', () => {
 });
 
 describe('a record of schemas', () => {
-  it('can be empty: the tool has no arguments', async () => {
+  it('can be empty, for a tool without arguments', async () => {
     expect(toolOf({}).parameters).toEqual({ type: 'object', properties: {}, required: [] });
     expect(await callOf(toolOf({}), {})).toEqual({});
   });
 
-  it('makes an argument optional if its schema accepts undefined, and omits unknown ones', async () => {
+  it('makes an argument optional if its schema accepts undefined, and drops unknown arguments', async () => {
     const tool = toolOf({ city: z.string(), state: z.string().optional() });
     expect(tool.parameters['required']).toEqual(['city']);
     expect(await callOf(tool, { city: 'Rome', other: 1 })).toEqual({ city: 'Rome' });
@@ -274,7 +274,7 @@ describe('a record of schemas', () => {
 });
 
 describe('JSON Schema', () => {
-  it('stays as it is', async () => {
+  it('is used unchanged, and validates the arguments', async () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     expect(toolOf(parameters).parameters).toEqual(parameters);
     expect(await callOf(toolOf(parameters), { city: 'Rome' })).toEqual({ city: 'Rome' });

@@ -17,7 +17,7 @@ function write(files: Record<string, string>): void {
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-describe('pages of the project', () => {
+describe('the pages of the site', () => {
   let pages: Page[] = [];
 
   beforeAll(() => {
@@ -35,29 +35,29 @@ describe('pages of the project', () => {
     pages = readPages(home);
   });
 
-  test('a new guide is found, called after its heading, and stands among the guides', () => {
+  test('list a new guide among the guides, with its heading as the title', () => {
     const guides = sidebarOf(pages).find(({ text }) => text === 'Guides');
     expect(guides?.items).toEqual([{ text: 'A new guide', link: '/docs/brand-new' }]);
     expect(pages.find(({ source }) => source === 'docs/brand-new.md')?.text).toBe('# A `new` guide\n');
   });
 
-  test('a folder without a page of its own lists what is in it', () => {
+  test('include a page for a directory without its own, with links to its files', () => {
     expect(pages.find(({ source }) => source === 'docs/decisions')?.text).toBe(
       '# Decisions\n\n- [Why](/docs/decisions/0001-why)\n',
     );
   });
 
-  test('the landing page is the first page of the site', () => {
+  test('use site/index.md as the landing page', () => {
     expect(pages.find(({ path }) => path === 'index.md')?.source).toBe('site/index.md');
   });
 
-  test('an example is shown with what it says of itself', () => {
+  test('show the first comment of an example before its code', () => {
     expect(pages.find(({ path }) => path === 'examples/hello.md')?.text).toBe(
       '---\naside: false\n---\n\n# hello.ts\n\nShows a run, and its end.\n\n````ts\n// Shows a run,\n// and its end.\n// Run it with: npm\nrun();\n````\n',
     );
   });
 
-  test('snapshots for reviewers and manifests are no pages', () => {
+  test('do not include api.md and package.json', () => {
     expect(pages.map(({ source }) => source).filter((source) => /api\.md|json/.test(source))).toEqual([]);
   });
 
@@ -72,12 +72,12 @@ describe('pages of the project', () => {
     ['docs/brand-new.md', 'gone.md', { type: 'elsewhere' }],
     ['README.md', 'https://example.org', { type: 'elsewhere' }],
     ['README.md', '#part', { type: 'elsewhere' }],
-  ] as const)('in %s a link to %s leads to %o', (from, href, target) => {
+  ] as const)('in %s, a link to %s resolves to %o', (from, href, target) => {
     expect(targetOf(home, pages, from, href)).toEqual(target);
   });
 });
 
-test('links to pages, files and places that are not there are dead', () => {
+test('reports links to missing pages and anchors as dead', () => {
   const page = [
     '<a href="/">', // the first page
     '<a href="other.html#there">',

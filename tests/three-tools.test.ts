@@ -18,7 +18,7 @@ const main = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
 const key = 'sk-test-0123456789abcdefghij';
 const patience = { timeout: 120_000 };
 
-/** A wire, and how the command line is told to speak it. */
+/** A wire, with the CLI arguments that select it. */
 interface WireRow {
   readonly name: string;
   readonly testing: ProviderTesting;
@@ -81,7 +81,7 @@ function says(
   return replies(scriptResponse([...(text === '' ? [] : [text]), ...blocks], { model }));
 }
 
-/** Reads, edits, runs, in turns that react to what came back. */
+/** Returns a model that reads, edits and runs a file, depending on the previous results. */
 function threeTools(model: string): (request: ReadRequest) => MockReply {
   return (request) => {
     const results = request.turns.flatMap((turn) => turn.parts.filter((part) => part.type === 'result'));
@@ -120,8 +120,8 @@ function cobbler(
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-describe('a task with three tools, by the real command line', () => {
-  test.each(wires)('is completed over the wire of $name', patience, async ({ testing, model, args }) => {
+describe('a task with three tools, run by the CLI', () => {
+  test.each(wires)('completes over the wire of $name', patience, async ({ testing, model, args }) => {
     const cwd = folder();
     writeFileSync(join(cwd, 'sum.mjs'), 'const sum = (a, b) => a - b;\nconsole.log(sum(2, 3));\n');
     const { url, server } = await serve(testing, threeTools(model));
@@ -140,12 +140,12 @@ describe('a task with three tools, by the real command line', () => {
   });
 });
 
-describe('a conversation that moves between providers', () => {
+describe('a conversation that changes providers', () => {
   const [claude, responses, chat] = wires;
   if (claude === undefined || responses === undefined || chat === undefined) throw new Error('three wires');
 
   test.each([responses, chat])(
-    'from Claude to $name and back, with reasoning and calls in it',
+    'continues from Claude to $name and back, with reasoning and tool calls',
     patience,
     async (other) => {
       const cwd = folder();
@@ -186,7 +186,7 @@ describe('a conversation that moves between providers', () => {
       for (const { server } of [first, second]) {
         expect(server.exchanges.map((exchange) => exchange.complaint).filter(Boolean)).toEqual([]);
       }
-      // What one provider sealed comes back to it, and to no other.
+      // The provider metadata of one provider is sent back to that provider only.
       const sent = (text: string) => text.includes('seal of one');
       expect(second.server.exchanges.map(({ text }) => sent(text))).toEqual([false, false]);
       expect(first.server.exchanges[2]?.text).toContain('one: think');

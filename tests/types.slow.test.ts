@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/** The message of each mistake: the last line that the compiler prints about it, which is the most specific one. */
+/** The message of each mistake: the last line of compiler output, which is the most specific. */
 const messages: Readonly<Record<string, string>> = {
   'a tool without a description': "Property 'description' is missing in type",
   'a misspelled option of a tool':
@@ -54,7 +54,7 @@ function mistakeAt(line: number): string {
   return names.at(-1) ?? 'no mistake';
 }
 
-/** Compiles the fixtures and returns the lines about each mistake, and about everything else. */
+/** Compiles the fixtures and returns the output for each mistake and for all other code. */
 async function compile(compiler: string): Promise<Record<string, string[]>> {
   const manifest = createRequire(import.meta.url).resolve(`${compiler}/package.json`);
   const program = join(dirname(manifest), 'bin', 'tsc');
@@ -74,7 +74,7 @@ async function compile(compiler: string): Promise<Record<string, string[]>> {
 }
 
 describe.each(['typescript-5', 'typescript-6', 'typescript'])('a program compiled with %s', (compiler) => {
-  it('knows the types of tools, events and results, and has one clear message for each mistake', async () => {
+  it('type-checks valid code, and reports one error of at most three lines for each mistake', async () => {
     const found = await compile(compiler);
     expect(Object.keys(found).sort(), 'errors anywhere else').toEqual(Object.keys(messages).sort());
     for (const [name, lines] of Object.entries(found)) {
@@ -88,7 +88,7 @@ describe.each(['typescript-5', 'typescript-6', 'typescript'])('a program compile
   });
 });
 
-it('lists each mistake', () => {
+it('every mistake has an expected message', () => {
   const names = source.flatMap((text) => /^ {2}'(.+)': \(/.exec(text)?.[1] ?? []);
   expect(names).toEqual(Object.keys(messages));
 });

@@ -5,15 +5,15 @@ import type { Options } from 'tsup';
 import { bundle } from '../../tsup.base.ts';
 import { notices } from '../../tsup.notices.ts';
 
-/** yaml's own modules: what it has for Node is CommonJS, of which nothing can be left out. */
+/** The browser modules of yaml, because its Node build is CommonJS, which cannot be tree-shaken. */
 const yaml = createRequire(import.meta.url)
   .resolve('yaml/package.json')
   .replace('package.json', 'browser/index.js');
 
-/** The page of the server as it was built: its source would build it. */
+/** The built web page of the server, because importing its source would build it. */
 const page = fileURLToPath(new URL('../web/dist/page.js', import.meta.url));
 
-/** Importing `node:process` opens standard input for whoever may ask for it. Commander wants what is there anyway. */
+/** Gives Commander the global `process`, because importing `node:process` opens standard input. */
 const process: Plugin = {
   name: 'process',
   setup(build) {
@@ -27,8 +27,8 @@ const process: Plugin = {
 };
 
 /**
- * CommonJS packages such as `pg` call `require` for parts of Node, and an ES module has no `require`. esbuild sends all
- * these calls through one helper; the file that holds it gets a `require`, and only that file.
+ * CommonJS packages such as `pg` call `require` for modules of Node, which ES modules do not have.
+ * esbuild sends these calls through one helper; only the file that contains it gets a `require`.
  */
 const nodeRequire: NonNullable<Options['plugins']>[number] = {
   name: 'node-require',
@@ -41,8 +41,8 @@ const nodeRequire: NonNullable<Options['plugins']>[number] = {
 };
 
 /**
- * The command line is one folder that needs nothing beside it: what it uses of other packages is in it, and each part
- * is read when a command comes to need it. Loading the same from `node_modules` takes three times as long.
+ * Bundles the CLI into one directory without dependencies. Each part is loaded when a command needs
+ * it. Loading the same code from `node_modules` takes three times as long.
  */
 const config: Options = {
   ...bundle({ main: 'src/main.ts' }),
@@ -52,7 +52,7 @@ const config: Options = {
   plugins: [nodeRequire],
   esbuildPlugins: [process, notices('NOTICES.txt')],
   esbuildOptions(options) {
-    // From the sources, so that a file of a package that no command imports is not in it.
+    // Bundles from the sources, to exclude package files that no command imports.
     options.conditions = ['@cobbler/source'];
     options.alias = { yaml, '@cobbler/web/page': page };
     options.legalComments = 'none';

@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** One round of s20k, of which the floor takes 10 ms. */
+/** Returns a report with one round of s20k, in which the floor takes 10 ms. */
 function report(cpuMs: number): Report {
   const sample = (entrant: Sample['entrant'], cpu: number): Sample => ({
     work: 's20k',
@@ -45,7 +45,7 @@ function bench(...args: string[]): Promise<{ code: number | null; stdout: string
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...said })));
 }
 
-test.each(['--help', '-h'])('%s explains every option and ends well', async (flag) => {
+test.each(['--help', '-h'])('%s explains every option and exits with 0', async (flag) => {
   const { code, stdout, stderr } = await bench(flag);
   expect([code, stderr]).toEqual([0, '']);
   for (const option of [
@@ -63,12 +63,12 @@ test.each(['--help', '-h'])('%s explains every option and ends well', async (fla
   }
 });
 
-test('a mistake in the options ends with 2 and says where help is', async () => {
+test('an invalid option exits with 2 and points to --help', async () => {
   const { code, stderr } = await bench('--wroks', 't50');
   expect([code, stderr]).toEqual([2, expect.stringMatching(/--wroks[\s\S]*--help/)]);
 });
 
-test('a missed budget ends with 1 and is named; without --strict it is only named', async () => {
+test('a missed budget exits with 1 and is reported; with --no-strict it is only reported', async () => {
   const missed = await bench('--from', bad);
   expect(missed.code).toBe(1);
   expect(missed.stdout).toContain(
@@ -82,7 +82,7 @@ test('a missed budget ends with 1 and is named; without --strict it is only name
   });
 });
 
-test('--write puts the table into a page, and a page without marks stays as it is', async () => {
+test('--write puts the table into a page, and does not change a page without marks', async () => {
   const page = join(folder, 'page.md');
   const marks = [
     '<!-- Written by npm run bench -- --write; changes are lost. -->',

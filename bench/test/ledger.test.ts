@@ -23,17 +23,17 @@ describe.each(names)('%s', (name) => {
     expect(breaks).toEqual([]);
   });
 
-  test.each(extremes)('$name: at most $most, although little is read', async ({ shape, most }) => {
+  test.each(extremes)('$name: at most $most, although few cached tokens are read', async ({ shape, most }) => {
     expect((await perform(subject(name), shape)).share).toBeLessThanOrEqual(most);
   });
 
-  test('a request of which it is said that nothing follows costs what it costs without a cache', async () => {
+  test('a request with `cache: false` costs the same as without a cache', async () => {
     const stage = new Stage(subject(name), () => ({ blocks: ['Done.'] }));
     await stage.play('Say it.', { system, tools: [read()], request: { cache: false } });
     expect(shareOf(stage.service.bill)).toBe(1);
   });
 
-  test('random works never cost more than without a cache', async () => {
+  test('random workloads never cost more than without a cache', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const { share, breaks, requests } = await perform(subject(name), randomWork(seed));
       expect(requests).toBeGreaterThanOrEqual(5);
@@ -50,7 +50,7 @@ test.each(contrasts)(
   },
 );
 
-/** Answers in order, then with nothing left to say. */
+/** Returns a model that sends these replies in order, then a final one. */
 const script =
   (...replies: Reply[]): Mind =>
   (_, index) =>
@@ -64,7 +64,7 @@ const calling = (id: number, more: Partial<Reply> = {}): Reply => ({
 const read = (characters = 2_000): Tool => reader('read', characters);
 const system = words('Mind the details of the project. ', 6_000);
 
-describe.each(names)('%s: our totals are those of the ledger', (name) => {
+describe.each(names)('%s: our totals match the ledger', (name) => {
   const troubled = script(
     calling(1),
     { blocks: [], trouble: 'overloaded' },
@@ -73,7 +73,7 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     calling(3),
   );
 
-  test('through a 529 and a cut stream [P14]', async () => {
+  test('after a 529 and a cut stream [P14]', async () => {
     const one = subject(name);
     const stage = new Stage(one, troubled);
     const { metrics, status } = await stage.play('Read.', { tools: [read()], system });
@@ -89,7 +89,7 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     ]);
   });
 
-  test('and of a run that failed in the end [P14]', async () => {
+  test('after a run that fails in the end [P14]', async () => {
     const one = subject(name);
     const cut = calling(2, { trouble: 'cut' });
     const stage = new Stage(one, script(calling(1), cut, cut, cut, cut));
@@ -97,14 +97,14 @@ describe.each(names)('%s: our totals are those of the ledger', (name) => {
     const { metrics, error } = await stage.play('Read.', { tools: [read()], system, pricing: () => price });
     expect([error?.kind, metrics.attempts]).toEqual(['network', 5]);
     expectTotals(stage, metrics, one);
-    // What nobody counted is reckoned, and priced as if nothing of it had been kept.
+    // Tokens that no service counted are estimated, and priced as if none were cached.
     const exact = costOfBill(stage.service.bill) / 1_000_000;
     if (one.countsEarly) expect(metrics.usd).toBeCloseTo(exact, 9);
     else expect(metrics.usd).toBeGreaterThan(0.5 * exact);
   });
 });
 
-/** What was answered exactly, and of what was cut all that can be known. */
+/** Asserts the exact totals of complete responses, and the known totals of cut ones. */
 function expectTotals({ service }: Stage, metrics: RunResult['metrics'], { countsEarly }: Subject): void {
   const answered = service.input('answered');
   expect({
@@ -123,11 +123,11 @@ function expectTotals({ service }: Stage, metrics: RunResult['metrics'], { count
   const cut = tokensOf(service.input('cut'));
   if (countsEarly) expect(wasted.inputTokens).toBe(cut);
   else expect(Math.abs(wasted.inputTokens - cut) / cut).toBeLessThan(0.1);
-  // Nobody counts the output of an answer that broke off; what arrived is counted as the ledger does it.
+  // No service counts the output of a cut response; the ledger counts the text that arrived, too.
   expect(wasted.outputTokens).toBe(service.output('cut'));
 }
 
-test('the cost is that of the ledger, to the cent of a token, both lifetimes of the cache included [P14]', async () => {
+test('the cost matches the ledger exactly, including both cache lifetimes [P14]', async () => {
   const price: Price = { input: 100, output: 0, cacheRead: 10, cacheWrite: 125, cacheWriteLong: 200 };
   const stage = new Stage(subject('claude'), script(...Array.from({ length: 12 }, (_, id) => calling(id))));
   const slow = reader('read', 2_000, { execute: () => stage.clock.sleep(400_000).then(() => 'read') });
@@ -139,7 +139,7 @@ test('the cost is that of the ledger, to the cent of a token, both lifetimes of 
 });
 
 describe('a limit', () => {
-  test.each(names)('of one token sends nothing: %s', async (name) => {
+  test.each(names)('of one token prevents every request: %s', async (name) => {
     const stage = new Stage(subject(name), script());
     const result = await stage.play('Hello.', { limits: { tokens: 1 } });
     expect([result.status, result.limit, stage.service.entries.length]).toEqual(['limit', 'tokens', 0]);
@@ -152,7 +152,7 @@ describe('a limit', () => {
   const price: Price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, cacheWriteLong: 4 };
 
   test.each(kinds)(
-    'on $name shared by eight runs is never passed, and three quarters are used',
+    'on $name shared by eight runs is never exceeded, and at least 75% is used',
     async ({ limits }) => {
       for (const name of names) {
         const stage = new Stage(subject(name), troublesome(1));
@@ -179,7 +179,7 @@ describe('a limit', () => {
     },
   );
 
-  test.each(kinds)('on $name is not passed by eight runs that each take all they may', async ({ limits }) => {
+  test.each(kinds)('on $name is not exceeded by eight runs that each use as much as allowed', async ({ limits }) => {
     for (const name of names) {
       const stage = new Stage(subject(name), greedy);
       const budget = new Budget(limits);
@@ -194,7 +194,7 @@ describe('a limit', () => {
     }
   });
 
-  test('holds for three levels of runs with parallel calls, whatever breaks meanwhile', async () => {
+  test('holds for three levels of runs with parallel calls, despite failures', async () => {
     for (let seed = 1; seed <= 6; seed += 1) {
       const limits = { tokens: 60_000 + seed * 9_000 };
       const stage = new Stage(subject('claude'), delegating(seed));
@@ -204,14 +204,14 @@ describe('a limit', () => {
       expect(['limit', 'failed', 'complete']).toContain(result.status);
       expect([seed, stage.service.tokens <= limits.tokens]).toEqual([seed, true]);
       expect(stage.service.tokens).toBeGreaterThanOrEqual(0.5 * limits.tokens);
-      // What was booked is what was spent, and nothing is held back any more.
+      // The booked usage equals the actual usage, and nothing is reserved.
       expect(budget.tokens).toBe(stage.service.tokens);
       expect(budget.tokensLeft).toBe(limits.tokens - budget.tokens);
     }
   });
 });
 
-/** A model that says as much as it may before each call. */
+/** A model that generates as much text as allowed before each call. */
 const greedy: Mind = ({ maxTokens = 1_000 }, index) => ({
   blocks: [
     words(`Part ${index}. `, maxTokens * 4 - 40),
@@ -219,7 +219,7 @@ const greedy: Mind = ({ maxTokens = 1_000 }, index) => ({
   ],
 });
 
-/** A model that calls a tool for ever, at a service that is cut or overloaded now and then. */
+/** Returns a model that always calls a tool, on a service that is sometimes cut or overloaded. */
 function troublesome(seed: number): Mind {
   const random = seededRandom(seed);
   return (_, index) => {
@@ -228,7 +228,7 @@ function troublesome(seed: number): Mind {
   };
 }
 
-/** A model that hands its work on in several calls at once until it is told to stop. */
+/** Returns a model that delegates its work in several parallel calls per turn. */
 function delegating(seed: number): Mind {
   const random = seededRandom(seed);
   return (request, index) => {
@@ -242,7 +242,7 @@ function delegating(seed: number): Mind {
   };
 }
 
-/** A tool that runs an executor on the budget of the work it is part of. */
+/** Returns a tool that runs an executor on the budget of its own run. */
 function delegate(stage: Stage, levels: number): Tool {
   return reader(`delegate_${levels}`, 0, {
     async execute(_args, { budget, signal }) {
@@ -270,7 +270,7 @@ function usdOf({ service }: Stage, price: Price): number {
   return costOf(addUsage(noUsage, usage), price);
 }
 
-describe.each(names)('%s: a history that is taken up again', (name) => {
+describe.each(names)('%s: a resumed history', (name) => {
   const replies = script(...Array.from({ length: 8 }, (_, id) => calling(id)));
   const text = { type: 'string', description: 'The path.' };
   const tool = (properties: Record<string, object>): Tool => ({
@@ -281,7 +281,7 @@ describe.each(names)('%s: a history that is taken up again', (name) => {
   const from = { type: 'integer', minimum: 1 };
   const other = { ...read(), name: 'other' };
 
-  /** Reads eight parts, then goes on with what was written to JSON, at the same service. */
+  /** Runs eight turns, then continues from the serialized messages on the same service. */
   async function goesOn(options: { tools: Tool[]; system?: string; isNew: boolean }) {
     const stage = new Stage(subject(name), replies);
     const first = await stage.play('Read.', { tools: [tool({ path: text, from }), other], system });
@@ -303,7 +303,7 @@ describe.each(names)('%s: a history that is taken up again', (name) => {
   }
 
   test.each([true, false])(
-    'reads what was kept, tools in another order of keys (new process: %s)',
+    'is read from the cache if the keys of a tool are reordered (new process: %s)',
     async (isNew) => {
       const tools = [tool({ from: { minimum: 1, type: 'integer' }, path: { ...text } }), { ...other }];
       const { breaks, share, read: found, before } = await goesOn({ tools, isNew });
@@ -313,7 +313,7 @@ describe.each(names)('%s: a history that is taken up again', (name) => {
     },
   );
 
-  test('or tells that a tool was taken away, and about how many tokens that costs', async () => {
+  test('reports a removed tool, and about how many tokens that costs', async () => {
     const { breaks, share, before } = await goesOn({
       tools: [tool({ path: text, from })],
       isNew: false,
@@ -323,7 +323,7 @@ describe.each(names)('%s: a history that is taken up again', (name) => {
     expect(share).toBeGreaterThan(0.9);
   });
 
-  test('or tells that the instructions are others', async () => {
+  test('reports changed instructions', async () => {
     const tools = [tool({ path: text, from }), other];
     const { breaks, share } = await goesOn({ tools, system: `Today is Monday. ${system}`, isNew: false });
     expect(breaks.map(({ layer, block }) => [layer, block])).toEqual([['system', 0]]);
@@ -331,7 +331,7 @@ describe.each(names)('%s: a history that is taken up again', (name) => {
   });
 });
 
-test('a session that is taken up by run after run keeps its prefix', async () => {
+test('a session that is resumed by run after run keeps its cached prefix', async () => {
   const stage = new Stage(subject('claude'), () => ({ blocks: [words('Said at length. ', 800)] }));
   const store = memoryStore();
   for (let turn = 0; turn < 10; turn += 1) {
@@ -342,7 +342,7 @@ test('a session that is taken up by run after run keeps its prefix', async () =>
   for (const { bill } of later) expect(bill.read).toBeGreaterThan(0.8 * tokensOf(bill));
 });
 
-test('the service refuses what it would refuse: five marks, and a longer lifetime after a shorter one', async () => {
+test('the test service rejects five cache marks, and a longer lifetime after a shorter one', async () => {
   const edits = [
     (body: Record<string, unknown>) => {
       const message = {

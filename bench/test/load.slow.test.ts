@@ -12,7 +12,7 @@ import { startModelService } from '../src/server/model-service.ts';
 
 const size = { sessions: 3, watchers: 4, seconds: 1, seed: 1, keeps: false };
 
-test('a server under load is asked, cancelled, answered and watched, and nothing is lost', {
+test('a server under load handles prompts, cancels, approvals and readers, and loses no event', {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-load-test-'));
@@ -29,7 +29,7 @@ test('a server under load is asked, cancelled, answered and watched, and nothing
     expect(report).toMatch(new RegExp(`^${what} +[1-9]`, 'm'));
 });
 
-test('what a server leaves out, says twice or never says is counted, and so are its refusals', async () => {
+test('the load test counts lost and repeated events and rejected requests', async () => {
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (!request.url?.endsWith('/events')) return void response.writeHead(503).end('{"code":"stopping"}');
     response.writeHead(200, { 'content-type': 'text/event-stream' });

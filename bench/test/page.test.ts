@@ -8,7 +8,7 @@ const results = new URL('../results/', import.meta.url);
 const page = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
 const kept = readFileSync(new URL('library.json', results), 'utf8');
 
-test('the table of docs/performance.md is what the kept measurements give', () => {
+test('the table of docs/performance.md matches the stored measurements', () => {
   const written = withBlock(page, markdownOf(readReport(kept)));
   expect(
     written === page,
@@ -16,7 +16,7 @@ test('the table of docs/performance.md is what the kept measurements give', () =
   ).toBe(true);
 });
 
-test('the kept measurements are five rounds or more of every row, and small', () => {
+test('the stored measurements have five rounds or more of every row, and are small', () => {
   const report = readReport(kept);
   const rounds = (work: string) =>
     report.samples.filter((one) => one.work === work && one.entrant === 'cobbler').length;
@@ -28,11 +28,11 @@ test('the kept measurements are five rounds or more of every row, and small', ()
   expect(kept.length).toBeLessThan(200_000);
 });
 
-test('the printed table stands beside them', () => {
+test('the printed table is stored with the measurements', () => {
   expect(readFileSync(new URL('library.txt', results), 'utf8')).toBe(textOf(readReport(kept)));
 });
 
-test('only what stands between the marks is replaced, and a page without marks is refused', () => {
+test('only the text between the marks is replaced, and a page without marks is rejected', () => {
   const once = withBlock(page, 'One.');
   expect(withBlock(once, 'Two.')).toBe(once.replace('One.', 'Two.'));
   expect(once.startsWith(page.slice(0, page.indexOf('<!--')))).toBe(true);

@@ -13,8 +13,8 @@ import { isKept, partText } from '../src/server/rows.ts';
 import type { Moment } from '../src/server/soak-verdict.ts';
 import { verdictOf } from '../src/server/soak-verdict.ts';
 
-// Linux has /proc, where descriptors are counted.
-describe.skipIf(process.platform !== 'linux')('what watching a server costs', { timeout: 60_000 }, () => {
+// Open descriptors are counted in /proc, which only Linux has.
+describe.skipIf(process.platform !== 'linux')('the cost of watching a server', { timeout: 60_000 }, () => {
   let home: string;
   let programs: Programs;
 
@@ -27,35 +27,35 @@ describe.skipIf(process.platform !== 'linux')('what watching a server costs', { 
 
   const figures = ({ rows }: Part) => rows.map(({ value }) => value);
 
-  test('the same bytes reach the readers of both servers', async () => {
+  test('is measured for the same bytes from both servers', async () => {
     const part = await measureFanOut(programs, home, { clients: 3, rounds: 1, frames: 2 });
     expect(figures(part).every((value) => value > 0)).toBe(true);
   });
 
-  test('readers are held while they are counted [P17]', async () => {
+  test('is measured in memory while the readers stay connected [P17]', async () => {
     const { rows } = await measureIdle(programs, home, { clients: 20, rounds: 1, before: 20 });
-    // So few may take not one page more, and nothing is so many times nothing.
+    // So few readers may not need one more memory page, and the ratio of zero to zero is not a number.
     const held = rows.filter(({ unit }) => unit === 'KiB').map(({ value }) => value);
     expect(held).toHaveLength(4);
     expect(held.every(Number.isFinite)).toBe(true);
   });
 
-  test('a long session is told to all its readers', async () => {
+  test('is measured for sending a long session to all its readers', async () => {
     const part = await measureLong(programs, home, { events: 600, readers: 2 });
     expect(figures(part).every(Number.isFinite)).toBe(true);
   });
 
-  test('prompts are accepted while others watch, and no descriptor is left [P17]', async () => {
+  test('is measured for prompts that others watch, and no descriptor stays open [P17]', async () => {
     const part = await measurePrompts(programs, home, { clients: 30, prompts: 2 });
     const left = part.rows.at(-1);
     expect(left).toMatchObject({ name: expect.stringContaining('additional descriptors'), most: 0 });
-    // Fewer when one was still to be closed at the beginning.
+    // The value is negative if a descriptor from the start was closed in the meantime.
     expect(left?.value).toBeLessThanOrEqual(0);
   });
 });
 
 describe('a verdict', () => {
-  test('a figure beyond its budget is not kept, and one that is no number neither', () => {
+  test('fails for a figure over its budget, and for one that is not a number', () => {
     expect(isKept({ name: 'a', value: 1.2, unit: 'x', most: 1.1 })).toBe(false);
     expect(isKept({ name: 'a', value: Number.NaN, unit: 'x', most: 1.1 })).toBe(false);
     expect(isKept({ name: 'a', value: 1.1, unit: 'x', most: 1.1 })).toBe(true);
@@ -72,9 +72,9 @@ describe('a verdict', () => {
       return { minute, ...even, ...Object.fromEntries(grown) };
     });
 
-  test('a soak that grows from minute 10 on is not passed, whatever grows [P18]', () => {
+  test('fails for a soak test in which anything grows after minute 10 [P18]', () => {
     expect(verdictOf(moments({})).isKept).toBe(true);
-    // Until minute 10 it may.
+    // Growth before minute 10 is allowed.
     expect(verdictOf(moments({ rss: (minute) => (minute < 5 ? 50 : 100) })).isKept).toBe(true);
     expect(verdictOf(moments({ rss: (minute) => 100 + minute })).isKept).toBe(false);
     expect(verdictOf(moments({ heapUsed: (minute) => 50 + minute })).isKept).toBe(false);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { estimateTokens, reachedFrom, reachedIn, sizesOf } from '../src/size.ts';
 
-/** A folder with these files in it. */
+/** Creates a directory with these files. */
 function planted(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-size-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,14 +20,14 @@ const packed = (name: string, text: string) => ({
   [`node_modules/${name}/index.js`]: text,
 });
 
-test('what is repeated weighs little once it is compressed', () => {
+test('repeated text is small after compression', () => {
   const text = new TextEncoder().encode('the same again; '.repeat(1000));
   const { bytes, gzipBytes } = estimateTokens([text, text]);
   expect(bytes).toBe(32_000);
   expect(gzipBytes).toBeLessThan(300);
 });
 
-test('a program weighs what it imports, minified, and not what stands beside it', async () => {
+test('the size of a program is that of its imports, minified, without unused code', async () => {
   const unused = `export const unused = ${JSON.stringify('x'.repeat(5000))};`;
   const folder = planted({
     ...packed('@cobbler/agent', `${unused}\nexport function defineTool() {}\nexport class Executor {}`),
@@ -43,7 +43,7 @@ test('a program weighs what it imports, minified, and not what stands beside it'
   expect(whole?.bytes).toBeGreaterThan(9000);
 });
 
-test('what an entry reaches is named with whether that is put off', async () => {
+test('each package that an entry loads is listed with whether it is loaded lazily', async () => {
   const folder = planted({
     ...packed('entry', "import 'eager'; export const late = () => import('late'); export const both = 1;"),
     ...packed('eager', "import 'deeper'; export const again = () => import('deeper');"),
@@ -59,7 +59,7 @@ test('what an entry reaches is named with whether that is put off', async () => 
   ]);
 });
 
-test('files of the workspace belong to no package that is reached', () => {
+test('files of the workspace do not count as a loaded package', () => {
   const inputs = {
     '<stdin>': {
       bytes: 1,

@@ -28,19 +28,19 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe.each(contestants)('%s does what is measured', (name) => {
-  test('every turn is answered, every call but that of the last turn is run', () => {
+describe.each(contestants)('%s performs the measured work', (name) => {
+  test('completes every turn and runs a call in every turn but the last', () => {
     const { turns, toolCalls } = doneBy(name);
     expect({ turns, toolCalls }).toEqual({ turns: runs * small.turns, toolCalls: runs * (small.turns - 1) });
   });
 
-  test('the last answer is the whole text, and a subscriber saw all of every text', () => {
+  test('returns the whole last text, and a subscriber receives every text completely', () => {
     const text = textOf(small);
     expect(doneBy(name).text).toBe(text);
     expect(doneBy(name).shown).toBe(runs * small.turns * text.length);
   });
 
-  test('warming up is not counted, and the whole history is sent with each request', () => {
+  test('sends the whole history with each request, and the warm-up is not counted', () => {
     const { requests, bytesByTurn } = receivedOf(name);
     expect(requests).toBe(runs * small.turns);
     expect(bytesByTurn).toHaveLength(small.turns);
@@ -53,7 +53,7 @@ describe.each(contestants)('%s does what is measured', (name) => {
   });
 });
 
-test('bytes are counted where they arrive', async () => {
+test('the model server counts the bytes that it receives', async () => {
   const messages = [{ role: 'user', content: 'Grüezi' }];
   const body = JSON.stringify({ messages });
   for (let time = 1; time <= 2; time += 1) {
@@ -63,7 +63,7 @@ test('bytes are counted where they arrive', async () => {
   expect(server.received('count')).toMatchObject({ requests: 2, bytes, bytesByTurn: [bytes] });
 });
 
-test('a process of its own tells the same outcome and what it cost', async () => {
+test('a separate process reports the same outcome and its cost', async () => {
   const programs = {
     child: sourceOf('child'),
     serve: sourceOf('serve'),

@@ -20,7 +20,7 @@ const work: Work = {
   budget: { timesFloor: 2, megabytes: 100 },
 };
 
-/** CPU milliseconds of each round. */
+/** Returns samples with the CPU time of each round in milliseconds. */
 function samples(
   entrant: Entrant,
   cpu: readonly number[],
@@ -55,27 +55,27 @@ const empty: Report = {
   reached: [],
 };
 
-test('the median of an even number of values lies between the two in the middle', () => {
+test('the median of an even number of values is between the two in the middle', () => {
   expect(median([9, 1, 3])).toBe(3);
   expect(median([4, 1, 9, 2])).toBe(3);
   expect(median([])).toBeNaN();
 });
 
 describe('ratios', () => {
-  test('are medians of those of each round, so that a slow round slows both', () => {
+  test('are medians of the ratios of each round, so that a slow round affects both sides', () => {
     const rows = rowsOf(work, [...samples('floor', [10, 40, 10]), ...samples('cobbler', [15, 60, 18])]);
     const [floor, cobbler] = rows;
     expect(floor).toMatchObject({ figure: 1, unit: 'ms', timesFloor: 1, sentBytes: 500, verdicts: [] });
     expect(cobbler).toMatchObject({ figure: 1.8, timesFloor: 1.5, megabytes: 50, wallMs: 3.6 });
   });
 
-  test('of what is judged by the best compare the best of all rounds', () => {
+  test('compare the best of all rounds if the workload is judged by the best', () => {
     const best = { ...work, judgedBy: 'best' as const };
     const [, cobbler] = rowsOf(best, [...samples('floor', [20, 10]), ...samples('cobbler', [30, 35])]);
     expect(cobbler).toMatchObject({ figure: 3, timesFloor: 3 });
   });
 
-  test('growth compares turns of the long loop with turns of the short one in the same round', () => {
+  test('compare turns of the long and the short loop in the same round for growth', () => {
     const short = samples('cobbler', [50, 100, 150], 50, 't50');
     const long = samples('cobbler', [480, 960, 2400]);
     expect(growthRows(short, long)).toMatchObject([
@@ -86,7 +86,7 @@ describe('ratios', () => {
 });
 
 describe('budgets', () => {
-  test('each bound is judged by itself', () => {
+  test('judge each bound separately', () => {
     const [, cobbler] = rowsOf(work, [...samples('floor', [10]), ...samples('cobbler', [15], 120)]);
     expect(cobbler?.verdicts).toEqual([
       { bound: '<= 2 x floor', is: '1.50 x floor', kept: true },
@@ -95,7 +95,7 @@ describe('budgets', () => {
     expect(tableOf(cobbler === undefined ? [] : [cobbler])).toContain('<= 2 x floor kept, <= 100 MB MISSED');
   });
 
-  test('a start is judged against the floor that has loaded the same SDK', () => {
+  test('judge a start against the floor that has loaded the same SDK', () => {
     const rows = startRows([
       start('floor', 70),
       start('floor-with-sdk', 160),
@@ -112,7 +112,7 @@ describe('budgets', () => {
     });
   });
 
-  test('a size is judged by what goes over the wire, and by what comes with the main entry', () => {
+  test('judge a size by its compressed bytes and by the packages that the main entry loads', () => {
     const sizes = (gzipBytes: number) => [
       { entrant: 'cobbler' as const, bytes: 100_000, gzipBytes },
       { entrant: 'ai-sdk' as const, bytes: 500_000, gzipBytes: 130_000 },
@@ -124,7 +124,7 @@ describe('budgets', () => {
     expect(kept(sizeRows(sizes(1), [{ name: 'yaml', lazily: true }]))['cobbler']).toEqual([true, false]);
   });
 
-  test('what was missed is named with what was measured', () => {
+  test('report the measured value if they are missed', () => {
     const report: Report = {
       ...empty,
       samples: [...samples('floor', [10]), ...samples('cobbler', [31])],
@@ -141,7 +141,7 @@ describe('budgets', () => {
   });
 });
 
-test('rows come in the order of the works, growth behind the loops it compares', () => {
+test('rows are in the order of the workloads, with growth after the loops that it compares', () => {
   const report: Report = {
     ...empty,
     sizes: [{ entrant: 'cobbler', bytes: 9, gzipBytes: 8 }],
@@ -168,21 +168,21 @@ test('rows come in the order of the works, growth behind the loops it compares',
   expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(2 + order.length);
 });
 
-test('a kept report gives the same rows, and anything else is refused', () => {
+test('a stored report gives the same rows, and other input is rejected', () => {
   const report: Report = { ...empty, samples: [...samples('floor', [10.5]), ...samples('cobbler', [15])] };
   expect(rowsIn(readReport(reportText(report)))).toEqual(rowsIn(report));
   expect(reportText({ ...empty, samples: samples('floor', [1 / 3]) })).toContain('"cpuMs":0.333,');
   expect(() => readReport('{}')).toThrow('not written by --json');
 });
 
-test('without peers only the floor and Cobbler are measured', () => {
+test('without peers, only the floor and Cobbler are measured', () => {
   expect(entrantsFor('t50', { peers: false }, true)).toEqual(['floor', 'cobbler']);
   expect(entrantsFor('cold', { peers: false }, false)).toEqual(['floor-with-sdk', 'floor', 'cobbler']);
   expect(entrantsFor('cold', { peers: true }, true)).toContain('cobbler-cli-first');
   expect(entrantsFor('size', { peers: true }, true)).not.toContain('floor');
 });
 
-test('options choose works in their own order, and a mistake is named', () => {
+test('options select workloads in a fixed order, and an error names the invalid option', () => {
   const expected: Partial<Options> = {
     works: ['t50', 'cold'],
     rounds: 2,

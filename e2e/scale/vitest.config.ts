@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import type { ViteUserConfigExport } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 
-// pg requires a part of itself: were the condition `import` given to Node, it would get the wrong kind of module.
+// pg loads its own parts with require, for which the condition `import` gives the wrong module.
 const conditions = ['@cobbler/source'];
 
-/** `cobbler serve` on Restate and PostgreSQL: needs both, so it is no part of `npm test`. */
+/** Tests of `cobbler serve` on Restate and PostgreSQL: they need both and are not in `npm test`. */
 const config: ViteUserConfigExport = defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   resolve: { conditions },

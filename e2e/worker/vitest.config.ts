@@ -3,7 +3,7 @@ import type { ViteUserConfigExport } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { conditions } from '../../vitest.base.ts';
 
-/** What runs on Cloudflare, in a real workerd: a suite of its own, because it needs more than the workspace. */
+/** Tests on a real workerd: a separate suite, because it needs more than the workspace. */
 const config: ViteUserConfigExport = defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   resolve: { conditions },
@@ -13,7 +13,7 @@ const config: ViteUserConfigExport = defineConfig({
     include: ['test/*.test.ts'],
     environment: 'node',
     reporters: ['default', './src/counts.ts'],
-    // Each file has a workerd of its own; times are real ones.
+    // Each file has its own workerd and runs in real time.
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -3,9 +3,10 @@ import { bundle } from '../../tsup.base.ts';
 import { notices } from '../../tsup.notices.ts';
 
 /**
- * What is used of the vendor's client is in the package, in a part that is read at the first request: importing the
- * whole client takes longer than all else that a program does before it. As for browsers, where the client leaves out
- * what reads credentials from files, so that nothing of Node is in it; the key is always given.
+ * Bundles the used part of the vendor's client into a separate chunk, loaded on the first request:
+ * importing the whole client takes longer than the rest of the startup. The platform is `browser`,
+ * because there the client omits the code that reads credentials from files, so the bundle needs no
+ * Node modules. The key is always passed in.
  */
 const config: Options = {
   ...bundle({

@@ -1,8 +1,8 @@
 // Writes the API of each package to its api.md, so that a change is visible in reviews:
 //
 //   npm run generate -- api              writes the files
-//   node scripts/api/main.mjs --check    prints the differences and the exports without a doc comment, and exits with
-// 1
+//   node scripts/api/main.mjs --check    prints differences and exports without a doc comment,
+//                                        and exits with 1 if there are any
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,7 +72,8 @@ export function undocumented(root) {
 }
 
 /**
- * Returns the differences between two of these texts by declaration: `-` for the stored one, `+` for the current one.
+ * Returns the differences between two api.md texts by declaration: `-` for the stored text, `+` for
+ * the current one.
  * @param {string} kept
  * @param {string} now
  * @returns {string[]}

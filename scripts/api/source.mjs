@@ -15,7 +15,7 @@ import { parseSync } from 'vite';
 
 /**
  * @param {string} root
- * @param {string[]} folders globs of the folders to read
+ * @param {string[]} folders globs of the directories to read
  * @returns {Project}
  */
 export function readProject(root, folders) {

@@ -1,4 +1,4 @@
-// The page of errors, generated from the catalogue that `cobbler explain` prints.
+// Generates the page of errors from the catalog that `cobbler explain` prints.
 
 /** @typedef {import('../../apps/cli/src/explain/explanation.ts').Area} Area */
 /** @typedef {import('../../apps/cli/src/explain/explanation.ts').Explanation} Explanation */

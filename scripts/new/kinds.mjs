@@ -1,11 +1,11 @@
-// What `npm run new` can create, where, and the next steps.
+// The kinds that `npm run new` creates: the directory, the contract and the next steps of each.
 
 /**
  * @typedef {{
  *   folder: (name: string) => string,
  *   contract: boolean,
  *   steps: (name: string) => [string, string, string],
- * }} Kind `folder` is the target; with `contract` it is a separate package with a suite that it must pass
+ * }} Kind `folder` is the target; `contract` is true for a package with a suite that it must pass
  */
 
 /** @type {Record<string, Kind>} */

@@ -1,4 +1,4 @@
-// A name in all its spellings, and the names that are not allowed.
+// Converts a name to all its spellings and rejects names that are not allowed.
 import { Refusal } from '../child.mjs';
 
 /** The name in the templates: two words, so that each spelling can be distinguished from the others. */
@@ -31,7 +31,7 @@ export function renamed(text, name) {
 
 /**
  * @param {string} name
- * @param {string[]} forbidden words without a meaning
+ * @param {string[]} forbidden words too vague for a name
  */
 export function checkName(name, forbidden) {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)

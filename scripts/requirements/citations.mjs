@@ -10,7 +10,7 @@ import { lineAt, visit } from '../api/source.mjs';
  * @property {number} line
  * @property {string} name without the names of its groups
  * @property {string[]} own numbers in the name
- * @property {string[]} numbers those and the numbers of its groups
+ * @property {string[]} numbers the numbers in the name and in the names of its groups
  * @property {string[]} groups names of its groups, innermost first
  */
 
@@ -24,8 +24,8 @@ const PLACES = [
 ];
 
 /**
- * Excluded: installed packages, fixtures, mutants (which cite what they break) and the simulation (which cites what it
- * finds broken).
+ * Excluded: installed packages, fixtures, mutants (which cite the requirement that they break) and
+ * the simulation (which cites the requirement that a run violates).
  */
 const LEFT_OUT = /(^|\/)(node_modules|dist|fixtures|mutants|simulation)\/|\/mutants\.ts$/;
 
@@ -39,7 +39,7 @@ const IDLE = ['skip', 'todo'];
  * @returns {Citation[]} by file and line
  */
 export function citationsIn(root) {
-  // Skips installed packages during the search: there are too many.
+  // Skips node_modules during the search, because it contains too many files.
   const exclude = (/** @type {string} */ path) => path.endsWith('node_modules');
   return globSync(PLACES, { cwd: root, exclude })
     .map(slashed)
@@ -54,7 +54,7 @@ export function citationsIn(root) {
  * @returns {Citation[]}
  */
 export function citationsOf(file, text) {
-  // Parsing is slow, and most files cite nothing.
+  // Parsing is slow, and most files contain no citation.
   if (text.search(NUMBER) < 0) return [];
   const { program, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`);

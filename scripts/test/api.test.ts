@@ -63,7 +63,7 @@ test('describes a declaration without bodies, private members and comments', () 
   ]);
 });
 
-test('declares an export of two entries once', () => {
+test('declares an export that two entries share only once', () => {
   const text = offered({
     'index.ts': "export { a } from './a.ts';",
     'mcp/index.ts': "export { a as b } from '../a.ts';",
@@ -72,7 +72,7 @@ test('declares an export of two entries once', () => {
   expect(text?.match(/^const .*|.* \/\/ .*$/gm)).toEqual(['const a: number;', 'b // a of @cobbler/tools']);
 });
 
-test('shows differences by declaration', () => {
+test('lists differences by declaration', () => {
   const before = offered({ 'index.ts': '/** */\nexport const a: 1 = 1;\nexport const b: 2 = 2;' }) ?? '';
   const after = offered({ 'index.ts': '/** */\nexport const a: 1 = 1;\nexport const c: 2 = 2;' }) ?? '';
   expect(differences(before, after)).toEqual(['- const b: 2;', '+ const c: 2;']);
@@ -92,7 +92,7 @@ describe('an export without a doc comment', () => {
     ]);
   });
 
-  test('may be an overload, but the comment of another declaration does not count', () => {
+  test('is accepted if another overload has one, but not if only another declaration has one', () => {
     plant({
       'index.ts': [
         '/** f */\nexport function f(a: string): void;',

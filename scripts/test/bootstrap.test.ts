@@ -34,7 +34,7 @@ describe('the bootstrap', () => {
     expect(status).toBe(1);
   });
 
-  test('passes no setting of the outer npm to an inner one, except for registry, cache and proxy', () => {
+  test('passes only the registry, cache and proxy settings of npm to a nested npm', () => {
     const env = {
       PATH: '/bin',
       npm_config_registry: 'https://registry.example',
@@ -54,14 +54,14 @@ describe('the bootstrap', () => {
     ]);
   });
 
-  test('lets a program find what the user would find, without the directories that npm prepends', () => {
+  test('removes only the directories that npm prepends to the PATH', () => {
     const added = ['/a/node_modules/.bin', '/node_modules/.bin', '/npm/run-script/lib/node-gyp-bin'];
     const own = ['/usr/bin', '/home/me/node_modules/.bin', '/bin'];
     expect(userPath([...added, ...own].join(delimiter))).toBe(own.join(delimiter));
     expect(userPath(own.join(delimiter))).toBe(own.join(delimiter));
   });
 
-  test("returns a shell's exit code for a child that a signal ended", async () => {
+  test('returns 143 for a child that SIGTERM ended, and rejects for a missing program', async () => {
     const options = { cwd: scratch, env: process.env };
     const script = "process.stdout.write('out'); process.kill(process.pid, 'SIGTERM')";
     expect(await capture(process.execPath, ['-e', script], options)).toEqual({ code: 143, output: 'out' });
@@ -82,7 +82,7 @@ describe('the closing line', () => {
     return { status: run.status, lines: run.stdout.trimEnd().split('\n') };
   }
 
-  test('is the last line, and counts and names tests, files that cannot be loaded and errors outside of tests', () => {
+  test('comes after the skipped and failed tests, and counts load errors and errors outside of tests', () => {
     const { status, lines } = vitest('mixed', {
       'a.test.js': [
         "test('passes', () => {});",

@@ -8,7 +8,7 @@ const packages = mkdtempSync(join(tmpdir(), 'cobbler-contract-test-'));
 
 afterAll(() => rmSync(packages, { recursive: true, force: true }));
 
-/** Creates a package in the directory with this test/subjects.ts. */
+/** Creates a package in the temporary directory, with this test/subjects.ts if given. */
 function place(name: string, subjects?: string): void {
   mkdirSync(join(packages, name, 'test'), { recursive: true });
   writeFileSync(join(packages, name, 'package.json'), '{ "type": "module" }');
@@ -37,7 +37,7 @@ test('finds a package of each kind by the exports of its test/subjects.ts', asyn
   expect(found[2]?.[0]?.cases().length).toBeGreaterThan(10);
 });
 
-test('skips a package without that file and names the file; fails one whose subjects are invalid', async () => {
+test('skips a package without test/subjects.ts, naming the file, and fails one with invalid subjects', async () => {
   place('store-e');
   place('store-f', one(`{ name: 'f', open() {} }`));
   const suites = await packageSuites('store', packages);

@@ -18,7 +18,7 @@ function sorted<Value>(values: Iterable<Value>): Value[] {
   return [...new Set(values)].sort();
 }
 
-describe('the sources and the catalogue of errors', () => {
+describe('the error catalog', () => {
   test('every raised error has a code', () => {
     expect(found.problems).toEqual([]);
     expect(found.raised.length).toBeGreaterThan(300);
@@ -36,7 +36,7 @@ describe('the sources and the catalogue of errors', () => {
     expect(entries).toHaveLength(new Set(entries.map(({ code }) => code)).size);
   });
 
-  test('an entry has the kinds and statuses of the errors with its code', () => {
+  test('every entry has exactly the kinds and statuses of the errors with its code', () => {
     const kinds = entries.map(({ code, kinds = [], status = [] }) => [code, sorted(kinds), sorted(status)]);
     const raised = entries.map(({ code }) => {
       const all = found.raised.filter((one) => one.code === code);
@@ -49,7 +49,7 @@ describe('the sources and the catalogue of errors', () => {
     expect(kinds).toEqual(raised);
   });
 
-  test('a code can be typed, and an entry says what happened and what to do', () => {
+  test('every code is in snake case, and every entry has an explanation and a remedy', () => {
     for (const { code, what, todo } of entries) {
       // `toolCalls` was stored in logs before this rule existed.
       if (code !== 'toolCalls') expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
@@ -58,7 +58,7 @@ describe('the sources and the catalogue of errors', () => {
     }
   });
 
-  test('finds an error without a code, and resolves a code from a caller', () => {
+  test('reports an error without a code, and resolves a code from the callers of a function', () => {
     const folder = mkdtempSync(join(tmpdir(), 'errors-'));
     mkdirSync(join(folder, 'packages/one/src'), { recursive: true });
     const lines = [
@@ -79,12 +79,12 @@ describe('the sources and the catalogue of errors', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the pages that entries name exist', () => {
+  test('every page that an entry names exists', () => {
     const pages = sorted(entries.flatMap(({ see }) => see ?? []));
     expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
   });
 
-  test('docs/errors.md matches the catalogue (npm run generate -- errors)', () => {
+  test('docs/errors.md matches the catalog (npm run generate -- errors)', () => {
     expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorsPage(catalogue));
   });
 });

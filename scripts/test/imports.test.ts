@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../..');
 const home = mkdtempSync(join(tmpdir(), 'cobbler-imports-'));
 const bin = join(root, 'node_modules/.bin');
 
-/** Runs a tool of the project in the directory with the planted files. */
+/** Runs a tool of the project in the temporary directory that contains the planted files. */
 function run(tool: string, ...args: readonly string[]): string {
   return spawnSync(join(bin, tool), args, { cwd: home, encoding: 'utf8', maxBuffer: 2 ** 26 }).stdout;
 }
@@ -47,7 +47,7 @@ const planted: readonly (readonly [path: string, text: string, violations: reado
   ],
   ['apps/web/src/app/session/a.ts', "import '@cobbler/tools';", ['packages: packages/tools/src/index.ts']],
   ['apps/cli/src/commands/a.ts', "import '@cobbler/tools';\nimport '@cobbler/agent';", []],
-  // Layers, type imports too
+  // Layers, including type imports
   [
     `${agent}/values/usage.ts`,
     "import type { A } from '../interfaces/agent.ts';\nexport type U = A;",
@@ -65,14 +65,14 @@ const planted: readonly (readonly [path: string, text: string, violations: reado
   ],
   [`${agent}/provider/create-agent.ts`, "import './http/fetch-transport.ts';", []],
   [`${agent}/surprise.ts`, "import './values/usage.ts';", ['layers: packages/agent/src/values/usage.ts']],
-  // Cycles, type imports too: each is reported once
+  // Cycles, including type imports; each is reported once
   [
     'packages/tools/src/one.ts',
     "import './two.ts';\nexport type One = 1;",
     ['cycles: packages/tools/src/two.ts'],
   ],
   ['packages/tools/src/two.ts', "import type { One } from './one.ts';\nexport type Two = One;", []],
-  // Files that an entry or a file reaches
+  // Direct and transitive imports of a file or an entry
   [
     `${agent}/loop/decide.ts`,
     "export * from '../events/state.ts';",
@@ -197,7 +197,7 @@ describe('the import rules', () => {
 });
 
 describe('the linter', () => {
-  /** The rules that a file breaks, in the order of its lines. */
+  /** Returns the rules that a file breaks, in the order of its lines. */
   const broken = (path: string, text: string): readonly string[] => {
     write(path, text);
     const output = run('biome', 'lint', '--reporter=github', '--error-on-warnings', path);
@@ -226,19 +226,19 @@ describe('the linter', () => {
     expect(broken(path, text)).toEqual([]);
   });
 
-  test('takes the clock and the network of a provider from the runtime', () => {
+  test('rejects the global clock and network in a provider', () => {
     const text = "export const a: unknown = [Date.now(), fetch('x')];";
     expect(broken('packages/provider-claude/src/a.ts', text)).toEqual(Array(2).fill('noRestrictedGlobals'));
   });
 
-  test('rejects 401 lines, and 71 in decide.ts', () => {
+  test('rejects a file of more than 400 lines, and decide.ts of more than 70', () => {
     const lines = (count: number) => `export {};\n${'void 0;\n'.repeat(count - 1)}`;
     expect(broken('packages/tools/src/a.ts', lines(401))).toEqual(['noExcessiveLinesPerFile']);
     expect(broken('packages/tools/src/a.ts', lines(400))).toEqual([]);
     expect(broken(`${agent}/loop/decide.ts`, lines(71))).toEqual(['noExcessiveLinesPerFile']);
   });
 
-  test('rejects a development dependency in a source that is not bundled', () => {
+  test('rejects a development dependency in src, but not in test', () => {
     const text = "import 'vitest';";
     expect(broken('packages/tools/src/a.ts', text)).toEqual(['noUndeclaredDependencies']);
     expect(broken('packages/tools/test/a.ts', text)).toEqual([]);

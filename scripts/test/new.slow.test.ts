@@ -38,7 +38,7 @@ interface Ended {
 }
 
 function run(command: string, args: readonly string[]): Promise<Ended> {
-  // The tests of the created packages are quick ones.
+  // The outer run may have the level `slow`, which omits the quick tests of the created packages.
   const env = {
     ...process.env,
     COBBLER_TEST_LEVEL: 'full',
@@ -61,7 +61,7 @@ interface Suite {
   readonly failures: readonly string[];
 }
 
-/** Runs the contracts of all created packages; for the provider only some groups of its long one. */
+/** Runs the contracts of all created packages; for the provider, only four groups of its suite. */
 async function suites(): Promise<ReadonlyMap<string, Suite>> {
   const file = join(home, 'report.json');
   const names = 'agentContract.* (answers|errors|history|usage): |storeContract|channelContract';
@@ -69,7 +69,7 @@ async function suites(): Promise<ReadonlyMap<string, Suite>> {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as {
     testResults: {
       name: string;
-      /** Reason why the file could not be loaded; empty if it was. */
+      /** Reason why the file failed to load; empty if it loaded. */
       message: string;
       assertionResults: { status: string; failureMessages: string[] }[];
     }[];
@@ -87,7 +87,7 @@ async function suites(): Promise<ReadonlyMap<string, Suite>> {
   );
 }
 
-/** Finishes a created store in the shortest way, as a memory store. */
+/** Implements a created store with as little code as possible, as a memory store. */
 function finishStore(folder: string): void {
   const store = `import type { SessionStore } from '@cobbler/agent';
 import { memoryStore } from '@cobbler/agent';
@@ -142,7 +142,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('a package created by npm run new', () => {
-  test("contains none of the templates' placeholder names", async () => {
+  test('contains no placeholder name of the templates', async () => {
     const { stdout } = await run('grep', ['-rliE', '--exclude-dir=node_modules', 'your.?own', 'packages']);
     expect(stdout).toBe('');
   });
@@ -163,7 +163,7 @@ describe('a package created by npm run new', () => {
     ['channel', 'src/tin-can-channel.ts, pieces: '],
     ['store', 'src/tin-can-store.ts, claim: '],
   ])(
-    'without changes, the suite of a %s fails in at least twenty cases that name what is missing',
+    'without changes, fails at least twenty cases of the %s suite, and names a missing part',
     (kind, words) => {
       const { failures = [] } = checks.suites.get(`${kind}-tin-can`) ?? {};
       expect(failures.length).toBeGreaterThanOrEqual(20);
@@ -171,7 +171,7 @@ describe('a package created by npm run new', () => {
     },
   );
 
-  test('without changes, the suite of a provider is one failure that says in at most five lines what to write first', () => {
+  test('without changes, fails the provider suite once, and lists the first parts to write', () => {
     const { failures: [text = '', ...others] = [] } = checks.suites.get('provider-tin-can') ?? {};
     expect(others).toEqual([]);
     const lines = text.split('\n').slice(0, 5);
@@ -180,7 +180,7 @@ describe('a package created by npm run new', () => {
     expect(lines.some((line) => line.startsWith('Then run the contract again'))).toBe(true);
   });
 
-  test('passes once it is finished', () => {
+  test('passes its suite once it is implemented', () => {
     const { passed = 0, failures } = checks.suites.get('store-tin-cup') ?? {};
     expect(failures).toEqual([]);
     expect(passed).toBeGreaterThan(40);
@@ -229,7 +229,7 @@ describe('npm run new refuses', () => {
     expect(await make(...words)).toEqual({ stderr: `cobbler: ${message}\n`, stdout: '', code: 1 });
   });
 
-  test('--dry-run lists the files, and writes nothing', async () => {
+  test('to write files with --dry-run, and only lists them', async () => {
     const { stdout } = await make('provider', 'other', '--dry-run');
     expect(stdout).toContain('would write  packages/provider-other/src/wire.ts\n');
     expect(existsSync(join(home, 'packages/provider-other'))).toBe(false);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkProse } from '../check-prose.mjs';
 
-/** Returns `path:line words` for each match in the planted files that is above what is allowed. */
+/** Returns `path:line words` for each match in planted files above the allowed number. */
 function found(files: Record<string, string>, allowed: Record<string, number> = {}): string[] {
   const root = mkdtempSync(join(tmpdir(), 'cobbler-prose-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ function found(files: Record<string, string>, allowed: Record<string, number> = 
   return [...failed.values()].flat().map(({ path, line, words }) => `${path}:${line} ${words}`);
 }
 
-test('reports a phrase in a document with its line, also when the line wraps', () => {
+test('reports a phrase in a document with its line, even across a line break', () => {
   const text = '# A page\n\nThe run goes on.\nThere are none. It is\nno tool.\n';
   expect(found({ 'README.md': text, 'docs/decisions/0001-a.md': 'It shall run.' })).toEqual([
     'README.md:4 is no tool',
@@ -40,7 +40,7 @@ test('reads strings, templates and JSX text of two or more words, and skips name
   ]);
 });
 
-test('skips single words in backticks, which a document names and does not use', () => {
+test('skips single words in backticks, which a document mentions without using them', () => {
   expect(found({ 'docs/a.md': 'Renames `mend`.\n`nobody` and nobody' })).toEqual(['docs/a.md:2 nobody']);
 });
 
@@ -49,7 +49,7 @@ test('skips demo and fixture text', () => {
   expect(found({ 'apps/cli/src/demo/a.ts': code, 'packages/a/src/fixtures/a.ts': code })).toEqual([]);
 });
 
-test('accepts the allowed number of matches in an area, and not one more', () => {
+test('accepts the allowed number of matches in an area, but not one more', () => {
   const files = { 'docs/decisions/1.md': 'nobody', 'docs/decisions/2.md': 'somebody' };
   expect(found(files, { 'docs/decisions/': 2 })).toEqual([]);
   expect(found(files, { 'docs/decisions/': 1 })).toHaveLength(2);

@@ -7,7 +7,7 @@ import { pages, problemsOf, rowsOf, withTests } from '../requirements.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-// Computed, so that the names below do not count as citations in this file.
+// Computed, so that the names below do not count as citations of this file.
 const [one, two] = ['1', '2'].map((place) => `S9.${place}`) as [string, string];
 
 /** Returns the names with citations in a test file, and their numbers. */
@@ -52,7 +52,7 @@ test('the five specifications have 102 requirements, numbered without gaps', () 
 });
 
 describe('a citation is found in', () => {
-  test('the name of a test, however it is computed', () => {
+  test('the name of a test, including a template and a test with modifiers', () => {
     expect(
       cited(`
         test('plain [${one}]', () => {});
@@ -62,7 +62,7 @@ describe('a citation is found in', () => {
     ).toEqual([`plain [${one}] = ${one}`, `of %s [${one}] = ${one}`, `with … [${one}] = ${one}`]);
   });
 
-  test('the names of groups, for tests inside them only', () => {
+  test('the name of a group, for the tests inside it only', () => {
     expect(
       cited(`
         describe('outer [${one}]', () => {
@@ -74,7 +74,7 @@ describe('a citation is found in', () => {
     ).toEqual([`deep = ${two} ${one}`, `shallow [P9] = P9 ${one}`]);
   });
 
-  test('the cases of a contract, whatever function defines them', () => {
+  test('the name of a contract case, for every way to define one', () => {
     expect(
       cited(`
         the('alone [${one}]', async () => {});
@@ -124,7 +124,7 @@ describe('a citation is found in', () => {
   });
 });
 
-describe('it is a problem that', () => {
+describe('the check reports that', () => {
   const row = `| ${one} | something | \`src/a.ts\` | |`;
   const home = () => directory({ 'src/a.ts': '' });
   const problems = (text: string, page = row) => problemsOf(home(), [page], citationsOf('a.test.ts', text));
@@ -150,7 +150,7 @@ describe('it is a problem that', () => {
     ]);
   });
 
-  test('a test cites more than three numbers, including its groups', () => {
+  test('a test and its groups cite more than three numbers', () => {
     const page = [1, 2, 3, 4].map((place) => `| S9.${place} | something | |`).join('\n');
     const text = `describe('group [S9.4]', () => test('all [S9.1, S9.2, S9.3]', () => {}));`;
     expect(problems(text, page)).toEqual([expect.stringContaining('cites 4 numbers')]);

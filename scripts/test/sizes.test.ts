@@ -9,10 +9,10 @@ test.each([
   [300, 400, ''],
   [299, 400, 'budget too large'],
   [7, undefined, ''],
-])('%i bytes against a budget of %s: "%s"', (size, budget, words) => {
+])('reports %i bytes with a budget of %s as "%s"', (size, budget, words) => {
   expect(verdict(size, budget)).toBe(words);
 });
 
-test('accepts the budget that it writes', () => {
+test('accepts a size within the budget computed for it', () => {
   for (const size of [0, 20, 999, 5_000, 180_841]) expect(verdict(size, budgetFor(size))).toBe('');
 });

@@ -13,9 +13,9 @@ const { scripts }: { scripts: Record<string, string> } = JSON.parse(
 const cobbler = (...words: readonly string[]) =>
   spawnSync(process.execPath, [join(root, 'scripts/cobbler.mjs'), ...words], { cwd: root, encoding: 'utf8' });
 
-describe('the commands by name', () => {
+describe('the named tasks', () => {
   test.each(Object.values(tasks).flatMap((group) => Object.entries(group)))(
-    '%s runs existing files in existing directories',
+    '%s names only existing files and directories',
     (_, task) => {
       const words = JSON.stringify(task).split(/["\s,[\]]+/);
       const paths = words.filter((word) => /\.(ts|mjs)$|^(e2e|apps|site)\b/.test(word));
@@ -27,7 +27,7 @@ describe('the commands by name', () => {
   test.each([
     ['generate', /^cobbler: Cannot run generate "nothing": unknown name\. Use one of: api, /m],
     ['bench', /^cobbler: Cannot run bench "nothing": unknown name\. Use one of: peers, /m],
-  ])('npm run %s rejects an unknown name and lists the known ones', (word, message) => {
+  ])('npm run %s rejects an unknown name and lists the known names', (word, message) => {
     const { status, stderr } = cobbler(word, 'nothing');
     expect(stderr).toMatch(message);
     expect(status).toBe(1);
@@ -50,7 +50,7 @@ describe('npm run verify', () => {
     expect(taskNames('verify').filter((name) => !named.includes(name))).toEqual(others);
   });
 
-  test('--repeat without a number and a path explains its use', () => {
+  test('--repeat with an invalid count explains its usage', () => {
     const { status, stderr } = cobbler('verify', '--repeat', 'twice', 'packages/tools');
     expect(stderr).toMatch(
       /^cobbler: Cannot repeat tests: got "twice packages\/tools"\. Use a number and a path/,
@@ -58,7 +58,7 @@ describe('npm run verify', () => {
     expect(status).toBe(1);
   });
 
-  test('CI runs it after npm test', () => {
+  test('runs in CI after npm test', () => {
     expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^npm test\nnpm run verify$/m);
     const ci = readFileSync(join(root, '.github/workflows/ci.yml'), 'utf8');
     expect(ci).toMatch(/- run: npm test\n +- run: npm run verify\n/);

@@ -9,7 +9,7 @@ import { atTerminal } from './tmux.ts';
 
 const patience = { timeout: 120_000 };
 
-/** A chat whose model says these things. */
+/** Starts a chat in a terminal with a scripted model. */
 async function chatWith(
   script: Parameters<typeof mockService>[0],
   options: {
@@ -27,24 +27,24 @@ async function chatWith(
   return { ...terminal, home, service };
 }
 
-/** Types a line and sends it. */
+/** Types a line and presses Enter. */
 function say(terminal: Awaited<ReturnType<typeof atTerminal>>, text: string): void {
   terminal.type(text);
   terminal.press('Enter');
 }
 
-/** A text without blanks and line breaks. */
+/** Removes all white space from a text. */
 function joined(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }
 
-/** No row of a screen is wider than it. */
+/** Expects every line to fit the width of the terminal. */
 function fits(text: string, columns: number): void {
   for (const line of text.split('\n')) expect(widthOf(line), line).toBeLessThanOrEqual(columns);
 }
 
 describe.each([40, 80, 200])('at %d columns', (columns) => {
-  test('the demo is played with approvals, and every line fits', patience, async () => {
+  test('plays the demo with approvals and fits every line', patience, async () => {
     const terminal = await atTerminal(['chat', '--demo'], {
       columns,
       rows: 40,
@@ -54,7 +54,7 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
     say(terminal, 'fix the failing test');
     for (const call of ['run_command', 'edit_file', 'run_command']) {
       await terminal.until(new RegExp(`\\? ${call}[\\s\\S]*e deny with\\s+a\\s+reason[^✓✗]*$`));
-      // Nobody answers within a moment, and the chat takes no answer that comes so soon.
+      // The chat ignores a key that arrives too soon after the question appears.
       await new Promise((next) => setTimeout(next, 700));
       terminal.press('y');
       await terminal.until(new RegExp(`${call}[\\s\\S]*[✓✗] `));
@@ -76,7 +76,7 @@ describe.each([40, 80, 200])('at %d columns', (columns) => {
 });
 
 test(
-  'a terminal that is resized while an answer streams keeps one footer and the whole answer',
+  'keeps one footer and the whole response when the terminal is resized during streaming',
   patience,
   async () => {
     const words = Array.from({ length: 120 }, (_, index) => `word${index}`).join(' ');
@@ -94,13 +94,13 @@ test(
     const all = chat.all();
     expect(all.match(/describe a task/g)).toHaveLength(1);
     expect(chat.screen().match(/claude-test · ask/g)).toHaveLength(1);
-    // A terminal that becomes narrower breaks the lines that are there, in the middle of words.
+    // A terminal that becomes narrower wraps its existing lines in the middle of words.
     expect(joined(all)).toContain(joined(words));
     fits(chat.screen(), 60);
   },
 );
 
-test('wide characters and emoji stand where they are typed, and fit', patience, async () => {
+test('shows wide characters and emoji where they are typed, within the width', patience, async () => {
   const chat = await chatWith(
     [says('日本語のテキスト 👨‍👩‍👧 und ein längerer Satz, der umbrochen werden muss: 表示幅。')],
     { columns: 40 },
@@ -118,7 +118,7 @@ test('wide characters and emoji stand where they are typed, and fit', patience, 
 });
 
 test(
-  'a tool that prints 10,000 lines shows the last five, and all of them with Ctrl-O',
+  'shows the last five of 10,000 lines of tool output, and all of them after Ctrl-O',
   patience,
   async () => {
     const script = [says('', ['run_command', { command: 'seq 1 10000' }]), says('Counted.')];
@@ -134,7 +134,7 @@ test(
   },
 );
 
-test('NO_COLOR leaves marks and no colours; a locale without UTF-8 gets ASCII', patience, async () => {
+test('shows marks without colors for NO_COLOR, and ASCII for a locale without UTF-8', patience, async () => {
   const script = () => [says('**Well.**', ['list_files', {}]), says('Done.')];
   const plain = await chatWith(script(), { columns: 80, env: { NO_COLOR: '1' } });
   say(plain, 'go');
@@ -150,7 +150,7 @@ test('NO_COLOR leaves marks and no colours; a locale without UTF-8 gets ASCII', 
   expect(ascii.all()).toContain('ok list_files');
 });
 
-test('a 1,400-character answer in 200 pieces costs at most 10 KB', patience, async () => {
+test('writes at most 10 KB for a 1,400-character response in 200 chunks', patience, async () => {
   const words = Array.from(
     { length: 200 },
     (_, index) => `word${String(index % 100).padStart(2, '0')} `,
@@ -164,7 +164,7 @@ test('a 1,400-character answer in 200 pieces costs at most 10 KB', patience, asy
   expect(sent).toBeLessThanOrEqual(10_000);
 });
 
-test('an answer full of control sequences leaves none of them', patience, async () => {
+test('escapes all control sequences in a response', patience, async () => {
   const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf\u202eg';
   const chat = await chatWith([says(evil, ['list_files', { path: evil }]), says(evil)], { columns: 80 });
   say(chat, 'go');
@@ -176,7 +176,7 @@ test('an answer full of control sequences leaves none of them', patience, async 
   expect(chat.all()).toContain('\\x1b[?1049h');
 });
 
-test('Ctrl-C stops a command within a moment, and its whole group', patience, async () => {
+test('reacts to Ctrl-C within a second and ends a command that ignores SIGTERM', patience, async () => {
   const command = 'echo $$ > pid; trap "" TERM; echo ready; sleep 60; sleep 60';
   const chat = await chatWith([says('', ['run_command', { command }])], { columns: 80, args: ['--yes'] });
   say(chat, 'go');
@@ -188,7 +188,7 @@ test('Ctrl-C stops a command within a moment, and its whole group', patience, as
   expect(performance.now() - began).toBeLessThan(1000);
   await chat.until('■ cancelled');
   expect(chat.screen()).toContain('describe a task');
-  // It does not want to end and is made to.
+  // The command ignores SIGTERM, so the chat must kill it.
   const isGone = () => {
     try {
       return !process.kill(Number(readFileSync(pid, 'utf8')), 0);
@@ -201,14 +201,14 @@ test('Ctrl-C stops a command within a moment, and its whole group', patience, as
 });
 
 test(
-  'Ctrl-Z gives the terminal back; when the chat goes on, what was typed is still there',
+  'restores the terminal on Ctrl-Z and keeps the typed text when it continues',
   patience,
   async () => {
     const chat = await chatWith([says('Hello.')], { columns: 80 });
     chat.type('half a line');
     await chat.until('half a line');
     chat.press('C-z');
-    // tmux lets what was stopped go on at once.
+    // tmux continues a stopped program immediately.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what is looked for are control sequences.
     await chat.until(() => /\x1b\[\?2004h[\s\S]*\x1b\[\?2004l[\s\S]*\x1b\[\?2004h/.test(chat.bytes()));
     await chat.until((text) => text.split('half a line').length === 2);
@@ -217,7 +217,7 @@ test(
   },
 );
 
-test('nothing is left but what is kept in the home, for the owner alone [P23]', patience, async () => {
+test('leaves only private files in its home directory [P23]', patience, async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const script = [

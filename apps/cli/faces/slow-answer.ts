@@ -2,7 +2,7 @@ import type { LiveReply } from '@cobbler/agent/testing';
 import { framesOf, LiveStream, replies, responseSteps, scriptResponse } from '@cobbler/agent/testing';
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 
-/** An answer that comes in so many pieces, one after another. */
+/** Streams a response in `count` chunks, one every `everyMs` milliseconds. */
 export function slowly(text: string, count: number, everyMs: number): LiveReply {
   const answer = scriptResponse([text], { model: 'claude-test' });
   const frames = framesOf(replies(answer, { steps: responseSteps(answer, count) }), claudeTesting);

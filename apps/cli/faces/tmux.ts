@@ -14,38 +14,38 @@ export interface TerminalOptions {
   readonly cwd?: string;
 }
 
-/** A program at a terminal that tmux draws, as a person would see it. */
+/** A program in a tmux terminal, as a user sees it. */
 export interface RealTerminal {
   readonly cwd: string;
-  /** What is on the screen, without blanks at the ends of lines. */
+  /** The text on the screen, without trailing spaces. */
   screen(): string;
-  /** What is on the screen and what has left it upwards, with colours when asked. */
+  /** The text on the screen and in the scrollback, with colors if requested. */
   all(withColours?: boolean): string;
-  /** Everything that the program wrote, byte by byte. */
+  /** All bytes that the program wrote. */
   bytes(): string;
-  /** Presses keys by their names: `Enter`, `C-c`, `M-Enter`. */
+  /** Presses keys by name: `Enter`, `C-c`, `M-Enter`. */
   press(...keys: readonly string[]): void;
-  /** Types a text. */
+  /** Types the text. */
   type(text: string): void;
   resize(columns: number, rows?: number): void;
-  /** Where the cursor is: cells from the left, rows from the top. */
+  /** The position of the cursor: cells from the left, rows from the top. */
   cursor(): { readonly x: number; readonly y: number };
-  /** Waits until something is on the screen or above it. */
+  /** Waits until the screen or the scrollback contains a text or meets a condition. */
   until(words: string | RegExp | ((text: string) => boolean)): Promise<void>;
 }
 
-/** How long a busy machine may take for anything, in milliseconds. */
+/** Timeout of each wait in milliseconds, long enough for a busy machine. */
 const patienceMs = 30_000;
 
 let terminals = 0;
 
-/** @throws Error that says how to get tmux: a terminal that was not looked at is no terminal that is right. */
+/** @throws Error that says how to install tmux, because skipped tests would prove nothing. */
 export function requireTmux(): void {
   const { status } = spawnSync('tmux', ['-V']);
   if (status !== 0) throw new Error('These tests need tmux: apt-get install tmux');
 }
 
-/** Runs the command line in a terminal of its own, in a shell that tells its exit code and what became of the terminal. */
+/** Runs the CLI in its own terminal, in a shell that prints the exit code and terminal settings. */
 export async function atTerminal(args: readonly string[], options: TerminalOptions): Promise<RealTerminal> {
   requireTmux();
   terminals += 1;
@@ -69,7 +69,7 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
   writeFileSync(join(folder, 'conf'), 'set -g history-limit 30000\nset -s escape-time 0\n');
   const script = join(folder, 'run.sh');
   const line = [...command, ...args].map(shellQuoted).join(' ');
-  // It begins once everything it writes is being recorded.
+  // The CLI starts after tmux begins to record its output.
   writeFileSync(script, `cat "${folder}/begin" >/dev/null\n${line}\necho "exit $?"\nstty -a\nsleep 1000\n`);
   spawnSync('mkfifo', [join(folder, 'begin')]);
   const { columns, rows = 30 } = options;

@@ -1,4 +1,4 @@
 import { project } from '../../../vitest.base.ts';
 
-/** The terminal half of `npm run verify -- faces`. It needs tmux, so it is no part of `npm test`. */
+/** The terminal tests of `npm run verify -- faces`. They need tmux, so `npm test` skips them. */
 export default project('faces-terminal', ['**/*.test.ts']);

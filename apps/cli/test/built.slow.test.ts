@@ -16,13 +16,13 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => cli?.remove());
 
-/** An environment in which a model with a known price is asked, which is what most runs do. */
+/** Returns an environment for a model with a known price, as most runs use. */
 async function claude(): Promise<Record<string, string>> {
   const service = await mockService([says('Hello.')]);
   return { ...claudeAt(service), COBBLER_MODEL: 'claude:claude-sonnet-5-5' };
 }
 
-/** Of these parts those that are loaded; a name that ends with a slash stands for a folder. */
+/** Returns those names that are loaded; a name that ends with a slash is a directory. */
 function of(parts: ReadonlySet<string>, ...names: readonly string[]): string[] {
   return names.filter((name) =>
     name.endsWith('/') ? [...parts].some((part) => part.startsWith(name)) : parts.has(name),
@@ -58,18 +58,18 @@ const heavy = [
   'commands/transcript.ts',
 ];
 
-describe('where nothing else is installed', () => {
-  test('a task is worked on', patience, async () => {
+describe('the CLI without other installed packages', () => {
+  test('runs a task', patience, async () => {
     const { code, stdout, stderr } = await cli.run(['say', 'hello'], await claude());
     expect([code, stdout, stderr]).toEqual([0, 'Hello.\n', expect.stringContaining('complete')]);
   });
 
-  test('does not contain a demo project', patience, async () => {
+  test('runs the demo', patience, async () => {
     const { code, stderr } = await cli.run(['demo'], { TMPDIR: temporaryFolder() });
     expect([code, stderr]).toEqual([0, expect.stringContaining('complete')]);
   });
 
-  test('a run is recorded, replayed and checked', patience, async () => {
+  test('records, replays and checks a run', patience, async () => {
     const file = join(temporaryFolder(), 'run.jsonl');
     await cli.run(['--record', file, '--json', 'hello'], await claude());
     const replay = await cli.run(['--replay', file, '--json']);
@@ -81,15 +81,15 @@ describe('where nothing else is installed', () => {
   });
 });
 
-describe('what only some commands load', () => {
-  test('every file of the bundle loads, CommonJS packages included', patience, async () => {
+describe('the parts that only some commands load', () => {
+  test('all load, including CommonJS packages', patience, async () => {
     const { code, stderr, parts } = await cli.importAll();
     expect([code, stderr]).toEqual([0, '']);
     const names = ['pg', '@restatedev/restate-sdk', 'store-postgres/', 'runner-restate/'];
     expect(of(parts, ...names)).toEqual(names);
   });
 
-  test('sessions in PostgreSQL: the driver runs and reports a database that does not answer', async () => {
+  test('include a PostgreSQL driver that reports an unreachable database', async () => {
     const args = ['serve', '--port', '0', '--store', 'postgres://127.0.0.1:1/none'];
     const { code, stderr } = await cli.run(args, await claude());
     expect([code, stderr]).toEqual([
@@ -99,12 +99,12 @@ describe('what only some commands load', () => {
   });
 });
 
-describe('what a start loads', () => {
+describe('a start', () => {
   test.each([
     [['--version'], 12],
     [['--help'], 30],
     [['run', '-h'], 30],
-  ])('%j: less than %i kilobytes and no package', async (args, kilobytes) => {
+  ])('%j loads less than %i kilobytes and no package', async (args, kilobytes) => {
     const { code, files, parts, builtins } = await cli.run(args);
     expect(code).toBe(0);
     expect(bytesOf(files)).toBeLessThan(kilobytes * 1000);
@@ -118,7 +118,7 @@ describe('what a start loads', () => {
     ).toEqual([]);
   });
 
-  test('a task: the loop, the tools and one provider, less than 535 kilobytes in all', async () => {
+  test('with a task loads the loop, the tools and one provider, less than 535 kilobytes in total', async () => {
     const { parts, files, builtins } = await cli.run(['hello'], await claude());
     expect(
       of(parts, 'commands/run.ts', 'agent/loop/executor.ts', 'tools/', '@anthropic-ai/sdk'),
@@ -128,14 +128,14 @@ describe('what a start loads', () => {
     expect(['https', 'process'].filter((name) => builtins.has(name))).toEqual([]);
   });
 
-  test('a task that is not to be kept: no SQLite', async () => {
+  test('with --no-session does not load SQLite', async () => {
     const kept = await cli.run(['hello'], await claude());
     const { code, builtins } = await cli.run(['--no-session', 'hello'], await claude());
     expect(code).toBe(0);
     expect([kept.builtins.has('sqlite'), builtins.has('sqlite')]).toEqual([true, false]);
   });
 
-  test('a task for the other provider: that one and not the first', async () => {
+  test('with the OpenAI provider loads only that provider', async () => {
     const service = await mockService([says('Hello.')], chatTesting);
     const args = ['-m', 'openai:m', '--api', 'chat', '--base-url', service.url, 'hello'];
     const { code, parts } = await cli.run(args);
@@ -146,7 +146,7 @@ describe('what a start loads', () => {
     ]);
   });
 
-  test('a configuration brings the reader of YAML, a model without a price the list of prices', async () => {
+  test('loads the YAML parser for a configuration file, and the price list for an unknown price', async () => {
     const home = temporaryFolder();
     writeFileSync(join(home, 'config.yaml'), 'model: claude-unheard-of\n');
     const { COBBLER_MODEL: _, ...env } = await claude();
@@ -156,7 +156,7 @@ describe('what a start loads', () => {
   });
 });
 
-test('an editor: the protocol, and no terminal', patience, async () => {
+test('acp loads the protocol but no chat', patience, async () => {
   const { code, stdout, parts } = await cli.run(['acp'], await claude());
   expect([code, stdout]).toEqual([0, '']);
   expect(of(parts, '@agentclientprotocol/sdk', 'acp/', 'chat/chat.ts', 'commands/chat.ts')).toEqual([
@@ -166,7 +166,7 @@ test('an editor: the protocol, and no terminal', patience, async () => {
 });
 
 test(
-  'the assistant: its memory, and neither Telegram nor a provider where a script answers',
+  'the assistant loads its memory, but no Telegram channel and no provider for a scripted model',
   patience,
   async () => {
     const { code, stderr, parts } = await cli.run(['assistant', '--local']);
@@ -183,7 +183,7 @@ test(
 );
 
 test(
-  'an agent that hands over work: the protocol as a server, and none of its clients',
+  'mcp loads the MCP server but no MCP client',
   patience,
   async () => {
     const { code, stdout, parts } = await cli.run(['mcp'], await claude());
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  'where MCP servers are configured: the client of the protocol, which works in the bundle',
+  'run with --mcp loads the MCP client, which works in the bundle',
   patience,
   async () => {
     const service = await mockService([says('', ['mcp__greeter__greet', { name: 'Ada' }]), says('Done.')]);
@@ -209,8 +209,8 @@ test(
   },
 );
 
-describe('what Node compiled', () => {
-  test('is kept for the next start, in a folder that is nobody else’s', async () => {
+describe('the compile cache of Node', () => {
+  test('is stored for the next start in a private directory', async () => {
     const home = join(temporaryFolder(), 'home');
     const env = { ...(await claude()), COBBLER_HOME: home };
     expect((await cli.run(['hello'], env)).code).toBe(0);
@@ -219,7 +219,7 @@ describe('what Node compiled', () => {
     expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(10);
   });
 
-  test('is not kept where there is no home, and asking for the version makes none', async () => {
+  test('is not stored without a home, and --version creates no home', async () => {
     const home = temporaryFolder();
     const none = join(home, 'none');
     expect((await cli.run(['models'], { HOME: none })).code).toBe(0);
@@ -228,10 +228,10 @@ describe('what Node compiled', () => {
   });
 });
 
-test('the terms of everything that is bundled are in it', () => {
+test('NOTICES.txt contains the license of every bundled package', () => {
   const text = readFileSync(join(cli.folder, 'dist', 'NOTICES.txt'), 'utf8');
   const notes = text.split(/^={80}$/m).map((note) => note.trim());
-  // A package that is there in two versions has two notes.
+  // A package that is bundled in two versions has two notices.
   expect([...new Set(notes.map((note) => note.split(' ')[0]))]).toEqual(cli.packages);
   expect(cli.packages).toContain('@anthropic-ai/sdk');
   for (const note of notes) expect(note).toMatch(/permission|permitted|licen[cs]e/i);

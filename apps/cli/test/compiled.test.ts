@@ -9,11 +9,11 @@ test.each([
   [{ HOME: '/home/someone' }],
   [{ USERPROFILE: '/users/someone' }],
   [{ HOME: '/home/someone', USERPROFILE: '/users/someone' }],
-])('with %j what Node compiled is kept where everything is kept', (env) => {
+])('stores the compile cache in the home directory for %j', (env) => {
   expect(compiledFolder(env)).toBe(join(cobblerHome(env) ?? '', 'compiled'));
 });
 
-test('without a home nothing is kept', () => {
+test('stores no compile cache without a home directory', () => {
   expect(compiledFolder({})).toBeUndefined();
   expect(compiledFolder({ HOME: '' })).toBeUndefined();
 });

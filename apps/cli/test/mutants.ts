@@ -1,15 +1,15 @@
-/** A change that makes the command line wrong. Something in its tests must notice every one of them. */
+/** A bug planted in the CLI. At least one test must detect it. */
 export interface Mutant {
-  /** Below the folder of the command line. */
+  /** Path relative to the CLI package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** The incorrect behavior. */
   readonly why: string;
-  /** Which promises ('P20') it breaks; none when nothing that has a number. */
+  /** Ids of the promises that the mutant breaks, such as 'P20'. Empty if no promise covers it. */
   readonly breaks: readonly string[];
-  /** What has to notice it: a file of unit tests. */
+  /** The unit test file that must detect the mutant. */
   readonly by: string;
 }
 
@@ -18,13 +18,13 @@ const servers = 'src/config/mcp-servers.ts';
 const byServer = 'test/mcp-server/mcp-server.test.ts';
 const byServers = 'test/commands/mcp-servers.test.ts';
 
-/** Planted mistakes around MCP and approvals, for `npm run verify -- mutants apps/cli`. */
+/** Planted bugs in MCP and approvals, for `npm run verify -- mutants apps/cli`. */
 export const mutants: readonly Mutant[] = [
   {
     file: 'src/view/approval-dialog.ts',
     find: 'if (!this.knows(letter)) return;',
     replace: '',
-    why: 'a call is allowed before all of it was shown',
+    why: 'the user can allow a call before all of it was shown',
     breaks: ['P21'],
     by: 'test/view/approval-whole.test.ts',
   },
@@ -32,7 +32,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/acp/approval.ts',
     find: 'if (!isWhole) return [deny];',
     replace: '',
-    why: 'an editor may allow a call that it does not show whole',
+    why: 'the editor can allow a call that it does not show completely',
     breaks: ['P21'],
     by: 'test/view/approval-whole.test.ts',
   },
@@ -40,7 +40,7 @@ export const mutants: readonly Mutant[] = [
     file: desk,
     find: "waiting.signal.addEventListener('abort', onAbort, { once: true });",
     replace: '',
-    why: 'work goes on whose request was taken back',
+    why: 'a cancelled request does not stop its run',
     breaks: ['P3'],
     by: byServer,
   },
@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/mcp-server/mcp-session.ts',
     find: "if (event.type === 'approval_requested') resolve();",
     replace: '',
-    why: 'a client never hears that permission is needed',
+    why: 'the client is not notified that a call needs approval',
     breaks: ['P21'],
     by: byServer,
   },
@@ -56,7 +56,7 @@ export const mutants: readonly Mutant[] = [
     file: servers,
     find: 'if (tools === undefined) return servers;',
     replace: 'return servers;',
-    why: 'servers are begun of which no tool may be used',
+    why: 'servers without an allowed tool are started',
     breaks: [],
     by: byServers,
   },
@@ -64,7 +64,7 @@ export const mutants: readonly Mutant[] = [
     file: servers,
     find: 'mcp.takeUp().catch(',
     replace: 'Promise.resolve().catch(',
-    why: 'a list that changed is never taken up',
+    why: 'a changed tool list is never applied',
     breaks: ['S4.11'],
     by: byServers,
   },
@@ -72,7 +72,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/commands/run.ts',
     find: 'const live = reel.isReplay ? undefined :',
     replace: 'const live =',
-    why: 'a replay begins the servers of the recorded run',
+    why: 'a replay starts the servers of the recorded run',
     breaks: [],
     by: byServers,
   },
@@ -80,7 +80,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/config/permission.ts',
     find: 'if (call.mustAsk !== undefined) return false;',
     replace: '',
-    why: '--yes writes to protected files unasked',
+    why: '--yes writes to protected files without asking',
     breaks: ['P21'],
     by: 'test/config/permission.test.ts',
   },
@@ -96,7 +96,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/config/instructions.ts',
     find: 'repositoryOf(folder) ?? folder;',
     replace: "'/';",
-    why: 'instructions that lead out of the project are read',
+    why: 'instructions that link outside the project are read',
     breaks: ['P21'],
     by: 'test/config/prompt-input.test.ts',
   },
@@ -104,7 +104,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/config/attachment.ts',
     find: 'if (isIn(folder, path) && ',
     replace: 'if (false && ',
-    why: 'an attachment leads out of the folder',
+    why: 'an attachment can link outside the directory',
     breaks: ['P21'],
     by: 'test/config/prompt-input.test.ts',
   },

@@ -11,17 +11,17 @@ import { temporaryFolder } from './support/temporary-folder.ts';
 const patience = { timeout: 120_000 };
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-/** A command that leaves something behind: a child of its own, apart from its group, which goes on for long. */
+/** A command that leaves a long-running child process in a separate session and process group. */
 const leaves = 'echo made > made.txt; (setsid sleep 300 </dev/null >/dev/null 2>&1 &) ; echo started';
 
 interface Place {
   readonly env: Readonly<Record<string, string>>;
   readonly work: string;
-  /** Says what is there that should not be. */
+  /** Waits until no process remains, and returns all unexpected files. */
   remains(): Promise<readonly string[]>;
 }
 
-/** Folders for all that a program may write to, and a mark that its processes carry. */
+/** Creates directories for everything a program may write, and a mark for its processes. */
 async function place(): Promise<Place> {
   const root = temporaryFolder();
   const folder = (name: string) => {
@@ -61,13 +61,13 @@ async function place(): Promise<Place> {
 function filesIn(home: string): string[] {
   const found = readdirSync(home, { recursive: true, withFileTypes: true });
   expect(found.length).toBeGreaterThan(0);
-  // What Node compiled is Node's to protect; the folder that holds it is ours.
+  // Node sets the modes of its cache files; Cobbler protects the directory that contains them.
   return found
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.includes('/compiled/'));
 }
 
-/** Processes whose environment holds a mark. */
+/** Returns the processes whose environment contains a mark. */
 function processesWith(mark: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -80,7 +80,7 @@ function processesWith(mark: string): string[] {
 }
 
 describe.skipIf(process.platform !== 'linux')(
-  'nothing is left (looks at processes in /proc: Linux) [P23]',
+  'no files or processes remain (reads /proc: Linux) [P23]',
   () => {
     test('after run', patience, async () => {
       const { env, work, remains } = await place();
@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await remains()).toEqual([]);
     });
 
-    test.skipIf(!hasScript)('after chat (needs the script of util-linux)', patience, async () => {
+    test.skipIf(!hasScript)('after chat (needs script from util-linux)', patience, async () => {
       const { env, work, remains } = await place();
       const line = [...command, 'chat', '--yes'].map(shellQuoted).join(' ');
       const child = spawn('script', ['-qec', `stty cols 80 rows 24; ${line}`, '/dev/null'], {

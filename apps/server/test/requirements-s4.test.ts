@@ -6,7 +6,7 @@ import { rig } from './support/rig.ts';
 const isIdle = ({ json }: Frame) => json['type'] === 'status' && json['state'] === 'idle';
 
 describe('GET /events [S4.15]', () => {
-  test('streams what is said and done as data frames of JSON, with the fields of the specification', async () => {
+  test('streams messages and tool calls as JSON data frames with the specified fields', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     expect(events.headers).toMatchObject({
@@ -31,7 +31,7 @@ describe('GET /events [S4.15]', () => {
     }
   });
 
-  test('reasoning is reported unchanged, before the text it led to [S4.10]', async () => {
+  test('reports reasoning unchanged, before the text that follows it [S4.10]', async () => {
     const { ask, watch } = await rig();
     const events = await watch('/events');
     await ask('POST', '/prompt', { content: 'think Done.' });
@@ -41,7 +41,7 @@ describe('GET /events [S4.15]', () => {
     expect(told[1]).toEqual({ type: 'reasoning', content: 'Let me think.', timestamp: expect.any(Number) });
   });
 
-  test('status says thinking, running_tool and idle, and error after a failure [S4.18]', async () => {
+  test('reports the status thinking, running_tool and idle, and error after a failure [S4.18]', async () => {
     const { ask, watch, idle } = await rig();
     const events = await watch('/events');
     const states = () =>
@@ -58,7 +58,7 @@ describe('GET /events [S4.15]', () => {
     expect(error.json['message']).toBe('The key was refused.');
   });
 
-  test('a reader that comes back with the id of its last frame gets exactly what it missed', async () => {
+  test('sends a client that reconnects exactly the frames after its last event id', async () => {
     const { ask, watch } = await rig();
     const first = await watch('/events');
     await ask('POST', '/prompt', { content: 'use look look' });
@@ -74,7 +74,7 @@ describe('GET /events [S4.15]', () => {
     }
   });
 
-  test('a reader that comes later hears what happens from then on', async () => {
+  test('sends a new client only later events', async () => {
     const { ask, watch, idle } = await rig();
     await ask('POST', '/prompt', { content: 'say One.' });
     await idle('default');
@@ -84,7 +84,7 @@ describe('GET /events [S4.15]', () => {
     expect(first.json).toMatchObject({ type: 'user', content: 'say Two.' });
   });
 
-  test('a comment is sent every 30 s by default as a heartbeat [S4.16]', async () => {
+  test('sends a comment as a heartbeat every 30 s by default [S4.16]', async () => {
     expect(defaultLimits.plainHeartbeatMs).toBe(30_000);
     const { watch } = await rig({ limits: { plainHeartbeatMs: 20 } });
     const events = await watch('/events');
@@ -94,7 +94,7 @@ describe('GET /events [S4.15]', () => {
 });
 
 describe('POST /prompt and POST /cancel [S4.17]', () => {
-  test('a prompt is answered with 200 once it is recorded', async () => {
+  test('answer a prompt with 200 once it is recorded', async () => {
     const { ask, store } = await rig();
     const answer = await ask('POST', '/prompt', { content: 'say Hello.' });
     expect(answer).toMatchObject({ status: 200, json: { status: 'ok', sessionId: 'default', seq: 1 } });
@@ -106,9 +106,9 @@ describe('POST /prompt and POST /cancel [S4.17]', () => {
     ['a body that is not JSON', '{', 'invalid request body'],
     ['no content', {}, 'content is required'],
     ['empty content', { content: '  ' }, 'content is required'],
-    ['content of another type', { content: 7 }, 'content must be a string'],
-    ['a field of its own', { content: 'x', model: 'best' }, 'model'],
-  ])('%s is refused with 400', async (_what, body, detail) => {
+    ['content of the wrong type', { content: 7 }, 'content must be a string'],
+    ['an unknown field', { content: 'x', model: 'best' }, 'model'],
+  ])('reject %s with 400', async (_what, body, detail) => {
     const { ask } = await rig();
     const answer = await ask('POST', '/prompt', body);
     expect(answer.status).toBe(400);
@@ -116,7 +116,7 @@ describe('POST /prompt and POST /cancel [S4.17]', () => {
     expect(answer.json['detail']).toContain(detail);
   });
 
-  test('a second prompt is refused with 409, which names the run in the way [S4.6]', async () => {
+  test('reject a second prompt with 409 and the id of the active run [S4.6]', async () => {
     const { ask } = await rig();
     const first = await ask('POST', '/prompt', { content: 'hang' });
     const second = await ask('POST', '/prompt', { content: 'say Too soon.' });
@@ -126,7 +126,7 @@ describe('POST /prompt and POST /cancel [S4.17]', () => {
     });
   });
 
-  test('cancel stops the prompt and answers when it has ended; without one it changes nothing [S4.7]', async () => {
+  test('cancel a run and respond when it has ended; without a run, change nothing [S4.7]', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/prompt', { content: 'hang' });
     expect((await ask('POST', '/cancel')).status).toBe(200);

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
-/** Names under which systems have a Chromium. */
+/** Names of Chromium executables on different systems. */
 const installed = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /**
- * Starts a Chromium: the one that `COBBLER_CHROMIUM` names, one that is installed, else one from npm.
- * @throws Error that says what to install.
+ * Starts a Chromium: that of `COBBLER_CHROMIUM`, else an installed one, else the one from npm.
+ * @throws Error with installation instructions.
  */
 export async function openBrowser(): Promise<Browser> {
   const tried: string[] = [];

@@ -16,7 +16,7 @@ import { idle, logIn, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
 
-/** Cuts a stream inside of what is sent, or right behind one of its frames. */
+/** Returns a function that cuts a stream within its data or directly after a frame. */
 function seededCut(random: SeededRandom, mayCut: () => boolean): Cut {
   return (sent, soFar) => {
     if (soFar === 0 || !mayCut() || random.next() > 0.5) return undefined;
@@ -26,7 +26,7 @@ function seededCut(random: SeededRandom, mayCut: () => boolean): Cut {
   };
 }
 
-/** What the page draws has to be a part of what the log says without gap, and its end. */
+/** Asserts that the page has the exact log and draws its items without gaps up to the end. */
 async function showsExactly(page: Page, log: readonly Event[]): Promise<void> {
   const expected = itemsOf(log).items.map(({ seq }) => `e${seq}`);
   const count = expected.length;
@@ -50,10 +50,10 @@ const prompts = [
   'run fail',
 ];
 
-/** The latest that the page may be without a stream of events that can be cut. */
+/** The maximum time without a new cut, in milliseconds: the page must reconnect before. */
 const comesBackMs = 60_000;
 
-/** Remembers what became of the page's requests for events, to say so when it does not come back. */
+/** Records the page's event requests and their results, to report them if it does not reconnect. */
 function followRequests(page: Page): () => string {
   const lines: string[] = [];
   const note = (what: string, url: string) => {
@@ -65,7 +65,7 @@ function followRequests(page: Page): () => string {
   return () => lines.slice(-12).join('\n');
 }
 
-/** Lets a session work while its stream is cut so many times. */
+/** Runs prompts in a session until its stream was cut this many times; returns the number of cuts. */
 async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts: number): Promise<number> {
   let mayCut = true;
   const proxy = new CuttingProxy(
@@ -93,7 +93,7 @@ async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts:
     await idle(one, id);
     const before = proxy.cuts;
     if (random.next() < 0.5) step(`${proxy.breakStreams()} streams broken`);
-    // The page comes back before more is cut.
+    // Let the page reconnect before more cuts.
     await expect.poll(() => proxy.cuts - before < 40 || proxy.cuts >= cuts).toBe(true);
     await page.waitForTimeout(random.next() * 400);
   }
@@ -107,9 +107,9 @@ async function workThroughCuts(one: Rig, id: string, random: SeededRandom, cuts:
   return proxy.cuts;
 }
 
-describe('the page shows the log exactly [P16]', () => {
+describe('the page [P16]', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
-    'through 50 cuts of its stream (seed %i)',
+    'shows the exact log after 50 cuts of its stream (seed %i)',
     { timeout: 180_000 },
     async (seed) => {
       const one = await rig();
@@ -118,7 +118,7 @@ describe('the page shows the log exactly [P16]', () => {
     },
   );
 
-  test('a cut in the middle of an answer says Reconnecting within 2 s, then how much was missed [P24]', {
+  test('shows Reconnecting within 2 s of a cut, then the number of missed events [P24]', {
     timeout: 120_000,
   }, async () => {
     const one = await rig();
@@ -149,7 +149,7 @@ describe('the page shows the log exactly [P16]', () => {
     expect(saidAfterMs).toBeLessThan(2_000);
   });
 
-  test('a page that rested while nobody looked has everything when somebody does', {
+  test('shows the exact log after it was hidden for an hour', {
     timeout: 120_000,
   }, async () => {
     const one = await rig();
@@ -177,7 +177,7 @@ describe('the page shows the log exactly [P16]', () => {
     await showsExactly(page, await one.store.read('rest'));
   });
 
-  test('8 times the server is killed in the middle of a run and started again; nobody signs in anew', {
+  test('shows the exact log after 8 kills and restarts of the server, without a new sign-in', {
     timeout: 240_000,
   }, async () => {
     const random = seededRandom(11);
@@ -208,7 +208,7 @@ describe('the page shows the log exactly [P16]', () => {
     await context.close();
   });
 
-  test('a store that lost events is told from its beginning, and a token that ends asks for another', {
+  test('reloads a log that lost events, and asks for a new token when the old one ends', {
     timeout: 120_000,
   }, async () => {
     const tokens = new TokenStore();
@@ -238,7 +238,7 @@ describe('the page shows the log exactly [P16]', () => {
     await page.locator('.item.answer', { hasText: 'Anew.' }).waitFor();
   });
 
-  test('a run that nobody works on says so, and can be gone on with', { timeout: 60_000 }, async () => {
+  test('shows an interrupted run, which the user can continue', { timeout: 60_000 }, async () => {
     const store = memoryStore();
     const epoch = await store.claim('dead');
     const cut = longLog('dead', 60).slice(0, 4);

@@ -19,7 +19,7 @@ const metrics = {
   waitedMs: 0,
 };
 
-/** The events of long work: prompts, answers with Markdown, calls with output, ends. */
+/** Returns the events of a long session: prompts, Markdown responses, calls with output, and ends. */
 export function longLog(sessionId: string, length: number): Event[] {
   const events: Event[] = [];
   let [run, turn] = [0, 0];
@@ -76,7 +76,7 @@ export function longLog(sessionId: string, length: number): Event[] {
   return events;
 }
 
-/** Puts long work into a store. */
+/** Writes the events of a long session to a store. */
 export async function seedLog(store: SessionStore, sessionId: string, length: number): Promise<Event[]> {
   const events = longLog(sessionId, length);
   const epoch = await store.claim(sessionId);

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/performance/useDomNodeTextContent: what is tested is what a person sees.
-// What somebody stumbled over who had nothing but the address.
+// Problems of users who knew only the address of the page.
 import { describe, expect, test } from 'vitest';
 import { say, scene, sessionIn, stands, withBrowser } from './visitor.ts';
 
@@ -7,8 +7,8 @@ withBrowser();
 
 const focused = 'document.activeElement?.id';
 
-describe('somebody who sees the page for the first time', () => {
-  test('writes at once: every key of the first words is in the message, none is taken as a command', async () => {
+describe('a new user of the page', () => {
+  test('can type at once: all keys go to the message, and none acts as a shortcut', async () => {
     const { page } = await scene();
     await expect.poll(() => page.evaluate(focused)).toBe('message');
     await page.keyboard.type('please find a bug?');
@@ -21,13 +21,13 @@ describe('somebody who sees the page for the first time', () => {
     await expect.poll(() => page.evaluate(focused)).toBe('message');
   });
 
-  test('on a touch screen reads first: no keyboard covers the page', async () => {
+  test('gets no automatic focus on a touch screen, so that no keyboard covers the page', async () => {
     const { page } = await scene({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
     await page.getByText('What should be done?').waitFor();
     expect(await page.evaluate(focused)).not.toBe('message');
   });
 
-  test('answers with a key and writes on: no letter of it is lost or taken as a command', async () => {
+  test('can allow a call with a key and type on without losing a letter', async () => {
     const { page } = await scene();
     await say(page, 'write it');
     await page.locator('.approval').waitFor();
@@ -39,7 +39,7 @@ describe('somebody who sees the page for the first time', () => {
     expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('check it');
   });
 
-  test('finds the same cost everywhere, also of a session whose run was stopped', async () => {
+  test('sees the same cost everywhere, also for a session with a cancelled run', async () => {
     const { page } = await scene();
     await say(page, 'slowly 20');
     await page.locator('.live .prose').waitFor();
@@ -54,7 +54,7 @@ describe('somebody who sees the page for the first time', () => {
     expect(await page.locator('.sums dd').first().innerText()).toBe(cost);
   });
 
-  test('leaves the menu with Esc or a click elsewhere, and nothing else is closed by it', async () => {
+  test('closes the menu, and nothing else, with Esc or a click outside', async () => {
     const { page } = await scene();
     await say(page, 'say Hello.');
     await stands(page, 'complete');
@@ -71,7 +71,7 @@ describe('somebody who sees the page for the first time', () => {
     await menu.waitFor({ state: 'hidden' });
   });
 
-  test('gives a session a title where it stands; Esc leaves it as it was, nothing brings the first words back', async () => {
+  test('renames a session in place: Esc discards the change, an empty title restores the first words', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'say Hello.');
     await stands(page, 'complete');
@@ -86,7 +86,7 @@ describe('somebody who sees the page for the first time', () => {
     await page.keyboard.press('Enter');
     await page.locator('.session-row', { hasText: 'The bug' }).waitFor();
     expect(await title.innerText()).toBe('The bug');
-    // The tab follows the page, one drawing later.
+    // The title of the tab changes one render later.
     await expect.poll(() => page.title()).toBe('The bug – Cobbler');
     expect(await one.ask('GET', `/v1/sessions/${sessionIn(page)}`)).toMatchObject({ title: 'The bug' });
     await title.getByRole('button').click();
@@ -95,7 +95,7 @@ describe('somebody who sees the page for the first time', () => {
     await page.locator('.session-row', { hasText: 'say Hello.' }).waitFor();
   });
 
-  test('looks for words at once: no key of them goes elsewhere', async () => {
+  test('can type a search at once: no key goes elsewhere', async () => {
     const { page } = await scene();
     await say(page, 'say Hello to everybody.');
     await stands(page, 'complete');

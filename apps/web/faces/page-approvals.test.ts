@@ -6,7 +6,7 @@ import { logIn, say, scene, sessionIn, stands, visit, withBrowser } from './visi
 withBrowser();
 
 describe('approvals in the page', () => {
-  test('the card shows the diff above the message; "y" allows exactly it', async () => {
+  test('show the diff above the message, and "y" allows exactly this call', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'write it');
     await page.locator('.approval .diff-line.added').first().waitFor();
@@ -27,7 +27,7 @@ describe('approvals in the page', () => {
     expect((await one.ask('GET', '/v1/approvals')).items).toEqual([]);
   });
 
-  test('a key that comes with the question, or into a text, decides nothing', async () => {
+  test('ignore a key pressed as the question appears or in a text field', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'write it');
     await page.locator('.approval').waitFor();
@@ -39,7 +39,7 @@ describe('approvals in the page', () => {
     expect((await one.ask('GET', '/v1/approvals')).items).toHaveLength(1);
   });
 
-  test('denied with a reason, the model is told it', async () => {
+  test('send the reason of a denial to the model', async () => {
     const { page } = await scene();
     await say(page, 'write it');
     await page.locator('.approval').waitFor();
@@ -51,7 +51,7 @@ describe('approvals in the page', () => {
     expect(await page.locator('.call.denied .outcome').innerText()).toMatch(/denied/);
   });
 
-  test('"n" denies', async () => {
+  test('are denied with "n"', async () => {
     const { page } = await scene();
     await say(page, 'write it');
     await page.locator('.approval').waitFor();
@@ -61,7 +61,7 @@ describe('approvals in the page', () => {
     expect(await page.locator('.call.denied').count()).toBe(1);
   });
 
-  test('a question that expires counts down, and cannot be answered afterwards', async () => {
+  test('count down to their expiry, and cannot be allowed afterwards', async () => {
     const one = await rig({ approvalMs: 3_000 });
     onTestFinished(() => one.close());
     const { page } = await visit(one.address);
@@ -75,7 +75,7 @@ describe('approvals in the page', () => {
     expect(await page.locator('.call.done').count()).toBe(0);
   });
 
-  test('an answer from elsewhere takes the card away and is told', async () => {
+  test('disappear when they are decided elsewhere, and the page reports it', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'run ask me');
     await page.locator('.approval .command', { hasText: 'ask me' }).waitFor();

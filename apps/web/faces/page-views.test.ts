@@ -4,8 +4,8 @@ import { idle, logIn, say, scene, sessionIn, stands, withBrowser } from './visit
 
 withBrowser();
 
-describe('what else the page can do', () => {
-  test('changes, usage and events stand in the panel, and the cost of each turn in a chart', async () => {
+describe('other features of the page', () => {
+  test('show changes, usage and events in the panel, and the cost per turn in a chart', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'fix it');
     await page.locator('.approval').waitFor();
@@ -25,7 +25,7 @@ describe('what else the page can do', () => {
     expect(await page.locator('.event').count()).toBe(1);
   });
 
-  test('a fork begins like the session, up to its event, and an address leads to an event', async () => {
+  test('fork a session up to an event, and open an event by its address', async () => {
     const { page, rig: one } = await scene();
     for (const text of ['say One.', 'say Two.']) {
       await say(page, text);
@@ -47,7 +47,7 @@ describe('what else the page can do', () => {
     expect(await page.locator('#e2').innerText()).toContain('One.');
   });
 
-  test('words are found in what is said and in what tools gave, sessions by their title', async () => {
+  test('find text in messages and tool output, and sessions by their title', async () => {
     const { page } = await scene();
     await say(page, 'fix the first');
     await page.locator('.approval').waitFor();
@@ -64,7 +64,7 @@ describe('what else the page can do', () => {
     expect(await page.locator('.session-row').count()).toBe(1);
   });
 
-  test('a picture and a text are attached and sent; what cannot be sent is said', async () => {
+  test('attach and send an image and a text, and report an unsupported file', async () => {
     const { page, rig: one } = await scene();
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -87,9 +87,9 @@ describe('what else the page can do', () => {
     ).toBe(1);
   });
 
-  test('everything is reached by keyboard, and the keys are told', async () => {
+  test('are all available by keyboard, and the page lists the shortcuts', async () => {
     const { page } = await scene();
-    // A new session begins in its message, where every key is a letter.
+    // The message has the focus in a new session, so that every key is a letter.
     await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('message');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
@@ -122,7 +122,7 @@ describe('what else the page can do', () => {
     expect(nameless).toBe(0);
   });
 
-  test('blocks are told to a screen reader when they are whole, never in pieces', async () => {
+  test('announce complete blocks to a screen reader, never parts of them', async () => {
     const { page } = await scene();
     await page.evaluate(() => {
       const told: string[] = [];
@@ -141,7 +141,7 @@ describe('what else the page can do', () => {
     expect(await told()).toEqual([expect.stringMatching(/^Response: The failing test is/), 'Run complete']);
   });
 
-  test('stays where somebody reads, and counts what came', async () => {
+  test('keep the scroll position while the user reads, and count new items', async () => {
     const { page, rig: one } = await scene({ viewport: { width: 1280, height: 500 } });
     for (let turn = 1; turn <= 4; turn += 1) {
       await say(page, 'prose please');
@@ -167,7 +167,7 @@ describe('what else the page can do', () => {
   });
 });
 
-describe('on a phone and in the dark', () => {
+describe('the page on a phone and in dark mode', () => {
   const phone = {
     viewport: { width: 390, height: 844 },
     isMobile: true,
@@ -175,7 +175,7 @@ describe('on a phone and in the dark', () => {
     deviceScaleFactor: 2,
   };
 
-  test('nothing is wider than the screen, targets are large, tabs lead to the changes', async () => {
+  test('fits the screen, has large touch targets, and shows the changes in a tab', async () => {
     const { page } = await scene(phone);
     await say(page, 'fix it');
     await page.locator('.approval').waitFor();
@@ -198,7 +198,7 @@ describe('on a phone and in the dark', () => {
     await page.locator('.item.answer').first().waitFor();
   });
 
-  test('dark follows the system, and can be chosen', async () => {
+  test('follows the dark mode of the system, and lets the user choose', async () => {
     const { page } = await scene({ colorScheme: 'dark' });
     const brightness = () =>
       page.evaluate(() => {

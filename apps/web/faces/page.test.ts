@@ -6,7 +6,7 @@ import { say, scene, sessionIn, stands, visit, withBrowser } from './visitor.ts'
 withBrowser();
 
 describe('signing in [P15]', () => {
-  test('the token leaves the address at once; what is kept of it no script can read', async () => {
+  test('removes the token from the address at once, and no script can read the stored credential', async () => {
     const { page, context, rig: one } = await scene();
     expect(page.url()).toBe(`${one.server.url}/`);
     const [cookie, ...others] = await context.cookies();
@@ -21,7 +21,7 @@ describe('signing in [P15]', () => {
     expect(cookie?.value).not.toContain(one.token);
   });
 
-  test('another client that has the cookie gets nothing with it, and the page stays signed in', async () => {
+  test('does not let another client use the cookie alone, and keeps the page signed in', async () => {
     const { page, context, rig: one } = await scene();
     const [cookie] = await context.cookies();
     const headers = { cookie: `cobbler=${cookie?.value}`, origin: one.server.url };
@@ -32,7 +32,7 @@ describe('signing in [P15]', () => {
     await page.getByText('What should be done?').waitFor();
   });
 
-  test('without a token the page asks for one, and takes the whole address too', async () => {
+  test('asks for a missing token, and also accepts the whole address', async () => {
     const one = await rig();
     try {
       const { page } = await visit(one.server.url);
@@ -49,7 +49,7 @@ describe('signing in [P15]', () => {
 });
 
 describe('a conversation in the page', () => {
-  test('a new session: say something, see it come, with its cost and its title', async () => {
+  test('streams a response in a new session, with its cost and its title', async () => {
     const { page, complaints } = await scene();
     await say(page, 'slowly 25 please');
     await page.locator('.live .prose').waitFor();
@@ -67,7 +67,7 @@ describe('a conversation in the page', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a call is one line, closed; it opens to its arguments, its diff and its result; a failure says why', async () => {
+  test('shows a call as one closed line that opens to its details; a failed call shows why', async () => {
     const { page } = await scene();
     await say(page, 'fix it');
     await page.locator('.approval').waitFor();
@@ -87,7 +87,7 @@ describe('a conversation in the page', () => {
     expect(await edit.locator('.diff-line.removed').count()).toBe(2);
   });
 
-  test('10,000 lines of output are shown in part, and said to be more', async () => {
+  test('shows part of 10,000 lines of output, with a button for the rest', async () => {
     const { page } = await scene();
     await say(page, 'run all the tests');
     await stands(page, 'complete');
@@ -97,7 +97,7 @@ describe('a conversation in the page', () => {
     expect((await page.locator('.long-text pre').innerText()).split('\n').length).toBeGreaterThan(1_000);
   });
 
-  test('a failure says what happened and what to do, once', async () => {
+  test('shows a failure and what to do about it, once', async () => {
     const { page } = await scene();
     await say(page, 'fail now');
     await stands(page, 'failed');
@@ -109,7 +109,7 @@ describe('a conversation in the page', () => {
     expect(await page.getByRole('button', { name: 'Continue from here' }).count()).toBe(1);
   });
 
-  test('stop ends the run; its partial text is in the log as it was', async () => {
+  test('stops a run and accepts the next message', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'work please');
     await stands(page, 'running');
@@ -121,7 +121,7 @@ describe('a conversation in the page', () => {
     await page.locator('.item.answer', { hasText: 'It goes on.' }).waitFor();
   });
 
-  test('stop keeps what the model said: on the page, after a reload, and for the model', async () => {
+  test('keeps a stopped response on the page, after a reload and for the model', async () => {
     const { page, rig: one } = await scene();
     await say(page, 'slowly 150 please');
     await page.locator('.live .prose').waitFor();
@@ -144,7 +144,7 @@ describe('a conversation in the page', () => {
     await page.locator('.item.answer', { hasText: 'It goes on.' }).waitFor();
   });
 
-  test('a reload and a second tab in the middle of an answer show it from its beginning', async () => {
+  test('shows a response from its start after a reload and in a second tab', async () => {
     const { page, context } = await scene();
     await say(page, 'slowly 150 please');
     await page.locator('.live .prose').waitFor();
@@ -167,7 +167,7 @@ describe('a conversation in the page', () => {
     }
   });
 
-  test('what is said during a run steers it, and stands where it was heard', async () => {
+  test('shows a steering message where the model received it', async () => {
     const { page } = await scene();
     await say(page, 'work please');
     await page.locator('.call').first().waitFor();
@@ -182,7 +182,7 @@ describe('a conversation in the page', () => {
     );
   });
 
-  test('a session goes on in its draft, its address and its place after a reload', async () => {
+  test('keeps the session and its draft after a reload', async () => {
     const { page } = await scene();
     await say(page, 'prose please');
     await stands(page, 'complete');

@@ -49,7 +49,7 @@ const fix: readonly ((results: readonly Message[]) => Line)[] = [
   () => ({ text: '**Done.** `sum` adds now and all tests pass.' }),
 ];
 
-/** What the model of the scene answers to what is said. */
+/** Returns the next response of the fixture's model to a user message. */
 export const scenePlay: Play = (said, results, { messages }) => {
   const [word = '', ...rest] = said.split(' ');
   const text = rest.join(' ');
@@ -104,7 +104,7 @@ export const scenePlay: Play = (said, results, { messages }) => {
   }
 };
 
-/** Asks about edits, and about commands that begin with `ask`. */
+/** Requires approval for edits, and for commands that start with `ask`. */
 export const sceneGate: Gate = ({ toolName, arguments: given }) => {
   const asks = toolName === 'edit_file' || String(given['command']).startsWith('ask');
   return { type: asks ? 'ask' : 'allow' };
@@ -114,14 +114,14 @@ export interface Rig {
   readonly server: CobblerServer;
   readonly store: SessionStore;
   readonly token: string;
-  /** What `cobbler serve` would print. */
+  /** The address that `cobbler serve` prints. */
   readonly address: string;
   readonly close: () => Promise<void>;
-  /** Asks the server, as the owner, without the page. */
+  /** Sends a request to the server with the owner token, without the page. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 }
 
-/** Starts a server over the scene. */
+/** Starts a server with the fixture. */
 export async function rig(
   options: {
     store?: SessionStore;

@@ -5,7 +5,7 @@ import { say, scene, stands, visit, withBrowser } from './visitor.ts';
 
 withBrowser();
 
-/** Each would set `globalThis.owned` if anything of it were run, followed or loaded. */
+/** Attacks that set `globalThis.owned` if any part of them is executed, followed or loaded. */
 const attacks = [
   '<script>globalThis.owned = 1</script>',
   '<img src=x onerror="globalThis.owned = 1">',
@@ -30,8 +30,8 @@ const attacks = [
   '<a id="page" name="body"><input name="attributes"><form name="querySelector">',
 ];
 
-describe('what a model writes can do nothing [P21]', () => {
-  test.each(attacks)('%s', async (attack) => {
+describe('the page with untrusted text [P21]', () => {
+  test.each(attacks)('executes and loads nothing of %s', async (attack) => {
     const { page, context } = await scene();
     const elsewhere: string[] = [];
     context.on('request', (request) => {
@@ -40,7 +40,7 @@ describe('what a model writes can do nothing [P21]', () => {
     const { origin } = new URL(page.url());
     await say(page, `raw ${attack}`);
     await stands(page, 'complete');
-    // Only a person who follows a link on purpose leaves the page.
+    // Only links with a target leave the page, and only if the user follows them on purpose.
     for (const place of await page.locator('.prose, .prose a:not([target])').all()) await place.click();
     await page.locator('.item.answer').hover();
     await page.waitForTimeout(100);
@@ -66,7 +66,7 @@ describe('what a model writes can do nothing [P21]', () => {
     expect(new URL(page.url()).origin).toBe(origin);
   });
 
-  test('the same in what is said, in what tools give, in titles and in diffs', async () => {
+  test('escapes user messages, tool output, titles and events', async () => {
     const { page } = await scene();
     const attack = '<img src=x onerror="globalThis.owned=1"><script>globalThis.owned=1</script>';
     await say(page, `run ${attack}`);
@@ -81,7 +81,7 @@ describe('what a model writes can do nothing [P21]', () => {
     expect(await page.evaluate(() => 'owned' in globalThis)).toBe(false);
   });
 
-  test('were something let through, the policy would still run no script, load nothing and take no bare HTML', async () => {
+  test('blocks scripts, foreign requests and raw HTML by its policy, too', async () => {
     const { page } = await scene();
     const tried = await page.evaluate(async () => {
       const results: Record<string, string> = {};
@@ -113,7 +113,7 @@ describe('what a model writes can do nothing [P21]', () => {
     expect(tried.results).toMatchObject({ innerHTML: 'TypeError', script: 'TypeError', fetch: 'refused' });
   });
 
-  test('the page is served with a policy without exceptions, and can stand in no frame', async () => {
+  test('is served with a policy without exceptions, and cannot be framed', async () => {
     const one = await rig();
     try {
       const headers = (await fetch(one.server.url)).headers;

@@ -9,22 +9,22 @@ import type {
 } from '@cobbler/agent';
 import { AgentError, defineTool, textOf, toolOutput } from '@cobbler/agent';
 
-/** What the model of the scene says to one request. */
+/** The response of the fixture's model to one request. */
 export interface Line {
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
-  /** Between two pieces of text, in milliseconds. Default 0: all at once. */
+  /** The delay between two text chunks, in milliseconds. Default 0: all at once. */
   readonly paceMs?: number;
-  /** Fails after what is given has been said. */
+  /** The error with which the response ends, after its content. */
   readonly error?: AgentError;
   readonly stop?: 'complete' | 'max_tokens';
 }
 
-/** Says what comes next in view of the conversation. */
+/** Returns the next response for a conversation. */
 export type Play = (said: string, results: readonly Message[], request: ModelRequest) => Line;
 
-/** A model that plays a scene as slowly as it is told to. */
+/** Creates a model whose responses come from a script, at the pace of the script. */
 export function sceneAgent(play: Play): Agent {
   let ids = 0;
   return {
@@ -91,7 +91,7 @@ async function spoken(
   return content;
 }
 
-/** About what a real model would count. */
+/** Returns about as many tokens as a real model would report. */
 function usageOf(messages: readonly Message[], content: readonly AssistantPart[]): Usage {
   const inputTokens = 1_200 + Math.round(JSON.stringify(messages).length / 4);
   return {
@@ -101,12 +101,12 @@ function usageOf(messages: readonly Message[], content: readonly AssistantPart[]
   };
 }
 
-/** Waits, unless the run is cancelled. */
+/** Resolves after a delay; rejects if the run is cancelled. */
 function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      // What was read and said until then is paid for.
+      // The tokens used until then are paid for.
       const wasted = { inputTokens: 1_200, outputTokens: 40 };
       reject(new AgentError({ kind: 'aborted', message: 'Cancelled.', wasted }));
     };
@@ -150,7 +150,7 @@ not ok 1 - adds two numbers
 
 export const longOutput: string = `[exit 0]\n${Array.from({ length: 10_000 }, (_, at) => `${at + 1}  ok  case number ${at + 1} of the long list, which does what it says`).join('\n')}\n`;
 
-/** The tools of the scene: they change nothing and say what real ones would. */
+/** Returns the tools of the fixture: they change nothing and return realistic output. */
 export function sceneTools(): Tool[] {
   const parameters = { type: 'object', additionalProperties: true } as const;
   const tool = (name: string, rest: Pick<Tool, 'execute'> & Partial<Tool>) =>

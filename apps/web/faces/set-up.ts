@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** Gets what these tests need besides the workspace, once: a browser to drive and what drives it. */
+/** Installs, once, what these tests need besides the workspace: a browser and its driver. */
 export default function setUp(): void {
   if (existsSync(new URL('node_modules/playwright-core/package.json', import.meta.url))) return;
   process.stdout.write('fetching a Chromium and what drives it (once)\n');

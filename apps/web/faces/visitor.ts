@@ -4,17 +4,17 @@ import { openBrowser } from './browser.ts';
 import type { Rig } from './rig.ts';
 import { rig } from './rig.ts';
 
-/** Somebody who looks at the page. */
+/** A browser in which the page is open. */
 export interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained about: scripts that were refused, errors. */
+  /** Errors that the browser reported, such as blocked scripts. */
   readonly complaints: readonly string[];
 }
 
 let browser: Browser | undefined;
 
-/** Has one browser for all tests of a file. */
+/** Starts one browser for all tests of a file. */
 export function withBrowser(): void {
   beforeAll(async () => {
     browser = await openBrowser();
@@ -24,7 +24,7 @@ export function withBrowser(): void {
   });
 }
 
-/** Opens an address in a browser of its own, until the test is over. */
+/** Opens an address in a separate browser context until the test ends. */
 export async function visit(address: string, options: BrowserContextOptions = {}): Promise<Visitor> {
   if (browser === undefined) throw new Error('There is no browser: call withBrowser first.');
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
@@ -42,30 +42,30 @@ export async function visit(address: string, options: BrowserContextOptions = {}
   return { page, context, complaints };
 }
 
-/** A server over the scene, until the test is over, and somebody who has signed in to it. */
+/** Starts a server with the fixture and signs in to its page, until the test ends. */
 export async function scene(options: BrowserContextOptions = {}): Promise<Visitor & { readonly rig: Rig }> {
   const one = await rig();
   onTestFinished(() => one.close());
   return { ...(await visit(one.address, options)), rig: one };
 }
 
-/** Says something in the page. */
+/** Sends a message in the page. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill(text);
   await page.keyboard.press('Enter');
 }
 
-/** Waits until the page says how things stand. */
+/** Waits until the page shows this state. */
 export async function stands(page: Page, words: string | RegExp): Promise<void> {
   await page.locator('.state', { hasText: words }).waitFor();
 }
 
-/** The id of the session that the page shows. */
+/** Returns the id of the session that the page shows. */
 export function sessionIn(page: Page): string {
   return /\/s\/([^#]+)/.exec(page.url())?.[1] ?? '';
 }
 
-/** The log as the page has it: what its panel of events copies. */
+/** Returns the log that the page copies from its events panel. */
 export async function logIn(page: Page): Promise<string[]> {
   if ((await page.locator('.panel').count()) === 0) await page.locator('.panel-toggle').click();
   await page.getByRole('tab', { name: 'events' }).click();
@@ -75,7 +75,7 @@ export async function logIn(page: Page): Promise<string[]> {
   return text.trim().split('\n');
 }
 
-/** Waits until a session of the server has nothing under way. */
+/** Waits until a session has events and no active run. */
 export async function idle(one: Rig, sessionId: string): Promise<void> {
   await expect
     .poll(

@@ -5,8 +5,8 @@ import { loadPage } from '../src/page.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-describe('the page that is built', () => {
-  test('is whole, small, and holds nothing of the machine it was built on', async () => {
+describe('the built page', () => {
+  test('is complete and small, and contains no path of the machine that built it', async () => {
     const files = await loadPage();
     const names = Object.keys(files).sort();
     const plain = names.map((name) => name.replace(/-[\w-]{8}(?=\.)/, ''));
@@ -21,7 +21,7 @@ describe('the page that is built', () => {
       expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
   });
 
-  test('is built once for the same sources', async () => {
+  test('is the same for the same sources', async () => {
     const [first, second] = [await loadPage(), await loadPage()];
     expect(second).toEqual(first);
     expect(fingerprint()).toBe(fingerprint());

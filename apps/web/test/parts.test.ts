@@ -14,8 +14,8 @@ import { totalsOf, turnsIn } from '../src/app/session/turns.ts';
 import { stableLength } from '../src/app/transcript/prose.tsx';
 import { answered, call, gave, log, placed, said, text } from './story.ts';
 
-describe('the stream of events', () => {
-  test('frames are the same however their bytes are cut', () => {
+describe('the event stream', () => {
+  test('yields the same frames however its bytes are split', () => {
     const told = ['{"a":1}', '{"b":"ü🧵"}', '{"c":3}'];
     const bytes = new TextEncoder().encode(
       `retry: 1000\n: heartbeat\n\n${told.map((data, id) => `id: ${id}\ndata: ${data}\n\n`).join('')}`,
@@ -33,7 +33,7 @@ describe('the stream of events', () => {
     }
   });
 
-  test('a frame that was cut off is never given', () => {
+  test('does not yield an incomplete frame', () => {
     expect(new SseReader().push(new TextEncoder().encode('data: {"a":1}\n'))).toEqual([]);
   });
 });
@@ -42,7 +42,7 @@ describe('diffs', () => {
   const diff =
     '--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n one\n--- two\n+++ three\n four\n@@ -9 +9,2 @@ f()\n-nine\n+nine!\n+ten\n\\ No newline at end of file\n';
 
-  test('are read with the numbers of their lines, and lines that look like a heading are lines', () => {
+  test('are parsed with line numbers, including lines that look like a heading', () => {
     const [file, ...others] = readDiff(diff);
     expect(others).toEqual([]);
     expect(file).toMatchObject({ path: 'x.js', added: 3, removed: 2 });
@@ -52,13 +52,13 @@ describe('diffs', () => {
     expect(file?.lines[5]).toEqual({ kind: 'removed', text: 'nine', before: 9 });
   });
 
-  test('of a new and of a deleted file name the file', () => {
+  test('name a new or deleted file', () => {
     const made = readDiff('--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+one\n');
     const gone = readDiff('--- a/old.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n');
     expect([made[0]?.path, gone[0]?.path]).toEqual(['new.js', 'old.js']);
   });
 
-  test('the changes of a session are those that were made, by file', () => {
+  test('are combined by file for a session, without those of failed calls', () => {
     const view = itemsOf(
       log(
         said('go'),
@@ -74,8 +74,8 @@ describe('diffs', () => {
   });
 });
 
-describe('words and figures', () => {
-  test('amounts are short and never wrong by their rounding', () => {
+describe('text and numbers', () => {
+  test('amounts are short and rounded correctly', () => {
     expect([0, 999, 1_000, 12_345, 99_960, 999_499, 999_500, 2_500_000].map(tokens)).toEqual([
       '0',
       '999',
@@ -110,7 +110,7 @@ describe('words and figures', () => {
     ).toEqual(['now', '5 min', '4 h', '3 d']);
   });
 
-  test('a call is named by the argument that matters', () => {
+  test('a call is named by its main argument', () => {
     const of = (given: Record<string, unknown>) => {
       const part = call('a', given);
       return part.type === 'tool_call' ? subjectOf({ turn: 1, index: 0, part }) : '';
@@ -122,13 +122,13 @@ describe('words and figures', () => {
     ]);
   });
 
-  test('what came of a call is its own word for it', () => {
+  test('the outcome of a call is the summary of its result', () => {
     const view = itemsOf(log(said('go'), answered(call('a')), gave(1, 0, { summary: 'exit 1' })));
     const answer = view.items[1];
     expect(answer?.kind === 'response' && answer.calls.map(outcomeOf)).toEqual(['exit 1']);
   });
 
-  test('an address names a session and an event, and a token only in its fragment', () => {
+  test('an address contains a session and an event, and a token only in its fragment', () => {
     const place = { sessionId: 'a:b', seq: 42 };
     const [pathname = '', hash = ''] = addressOf(place).split('#');
     expect(parseRoute({ pathname, hash: `#${hash}` })).toEqual(place);
@@ -136,12 +136,12 @@ describe('words and figures', () => {
     expect([tokenIn({ hash: '#token=cbk_1' }), tokenIn({ hash: '#e42' })]).toEqual(['cbk_1', undefined]);
   });
 
-  test('only whole things are told to those who listen', () => {
+  test('a screen reader announces responses, but not user messages', () => {
     expect(wordsFor(placed(answered(text('Done.')), 1))).toBe('Response: Done.');
     expect(wordsFor(placed(said('go'), 1))).toBe('');
   });
 
-  test('a copied conversation keeps output in a fence that it cannot break out of', () => {
+  test('a copied conversation puts output into a fence that the output cannot close', () => {
     const view = itemsOf(
       log(
         said('go'),
@@ -155,15 +155,15 @@ describe('words and figures', () => {
   });
 });
 
-describe('what is attached', () => {
-  test('is named by its file; other text by its first line', () => {
+describe('attachments', () => {
+  test('are named by their file, and other text by its first line', () => {
     expect(nameOf('File notes: all.txt:\n\nhello')).toBe('notes: all.txt');
     expect(nameOf('some\ntext')).toBe('some');
   });
 });
 
-describe('what turns used', () => {
-  test('is added up, and an unknown price makes the sum a part', () => {
+describe('the usage of turns', () => {
+  test('is summed, and the sum is partial if a price is unknown', () => {
     const { usd: _, ...unpriced } = answered(text('b')) as Extract<
       ReturnType<typeof answered>,
       { type: 'assistant' }
@@ -191,7 +191,7 @@ describe('what turns used', () => {
     });
   });
 
-  test('holds what was paid for requests that gave no answer, as when a run is cancelled', () => {
+  test('includes failed requests, such as those of a cancelled run', () => {
     const wasted = { inputTokens: 90, outputTokens: 7 };
     const failed = (more: object, usd?: number) =>
       ({
@@ -210,8 +210,8 @@ describe('what turns used', () => {
   });
 });
 
-describe('text that grows', () => {
-  test('is cut only after an empty line outside of code and lists', () => {
+describe('streamed text', () => {
+  test('is split only after an empty line outside of code and lists', () => {
     expect(stableLength('one\n\ntwo')).toBe(5);
     expect(stableLength('one\n\n- two\n\n- three')).toBe(0);
     expect(stableLength('one\n\n```\ncode\n\nmore')).toBe(5);

@@ -17,7 +17,7 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
   'what cannot be seen': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
 };
 
-/** Diffs that tools may give of a content: none, one of something else, one that holds all of it. */
+/** Diffs that a tool may return for a content: none, one of other content, or a complete one. */
 const diffs: Readonly<Record<string, (content: string) => { diff?: string }>> = {
   'no diff': () => ({}),
   'a diff that was cut': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
@@ -45,17 +45,17 @@ function request(
   };
 }
 
-/** What the page draws of a proposal, without bars and ends of lines. */
+/** Returns what the page draws of a proposal, without gutters and line breaks. */
 function drawn(asked: ApprovalRequestedEvent): string {
   const { diff = '', command = '', text } = proposalOf(asked);
-  // A file of so many lines is not drawn at first.
+  // The page does not draw more lines of a file at first.
   const lines = readDiff(diff).flatMap((file) => file.lines.slice(0, 400).map((line) => line.text));
   return bare([...lines, command, text.replaceAll(/^(?: {2}\| ?|\+)/gm, '')].join('\n'));
 }
 
 const bare = (text: string) => text.replaceAll('\n', '');
 
-describe('the question on the page [P21]', () => {
+describe('the approval question on the page [P21]', () => {
   const cases = Object.keys(contents).flatMap((kind) =>
     Object.keys(diffs).flatMap((which) => ['content', 'command'].map((name) => [kind, which, name] as const)),
   );
@@ -74,7 +74,7 @@ describe('the question on the page [P21]', () => {
     }
   });
 
-  test('a call that is too long can only be denied', () => {
+  test('offers no Allow for a call that is too long', () => {
     expect(proposalOf(request({ content: 'x'.repeat(1_000_000) }, {})).isWhole).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import type { AssistantPart, Event, Message, UserPart } from '@cobbler/agent';
 import type { ConversationItem, ConversationItems, EventBody, NoteItem } from '@cobbler/agent/events';
 import type { SeededRandom } from '@cobbler/agent/testing';
 
-/** Gives event bodies their places. */
+/** Returns a log of these event bodies. */
 export function log(...bodies: readonly EventBody[]): Event[] {
   return bodies.map((body, index) => placed(body, index + 1));
 }
@@ -114,7 +114,7 @@ export const ended = (status: Extract<EventBody, { type: 'finished' }>['status']
   metrics,
 });
 
-/** A log of anything after anything, sense or nonsense: a page has to show whatever it is given. */
+/** Returns a log of random events, valid or not: the page must show any log. */
 export function randomStory(random: SeededRandom, length: number): Event[] {
   const pick = <Thing>(...things: readonly Thing[]): Thing => {
     const thing = things[Math.floor(random.next() * things.length)];
@@ -180,7 +180,7 @@ export function randomStory(random: SeededRandom, length: number): Event[] {
   });
 }
 
-/** The messages that the items stand for, in order, since the conversation was last made smaller. */
+/** Returns the messages that the items represent, in order, since the last compaction. */
 export function messagesOf(view: ConversationItems): Message[] {
   const at = view.items.findLastIndex((item) => item.kind === 'note' && summarized(item.what).length > 0);
   const summary = view.items[at];

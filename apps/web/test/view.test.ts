@@ -42,7 +42,7 @@ function callsIn(view: ConversationItems): readonly CallItem[] {
 const kinds = (view: ConversationItems) =>
   view.items.map((item) => (item.kind === 'note' ? item.what.type : item.kind));
 
-describe('what the page shows is what the harness has', () => {
+describe('the items of the page', () => {
   const prompts = [
     'say Hello.',
     'think A long answer.',
@@ -54,7 +54,7 @@ describe('what the page shows is what the harness has', () => {
     'refuse',
   ];
 
-  test('the items of a log are the messages of the harness that wrote it, after every run', async () => {
+  test('represent the messages of the harness after every run', async () => {
     const store = memoryStore();
     const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     for (const prompt of prompts) {
@@ -65,7 +65,7 @@ describe('what the page shows is what the harness has', () => {
     expect(itemsOf(await store.read('s')).items.length).toBeGreaterThan(prompts.length * 2);
   });
 
-  test('an answer that was stopped stays, and nobody is said to have said the note after it', async () => {
+  test('keep a stopped response, and do not attribute the note after it to the user', async () => {
     const store = memoryStore();
     const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     const run = harness.prompt('begin Once upon a time');
@@ -80,7 +80,7 @@ describe('what the page shows is what the harness has', () => {
     expect(answer?.kind === 'response' && answer.cutNote?.role).toBe('user');
   });
 
-  test('also through a wait for a person, its answer, a cancel and what was said meanwhile', async () => {
+  test('represent the messages after an approval, a cancel and a steering message', async () => {
     const store = memoryStore();
     const harness = createHarness({ ...harnessFixture(), store, sessionId: 's' });
     const waited = await harness.prompt('use write look').result;
@@ -101,7 +101,7 @@ describe('what the page shows is what the harness has', () => {
     expect(messagesOf(itemsOf(await store.read('s')))).toEqual(messages);
   });
 
-  test('whatever a log holds, sense or nonsense, its items are the messages that the fold makes of it', () => {
+  test('represent the messages of the fold for any log, valid or not', () => {
     for (let seed = 1; seed <= 400; seed += 1) {
       const events = randomStory(seededRandom(seed), 30);
       const view = emptyItems();
@@ -112,7 +112,7 @@ describe('what the page shows is what the harness has', () => {
     }
   });
 
-  test('an event that comes again changes nothing', () => {
+  test('do not change if an event is repeated', () => {
     const events = randomStory(seededRandom(5), 60);
     const once = itemsOf(events);
     const twice = emptyItems();
@@ -121,7 +121,7 @@ describe('what the page shows is what the harness has', () => {
     expect(twice).toEqual(once);
   });
 
-  test('an item that did not change stays the same object, so that it is not drawn again', () => {
+  test('stay the same objects if they do not change, so that they are not rendered again', () => {
     const events = log(
       said('go'),
       answered(text('one'), call('a'), call('b')),
@@ -138,18 +138,18 @@ describe('what the page shows is what the harness has', () => {
   });
 });
 
-describe('where a call stands', () => {
+describe('the status of a call', () => {
   const batch = answered(text('Working.'), call('a'), call('b'));
   const phases = (...bodies: readonly EventBody[]) =>
     callsIn(itemsOf(log(said('go'), batch, ...bodies))).map(callStatus);
 
-  test('proposed, running and done, each as soon as it is known', () => {
+  test('is proposed, running or done, as soon as it is known', () => {
     expect(phases()).toEqual(['proposed', 'proposed']);
     expect(phases(started(1, 0))).toEqual(['running', 'proposed']);
     expect(phases(started(1, 0), gave(1, 0))).toEqual(['done', 'proposed']);
   });
 
-  test('a tool that failed, and a command that ended with an error, have failed', () => {
+  test('is failed after a tool error, and after a command with a nonzero exit code', () => {
     expect(phases(gave(1, 0, { isError: true }), gave(1, 1, { summary: 'exit 1' }))).toEqual([
       'failed',
       'failed',
@@ -157,7 +157,7 @@ describe('where a call stands', () => {
     expect(phases(gave(1, 0, { summary: 'exit 0' }))[0]).toBe('done');
   });
 
-  test('asked until it is decided; what was refused is denied', () => {
+  test('is asked until the decision, and denied after a denial', () => {
     expect(phases(asked(1, 0))).toEqual(['asked', 'proposed']);
     expect(phases(asked(1, 0), decided('a1.0', 'allow'), started(1, 0))[0]).toBe('running');
     expect(
@@ -169,15 +169,15 @@ describe('where a call stands', () => {
     ).toBe('denied');
   });
 
-  test('a call that never ran was not run; one that a crash took has an unknown outcome', () => {
+  test('is not_run if it never started, and unknown if a crash interrupted it', () => {
     expect(phases(started(1, 0), ended('cancelled'))).toEqual(['unknown', 'not_run']);
     expect(phases(started(1, 0), { type: 'resumed' })).toEqual(['unknown', 'proposed']);
     expect(phases(started(1, 0), { type: 'resumed' }, started(1, 0))[0]).toBe('running');
   });
 });
 
-describe('what else a conversation shows', () => {
-  test('what is said during a run waits until it is heard, and then stands where it was heard', () => {
+describe('the view of a conversation', () => {
+  test('queues a steering message, then shows it where the model received it', () => {
     const events = log(
       said('go'),
       answered(call('a')),
@@ -192,7 +192,7 @@ describe('what else a conversation shows', () => {
     expect(heard.items[2]).toMatchObject({ kind: 'user', seq: 3, steer: true });
   });
 
-  test('a failure is told once, at the end of its run', () => {
+  test('shows a failure once, at the end of its run', () => {
     const error = { kind: 'auth', message: 'refused' } as const;
     const failed = { type: 'ask_failed', error, durationMs: 1 } as const;
     expect(kinds(itemsOf(log(said('go'), failed, { ...ended('failed'), error } as never)))).toEqual([
@@ -202,7 +202,7 @@ describe('what else a conversation shows', () => {
     expect(kinds(itemsOf(log(said('go'), failed)))).toEqual(['user', 'failed']);
   });
 
-  test('a conversation that began elsewhere is shown with its calls and their results', () => {
+  test('shows an imported conversation with its calls and their results', () => {
     const messages: Message[] = [
       { role: 'user', content: [{ type: 'text', text: 'before' }] },
       { role: 'assistant', content: [call('x')] },
@@ -214,7 +214,7 @@ describe('what else a conversation shows', () => {
     expect(view.items[0]).toMatchObject({ steer: false });
   });
 
-  test('a run is under way from its first event to its end', () => {
+  test('has an active run from its first event to its end', () => {
     const events = log(said('go'), answered(text('ok')), ended('complete'));
     expect(itemsOf(events.slice(0, 2)).runStartedAt).toBe(events[0]?.time);
     expect(itemsOf(events).runStartedAt).toBeUndefined();

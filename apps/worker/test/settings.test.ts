@@ -9,32 +9,32 @@ const well: Omit<Env, 'DB' | 'TURNS'> = {
   TELEGRAM_ALLOWED_USERS: '1001, 1002\n1003',
 };
 
-/** What the settings are for these texts. */
+/** Returns the settings for these environment variables. */
 function settings(texts: Partial<Env> = {}) {
   return settingsOf({ ...well, ...texts } as Env);
 }
 
-describe('the settings of the worker', () => {
-  it('people are named by their numbers [S3.1]', () => {
+describe('the worker settings', () => {
+  it('identify users by their numeric ids [S3.1]', () => {
     expect([...settings().allowed]).toEqual(['1001', '1002', '1003']);
     expect(() => settings({ TELEGRAM_ALLOWED_USERS: '1001,@ada' })).toThrow('"@ada", which is not a user id');
   });
 
-  it('without a list nobody is heard', () => {
+  it('allow no user if the list is empty', () => {
     expect(settings({ TELEGRAM_ALLOWED_USERS: '' }).allowed.size).toBe(0);
   });
 
-  it('a secret that is missing is named with the way to set it', () => {
+  it('name a missing secret and the command that sets it', () => {
     for (const name of ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET', 'ANTHROPIC_API_KEY'] as const)
       expect(() => settings({ [name]: ' ' })).toThrow(`wrangler secret put ${name}`);
   });
 
-  it('a secret that Telegram would not take, and what is not a time zone, are refused', () => {
+  it('reject a secret that Telegram does not accept, and an invalid time zone', () => {
     expect(() => settings({ TELEGRAM_WEBHOOK_SECRET: 'a b' })).toThrow('letters, digits, _ and -');
     expect(() => settings({ TIME_ZONE: 'Nowhere/At_all' })).toThrow('not a time zone');
   });
 
-  it('the time zone is UTC where none is set', () => {
+  it('use UTC if no time zone is set', () => {
     expect(settings().timeZone).toBe('UTC');
     expect(settings({ TIME_ZONE: 'Europe/Berlin' }).timeZone).toBe('Europe/Berlin');
   });

@@ -15,7 +15,7 @@ const message = {
   text: 'Hello.',
 };
 
-/** Posts an update to a worker whose assistant does this with it. */
+/** Posts an update to a worker whose assistant uses this `receive` function. */
 async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 'secret'): Promise<Response> {
   const request = new Request('http://worker.invalid/telegram', {
     method: 'POST',
@@ -25,8 +25,8 @@ async function post(receive: (update: ReadUpdate) => Promise<boolean>, secret = 
   return await takeUpdate(request, { settings, assistant: { receive } } as unknown as WorkerParts);
 }
 
-describe('the webhook of the worker', () => {
-  it('an update is confirmed once it is recorded, and not before [S3.2]', async () => {
+describe('the worker webhook', () => {
+  it('confirms an update once it is recorded, and not before [S3.2]', async () => {
     const recorded = Promise.withResolvers<boolean>();
     const answers: number[] = [];
     const answer = post(() => recorded.promise).then(({ status }) => answers.push(status));
@@ -37,7 +37,7 @@ describe('the webhook of the worker', () => {
     expect(answers).toEqual([200]);
   });
 
-  it('what could not be recorded is asked for again [S3.2]', async () => {
+  it('returns 503 for an update that it cannot record, so that Telegram repeats it [S3.2]', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const answer = await post(async () => {
       throw new AgentError({ kind: 'network', message: 'D1 is away' });
@@ -48,13 +48,13 @@ describe('the webhook of the worker', () => {
     log.mockRestore();
   });
 
-  it('with a wrong secret nothing is read', async () => {
+  it('does not process a request with a wrong secret', async () => {
     const receive = vi.fn(async () => true);
     expect((await post(receive, 'other')).status).toBe(401);
     expect(receive).not.toHaveBeenCalled();
   });
 
-  it('a worker that is not set up says so in its log and not to who comes', async () => {
+  it('reports missing settings in its log, but not to the caller', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const request = new Request('http://worker.invalid/telegram', { method: 'POST', body: '{}' });
     const answer = await handlerOf().fetch(request, {} as Env);

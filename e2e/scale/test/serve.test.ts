@@ -8,7 +8,7 @@ import type { Scene } from '../src/scene.ts';
 import { setScene } from '../src/scene.ts';
 
 let scene: Scene;
-/** The same for all processes of this machine: the system shares the engine's connections out. */
+/** Shared by all processes of this machine: the system distributes the engine's connections. */
 let port: string;
 
 beforeAll(async () => {
@@ -59,14 +59,14 @@ async function asked(cobbler: Cobbler, id: string): Promise<readonly Asked[]> {
   return items.filter(({ sessionId }) => sessionId === id);
 }
 
-describe('two processes cobbler serve --runner restate --store postgres://…', () => {
-  test('what was asked for at one that was killed is answered at the other, and the tool runs once [P10]', async () => {
+describe('two processes of cobbler serve --runner restate --store postgres://…', () => {
+  test('accept a decision at one after the other was killed, and run the tool once [P10]', async () => {
     const [one, other] = [await serve('A'), await serve('B')];
     expect((await prompt(one, 'asks', 'Book one place of asks.')).status).toBe(202);
     await until(one, 'asks', 'waiting');
     expect(readBookings(scene.bookings).filter(({ sessionId }) => sessionId === 'asks')).toEqual([]);
     await one.kill();
-    // Nobody has looked at the session here before.
+    // The other process has not received a request for this session before.
     const [approval] = await asked(other, 'asks');
     expect(approval?.toolName).toBe('mcp__bookings__book');
     const path = `/v1/sessions/asks/approvals/${approval?.approvalId}`;
@@ -79,7 +79,7 @@ describe('two processes cobbler serve --runner restate --store postgres://…', 
     expect(booked).toEqual([{ sessionId: 'asks', place: 0, by: 'B' }]);
   });
 
-  test('what was decided at one is no longer asked at the other', async () => {
+  test('no longer list an approval at one that the user decided at the other', async () => {
     const [one, other] = [await serve('A'), await serve('B')];
     await prompt(one, 'decided', 'Book one place of decided.');
     await until(one, 'decided', 'waiting');
@@ -90,7 +90,7 @@ describe('two processes cobbler serve --runner restate --store postgres://…', 
     await expect.poll(() => asked(other, 'decided'), { timeout: 10_000 }).toEqual([]);
   });
 
-  test('the same prompt under the same key at the other begins nothing', async () => {
+  test('start nothing for a prompt that is repeated at the other with the same key', async () => {
     const [one, other] = [await serve('A', '--yes'), await serve('B', '--yes')];
     const content = 'Book one place of key.';
     const begun = await prompt(one, 'key', content, 'one-key');
@@ -106,7 +106,7 @@ describe('two processes cobbler serve --runner restate --store postgres://…', 
     expect(readBookings(scene.bookings).filter(({ sessionId }) => sessionId === 'key')).toHaveLength(1);
   });
 
-  test('prompts whose answers were lost with their process are said again at the other, and each is one run', async () => {
+  test('perform each prompt once if it is repeated at the other because a process was killed', async () => {
     const [one, other] = [await serve('A', '--yes'), await serve('B', '--yes')];
     const ids = Array.from({ length: 8 }, (_, index) => `lost-${index}`);
     const said = (cobbler: Cobbler, id: string) =>
@@ -128,13 +128,13 @@ describe('two processes cobbler serve --runner restate --store postgres://…', 
     expect(new Set(places.map(({ sessionId }) => sessionId)).size).toBe(places.length);
   });
 
-  test('a run at one is cancelled at the other', async () => {
+  test('cancel a run that was started at the other', async () => {
     const one = await serve('A', '--yes');
     await prompt(one, 'stop', 'Wait.');
     await expect
       .poll(async () => (await log('stop')).some(({ type }) => type === 'tool_started'), { timeout: 30_000 })
       .toBe(true);
-    // It was not there when the run began, so it does not do it.
+    // It starts after the run, so it does not perform the run.
     const other = await serve('B', '--yes');
     const before = performance.now();
     const cancelled = await other.ask('POST', '/v1/sessions/stop/cancel', { body: {} });
@@ -146,7 +146,7 @@ describe('two processes cobbler serve --runner restate --store postgres://…', 
   });
 });
 
-describe('what cannot be reached is said in words, with the option that names it', () => {
+describe('an unreachable address fails with the option that sets it', () => {
   const refused = async (...args: string[]): Promise<NotServing> => {
     const found = await serve('C', '--restate-port', String(await freePort()), ...args).catch(
       (error: unknown) => error,
@@ -163,25 +163,25 @@ describe('what cannot be reached is said in words, with the option that names it
       'postgres://me:secret@127.0.0.1:1/name',
     ],
     [
-      'those who administer the engine',
+      "the engine's admin API",
       /Cannot reach Restate at .*\n.*--restate-admin/s,
       '--restate-admin',
       'http://127.0.0.1:1',
     ],
     [
-      'where the engine takes calls',
+      "the engine's ingress",
       /Restate does not accept calls at http:\/\/127\.0\.0\.1:1\b.*\n.*ingress with --restate/s,
       '--restate',
       'http://127.0.0.1:1',
     ],
     [
-      'this process, for the engine',
+      'this process, as the engine reaches it',
       /Restate rejected .*\n.*--restate-address/s,
       '--restate-address',
       'http://127.0.0.1:1',
     ],
     [
-      'the port that the engine is to find it at',
+      'the port that the engine connects to',
       /Cannot listen on port \d+ of 203\.0\.113\.1 .*\n.*--restate-port/s,
       '--restate-host',
       '203.0.113.1',

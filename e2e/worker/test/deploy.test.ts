@@ -5,8 +5,8 @@ import { migrations } from '@cobbler/assistant';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deployed, wrangler } from '../src/deployed.ts';
 
-describe('what wrangler makes of the configuration', () => {
-  it('only production has Workers AI and Vectorize, and each has D1 and the Workflow [S3.12]', async () => {
+describe('a deployment with wrangler', () => {
+  it('has Workers AI and Vectorize only in production, but D1 and the Workflow everywhere [S3.12]', async () => {
     const production = await deployed('production');
     for (const binding of ['env.AI ', 'env.VECTORIZE', 'env.DB', 'env.TURNS', 'env.WEBHOOK_URL'])
       expect(production.said).toContain(binding);
@@ -16,14 +16,14 @@ describe('what wrangler makes of the configuration', () => {
     for (const { said } of [production, here]) expect(said).not.toMatch(/warning/i);
   });
 
-  it('the upload fits into the free plan, packed, and holds nothing of Node', async () => {
+  it('fits into the free plan when compressed, and imports no Node module', async () => {
     const { said, script } = await deployed('production');
     const [, size = 'unknown'] = /gzip: ([\d.]+) KiB/.exec(said) ?? [];
     expect(Number(size)).toBeLessThan(1024);
     expect(script).not.toMatch(/from\s*"node:/);
   });
 
-  it('wrangler applies the migrations to D1, once each [S3.10]', async () => {
+  it('applies each migration to D1 once [S3.10]', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cobbler-migrations-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const apply = () => wrangler('d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', folder);

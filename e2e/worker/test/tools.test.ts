@@ -18,7 +18,7 @@ beforeEach(() => {
   nextPerson += 1;
 });
 
-/** The message with buttons, and what the first or second of them stands for. */
+/** Returns the id of the message with buttons, and the data of its buttons. */
 async function question(): Promise<{ readonly id: number; readonly data: readonly string[] }> {
   await town.replies(person, 1);
   const message = town.telegram.messages(person).findLast(({ buttons }) => buttons.length > 0);
@@ -30,8 +30,8 @@ async function tap({ id, data }: Awaited<ReturnType<typeof question>>, button: n
   await town.telegram.deliver();
 }
 
-describe('tools on Workflows', () => {
-  it('a sixth call is not made, and the reply is not empty [S3.6]', async () => {
+describe('a turn with tools on Workflows', () => {
+  it('skips a sixth call, and its reply is not empty [S3.6]', async () => {
     let asked = 0;
     town.brain = ({ toolChoice }) => {
       asked += 1;
@@ -41,7 +41,7 @@ describe('tools on Workflows', () => {
     expect(await town.lines.list('look')).toEqual([1, 2, 3, 4, 5].map((place) => `${person}-${place}`));
   });
 
-  it('a call that changes something waits for a button, and a double tap counts once', async () => {
+  it('waits for a button before a call with side effects, and a double tap counts once', async () => {
     town.brain = ({ turns }) =>
       turns.at(-1)?.parts.some(({ type }) => type === 'result')
         ? says('Noted.')
@@ -56,14 +56,14 @@ describe('tools on Workflows', () => {
     expect(await town.lines.list('note')).toEqual([`${person}-milk`]);
   });
 
-  it('a call that waits for a button goes on waiting when the engine dies', async () => {
+  it('keeps waiting for a button if the engine crashes', async () => {
     town.brain = ({ turns }) =>
       turns.at(-1)?.parts.some(({ type }) => type === 'result')
         ? says('Noted.')
         : calls('note', `${person}-tea`);
     await town.say(person, 'Note tea.');
     const asked = await question();
-    // Else the question is repeated: nobody knows then whether it arrived.
+    // Otherwise the question is sent again, because it is unknown whether it arrived.
     const sending = () => town.sql("SELECT count(*) AS open FROM outbox WHERE state = 'sending'");
     await expect.poll(sending, { timeout: 10_000 }).toEqual([{ open: 0 }]);
     await town.restart();
@@ -73,7 +73,7 @@ describe('tools on Workflows', () => {
     expect((await town.lines.list('note')).filter((line) => line === `${person}-tea`)).toHaveLength(1);
   });
 
-  it('a call that is denied is not made', async () => {
+  it('skips a denied call', async () => {
     town.brain = ({ turns }) =>
       turns.at(-1)?.parts.some(({ type }) => type === 'result')
         ? says('As you like.')
@@ -85,8 +85,8 @@ describe('tools on Workflows', () => {
   });
 });
 
-describe('memory over Workers AI and Vectorize, both played', () => {
-  it('what was said long ago is summarised, and comes back when it matters [S3.12]', async () => {
+describe('memory with simulated Workers AI and Vectorize', () => {
+  it('summarizes old messages, and recalls the summary when it is relevant [S3.12]', async () => {
     const rows = Array.from({ length: 60 }, (_, index) => {
       const role = index % 2 === 0 ? 'user' : 'assistant';
       return `('m${person}-${index}', '${person}', '${role}', 'Message ${index + 1}.', '2026-11-22T09:00:00.000Z')`;

@@ -23,8 +23,8 @@ const url = 'http://worker.invalid';
 const update = JSON.stringify({ update_id: 1 });
 const headers = { 'x-telegram-bot-api-secret-token': secret };
 
-describe('the doors of the worker', () => {
-  it('a plain line stands at the front, and nothing anywhere else', async () => {
+describe('the routes of the worker', () => {
+  it('return a line of text at the root and 404 everywhere else', async () => {
     const front = await town.workerd.fetch(`${url}/`);
     expect([front.status, await front.text()]).toEqual([200, 'This is a chat assistant.\n']);
     for (const door of ['GET /telegram', 'POST /', 'GET /runs', 'PUT /telegram']) {
@@ -33,7 +33,7 @@ describe('the doors of the worker', () => {
     }
   });
 
-  it('a wrong secret, or none, is refused with 401', async () => {
+  it('reject a wrong or missing secret with 401', async () => {
     for (const wrong of [{}, { 'x-telegram-bot-api-secret-token': `${secret}x` }]) {
       const answer = await town.workerd.fetch(`${url}/telegram`, {
         method: 'POST',
@@ -44,7 +44,7 @@ describe('the doors of the worker', () => {
     }
   });
 
-  it('a body that is too large is refused, one that is no update is let go', async () => {
+  it('reject a body that is too large, and ignore one that is not an update', async () => {
     const post = (body: string) => town.workerd.fetch(`${url}/telegram`, { method: 'POST', headers, body });
     expect((await post(`{"x":"${'x'.repeat(300_000)}"}`)).status).toBe(413);
     expect((await post('{')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('the doors of the worker', () => {
 });
 
 describe('a turn on Workflows', () => {
-  it('somebody on the list is answered, and both messages are saved [S3.1, S3.5]', async () => {
+  it('answers an allowed user and saves both messages [S3.1, S3.5]', async () => {
     town.brain = () => says('Hello to **you**.');
     expect(await town.ask(person, 'Hello.')).toBe('Hello to you.');
     await town.quiet();
@@ -62,7 +62,7 @@ describe('a turn on Workflows', () => {
     ]);
   });
 
-  it('the model is claude-haiku-4-5 and receives the time in the configured zone [S3.8, S3.9]', async () => {
+  it('uses claude-haiku-4-5 and sends it the time in the configured zone [S3.8, S3.9]', async () => {
     await town.ask(person, 'Hello.');
     const { request } = town.claude.exchanges.at(-1) ?? {};
     expect(request?.model).toBe('claude-haiku-4-5');
@@ -70,7 +70,7 @@ describe('a turn on Workflows', () => {
     expect(request?.system).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00 \(\w+day, Europe\/Berlin\)/);
   });
 
-  it('a stranger gets 200 and nothing else [S3.3]', async () => {
+  it('is not started by an unauthorized user, who gets 200 [S3.3]', async () => {
     const asked = town.claude.exchanges.length;
     expect((await town.say(666, 'Let me in.')).map(({ status }) => status)).toEqual([200]);
     await town.quiet();
@@ -79,7 +79,7 @@ describe('a turn on Workflows', () => {
     expect(await town.sql("SELECT id FROM messages WHERE chat_id = '666'")).toEqual([]);
   });
 
-  it('of 25 messages the model gets the last 20 [S3.11]', async () => {
+  it('sends the model the last 20 of 25 messages [S3.11]', async () => {
     const rows = Array.from({ length: 24 }, (_, index) => {
       const role = index % 2 === 0 ? 'user' : 'assistant';
       return `('m${person}-${index}', '${person}', '${role}', 'Message ${index + 1}.', '2026-11-22T09:00:00.000Z')`;
@@ -91,8 +91,8 @@ describe('a turn on Workflows', () => {
     expect(told).toEqual(Array.from({ length: 20 }, (_, index) => `Message ${index + 6}.`));
   });
 
-  it('a model that fails for good gives friendly words, and the message is saved [S3.4]', async () => {
-    // One that may recover is asked for minutes.
+  it('sends a friendly error if the model fails permanently, and saves the message [S3.4]', async () => {
+    // A transient failure would be retried for minutes.
     town.brain = () => failsWith({ kind: 'invalid', message: 'broken inside' });
     const reply = await town.ask(person, 'Hello.');
     expect(reply).toContain('went wrong');
@@ -102,7 +102,7 @@ describe('a turn on Workflows', () => {
     expect(saved).toEqual([{ role: 'user', content: 'Hello.' }]);
   });
 
-  it('the same update five times is one turn with one reply [S3.2]', async () => {
+  it('runs once and sends one reply if the same update arrives five times [S3.2]', async () => {
     const asked = town.claude.exchanges.length;
     const same = town.telegram.say(person, 'Hello.');
     const statuses: (number | undefined)[] = [];
@@ -117,7 +117,7 @@ describe('a turn on Workflows', () => {
     expect(town.claude.exchanges.length).toBe(asked + 1);
   });
 
-  it('two quick messages are answered in order, the second knowing the first answer', async () => {
+  it('answers two quick messages in order; the second request contains the first response', async () => {
     const slow = Promise.withResolvers<void>();
     const known: string[][] = [];
     town.brain = async (request) => {
@@ -134,7 +134,7 @@ describe('a turn on Workflows', () => {
     expect(known).toEqual([['One?'], ['One?', 'First.', 'Two?']]);
   });
 
-  it('commands are answered beside a turn under way, and /cancel stops it', async () => {
+  it('does not delay commands, and /cancel stops it', async () => {
     const never = Promise.withResolvers<never>();
     let asked = 0;
     town.brain = () => {
@@ -148,7 +148,7 @@ describe('a turn on Workflows', () => {
     expect(await town.ask(person, 'Are you there?')).toBe('Here.');
   });
 
-  it('somebody who has blocked the bot holds up nobody', async () => {
+  it('ends if the user has blocked the bot, and the next message gets a reply', async () => {
     // The reply, and the notice that it could not be delivered.
     town.telegram.fail('sendMessage', { type: 'blocked' }, 2);
     await town.say(person, 'Hello.');
@@ -159,8 +159,8 @@ describe('a turn on Workflows', () => {
   });
 });
 
-describe('when the engine dies', () => {
-  it('while the model is asked: the turn goes on, with one reply and one message of the person [S3.5]', async () => {
+describe('after an engine crash', () => {
+  it('a turn continues its model request, with one reply and one saved user message [S3.5]', async () => {
     const never = Promise.withResolvers<never>();
     let asked = 0;
     town.brain = () => {
@@ -177,7 +177,7 @@ describe('when the engine dies', () => {
     expect(saved).toEqual([{ role: 'user' }, { role: 'assistant' }]);
   });
 
-  it('while a reply is being sent: the repeat says that it may be one [S3.5]', async () => {
+  it('a repeated reply is marked as a possible duplicate [S3.5]', async () => {
     town.telegram.fail('sendMessage', { type: 'mute' });
     await town.say(person, 'Hello.');
     await town.replies(person, 1);
@@ -188,7 +188,7 @@ describe('when the engine dies', () => {
     expect(pieces).toEqual([{ state: 'sent', doubts: 1 }]);
   });
 
-  it('the timer deletes what is old and says what is wrong with the webhook', async () => {
+  it('the timer deletes old data and checks the webhook', async () => {
     await town.ask(person, 'Hello.');
     await town.quiet();
     await town.sql(

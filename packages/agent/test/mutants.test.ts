@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants, promises } from './mutants.ts';
 
-test('there are at least sixty mutants, each with a reason of its own', () => {
+test('there are at least sixty mutants, each with its own description', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(60);
   expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
 });
 
-test('every promise of the library is broken by at least one', () => {
+test('at least one mutant breaks each promise of the library', () => {
   const broken = new Set(mutants.flatMap(({ breaks }) => breaks));
   expect(promises.filter((promise) => !broken.has(promise))).toEqual([]);
 });
 
-test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+test.each(mutants)('the code that the mutant replaces occurs exactly once: $why', ({ file, find, replace }) => {
   const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   expect(source.split(find)).toHaveLength(2);
   expect(replace).not.toBe(find);

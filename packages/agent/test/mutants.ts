@@ -13,7 +13,7 @@ import { runnerMutants } from './mutants/runner.ts';
 import { streamMutants } from './mutants/stream.ts';
 import { toolMutants } from './mutants/tools.ts';
 
-/** What the library promises: `npm run verify -- mutants` fails unless some mutant proves each of them. */
+/** The library's promises: `npm run verify -- mutants` fails unless a mutant breaks each one. */
 export const promises: readonly string[] = [
   ...[
     'P1',
@@ -40,7 +40,7 @@ export const promises: readonly string[] = [
 /** The package whose `test/checks.ts` lists the contract cases that these mutants name. */
 export const casesIn = 'conformance';
 
-/** Every planted mistake, for `npm run verify -- mutants packages/agent`. */
+/** Every mutant, for `npm run verify -- mutants packages/agent`. */
 export const mutants: readonly Mutant[] = [
   ...askingMutants,
   ...streamMutants,

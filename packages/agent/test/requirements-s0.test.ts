@@ -36,7 +36,7 @@ import { rig } from './support/provider-rig.ts';
 const stage = (): RunFixture => new RunFixture(() => memoryStore());
 
 describe('agent, tool, response [R1, R2, R3]', () => {
-  it('an agent is anything with a run that answers one request; the loop is not its own [S0.1]', async () => {
+  it('an agent is any object whose run method answers one request; it has no loop [S0.1]', async () => {
     const mine: Agent = {
       provider: 'mine',
       model: 'small',
@@ -53,7 +53,7 @@ describe('agent, tool, response [R1, R2, R3]', () => {
     expectTypeOf<Agent['run']>().returns.toEqualTypeOf<Promise<ModelResponse>>();
   });
 
-  it('a request holds messages, tools and what it asks for [S0.2]', async () => {
+  it('a request contains messages, tools and configuration [S0.2]', async () => {
     const agent = scriptedModel([textResponse('Done.')]);
     const { tool } = probeTools();
     await stage().play({ agent, tools: [tool('one')], request: { maxTokens: 7 } }, 'Hello.');
@@ -66,8 +66,8 @@ describe('agent, tool, response [R1, R2, R3]', () => {
 
   it.each([
     ['the request wins', 300, 300],
-    ['0 is the default of the agent', 0, 50],
-    ['absent is the default of the agent', undefined, 50],
+    ['0 uses the default of the agent', 0, 50],
+    ['an absent value uses the default of the agent', undefined, 50],
   ])('maxTokens: %s [S0.3]', async (_name, maxTokens, sent) => {
     const { ask, server } = rig([streams(textAnswer('Hi'))], { maxTokens: 50 });
     await ask({ config: maxTokens === undefined ? {} : { maxTokens } });
@@ -76,8 +76,8 @@ describe('agent, tool, response [R1, R2, R3]', () => {
 
   it.each([
     ['the request wins', 0, 0],
-    ['-1 is the default of the agent', -1, 0.5],
-    ['absent is the default of the agent', undefined, 0.5],
+    ['-1 uses the default of the agent', -1, 0.5],
+    ['an absent value uses the default of the agent', undefined, 0.5],
   ])('temperature: %s [S0.4]', async (_name, temperature, sent) => {
     const { ask, server } = rig([streams(textAnswer('Hi'))], { temperature: 0.5 });
     await ask({ config: temperature === undefined ? {} : { temperature } });
@@ -104,7 +104,7 @@ describe('agent, tool, response [R1, R2, R3]', () => {
     expect(resultTexts(result.messages)).toEqual(['{"lines":3}']);
   });
 
-  it('a response holds content, tool calls, usage and stop reason apart [S0.6]', async () => {
+  it('a response has separate content, tool calls, usage and stop reason [S0.6]', async () => {
     const { response } = await stage().play({ agent: scriptedModel([textResponse('Words.')]) });
     expect(response).toMatchObject({
       content: 'Words.',
@@ -116,20 +116,20 @@ describe('agent, tool, response [R1, R2, R3]', () => {
     expectTypeOf<ModelResponse>().toHaveProperty('usage').toEqualTypeOf<Usage>();
   });
 
-  it('a tool call holds id, tool name and arguments [S0.7]', () => {
+  it('a tool call has an id, a tool name and arguments [S0.7]', () => {
     const { toolCalls } = calls([{ name: 'one', id: 'x', arguments: { a: 1 } }]);
     expect(toolCalls).toMatchObject([{ id: 'x', toolName: 'one', arguments: { a: 1 } }]);
     expectTypeOf<ToolCall['arguments']>().toEqualTypeOf<Record<string, unknown>>();
   });
 
-  it('usage is what the provider reports, to the token [S0.8]', async () => {
+  it('usage is exactly what the provider reports [S0.8]', async () => {
     const usage = { inputTokens: 12_345, outputTokens: 6, cacheReadTokens: 12_000 };
     const result = await stage().play({ agent: scriptedModel([textResponse('Words.', { usage })]) });
     expect(result.response?.usage).toEqual(usage);
     expect(result.metrics).toMatchObject({ totalInputTokens: 12_345, totalOutputTokens: 6 });
   });
 
-  it('the stop reasons are the three of the specification and four that services have besides [S0.9]', () => {
+  it('the stop reasons are the three of the specification and four more [S0.9]', () => {
     expectTypeOf<'complete' | 'tool_use' | 'max_tokens'>().toExtend<StopReason>();
     expectTypeOf<Exclude<StopReason, 'complete' | 'tool_use' | 'max_tokens'>>().toEqualTypeOf<
       'refusal' | 'pause' | 'context_full' | 'unknown'
@@ -150,7 +150,7 @@ describe('the conversation loop [R4]', () => {
     expect(result.text).toBe('Done.');
   });
 
-  it('sends at the start, and again when the results are ready [S0.11]', async () => {
+  it('sends a request at the start, and again when the results are ready [S0.11]', async () => {
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     await stage().play({ agent, tools: [probeTools().tool('one')] });
     expect(agent.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['user', 'tool_result']);
@@ -164,7 +164,7 @@ describe('the conversation loop [R4]', () => {
     expect(resultTexts(result.messages)).toEqual(['one done', 'two done', 'one done']);
   });
 
-  it('returns the final response when the model is complete without calls [S0.13]', async () => {
+  it('returns the final response when the model completes without calls [S0.13]', async () => {
     const answer = textResponse('All done.');
     const result = await stage().play({ agent: scriptedModel([answer]) });
     expect(result.status).toBe('complete');
@@ -172,14 +172,14 @@ describe('the conversation loop [R4]', () => {
     expect(result.unwrap()).toBe(result);
   });
 
-  it('brings the error of a request to the caller [S0.14]', async () => {
+  it('returns the error of a request to the caller [S0.14]', async () => {
     const error = new AgentError({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
     const result = await stage().play({ agent: scriptedModel([failedResponse(error)]) });
     expect(result.error).toMatchObject({ kind: 'network', message: 'The line is dead.', provider: 'puppet' });
     expect(() => result.unwrap()).toThrow('The line is dead.');
   });
 
-  it('a deadline ends the run with a timeout error, its own or the one of its caller [S0.15, S0.23]', async () => {
+  it('ends a run with a timeout error at its own deadline or that of the caller [S0.15, S0.23]', async () => {
     const own = await stage().play({ agent: scriptedModel([noResponse()]), limits: { ms: 1000 } });
     expect(own).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
     const theirs = stage();
@@ -190,7 +190,7 @@ describe('the conversation loop [R4]', () => {
     expect(await theirs.until(run)).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
   });
 
-  it('each request carries the whole conversation [S0.16]', async () => {
+  it('sends the whole conversation with each request [S0.16]', async () => {
     const agent = scriptedModel([calls(['one']), calls(['two']), textResponse('Done.')]);
     const { tool } = probeTools();
     const result = await stage().play({ agent, tools: [tool('one'), tool('two')] }, 'First prompt.');
@@ -204,7 +204,7 @@ describe('the conversation loop [R4]', () => {
     expect(result.messages.slice(0, 5)).toEqual(agent.requests[2]?.messages);
   });
 
-  it('the roles are user, assistant and tool_result; a result names its call [S0.17]', async () => {
+  it('uses the roles user, assistant and tool_result; a result names its call [S0.17]', async () => {
     expectTypeOf<Role>().toEqualTypeOf<'user' | 'assistant' | 'tool_result'>();
     expectTypeOf<Message['role']>().toEqualTypeOf<Role>();
     const agent = scriptedModel([calls([{ name: 'one', id: 'call_7' }]), textResponse('Done.')]);
@@ -219,7 +219,7 @@ describe('the conversation loop [R4]', () => {
 });
 
 describe('cancellation and metrics [R6, R7]', () => {
-  it('every asynchronous part gets a signal and is stopped through it [S0.22]', async () => {
+  it('every asynchronous operation gets a signal that stops it [S0.22]', async () => {
     const theatre = stage();
     const told: Record<string, AbortSignal | undefined> = {};
     const never = (name: string, signal: AbortSignal | undefined) => {
@@ -255,7 +255,7 @@ describe('cancellation and metrics [R6, R7]', () => {
     expect(Object.values(told).every((signal) => signal?.aborted === true)).toBe(true);
   });
 
-  it('the abort of a parent reaches request and tool [S0.23]', async () => {
+  it('the abort of a parent signal cancels the run and its tool [S0.23]', async () => {
     const theatre = stage();
     const parent = new AbortController();
     const { tool, runs } = probeTools();
@@ -268,7 +268,7 @@ describe('cancellation and metrics [R6, R7]', () => {
     expect(runs[0]?.context.signal.aborted).toBe(true);
   });
 
-  it('the metrics add up every answer and count it once [S0.24, P14]', async () => {
+  it('the metrics add up all responses, each counted once [S0.24, P14]', async () => {
     const agent = scriptedModel([
       calls(['one'], { usage: { inputTokens: 10, outputTokens: 1 } }),
       calls(['one'], { usage: { inputTokens: 20, outputTokens: 2 } }),
@@ -287,14 +287,14 @@ describe('cancellation and metrics [R6, R7]', () => {
 });
 
 describe('errors [R8]', () => {
-  it('an AgentError has kind, message and a cause that can be reached [S0.25]', () => {
+  it('an AgentError has a kind, a message and an accessible cause [S0.25]', () => {
     const error = AgentError.from(Object.assign(new TypeError('no route'), { code: 'EHOSTDOWN' }), 'network');
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name: 'AgentError', kind: 'network', message: 'no route' });
     expect(error.cause).toEqual({ name: 'TypeError', message: 'no route', code: 'EHOSTDOWN' });
   });
 
-  it('the kinds are the six of the specification and three more, a closed set [S0.26]', () => {
+  it('the error kinds are the six of the specification and three more [S0.26]', () => {
     const kinds: ErrorKind[] = [
       'agent',
       'tool',
@@ -312,14 +312,14 @@ describe('errors [R8]', () => {
   });
 
   const retryPolicy: readonly (readonly [string, ErrorKind, boolean, number])[] = [
-    ['a rate limit backs off and tries again', 'rate_limit', true, 2],
-    ['a dead line is tried again', 'network', true, 2],
-    ['a failing service is tried again', 'agent', true, 2],
-    ['a refused key is fatal', 'auth', false, 1],
+    ['a rate limit is retried after a delay', 'rate_limit', true, 2],
+    ['a broken connection is retried', 'network', true, 2],
+    ['a failing service is retried', 'agent', true, 2],
+    ['a rejected key is fatal', 'auth', false, 1],
     ['a bad request is fatal', 'invalid', false, 1],
   ];
 
-  it.each(retryPolicy)('by the kind of the error: %s [S0.27]', async (_name, kind, again, requests) => {
+  it.each(retryPolicy)('by error kind: %s [S0.27]', async (_name, kind, again, requests) => {
     const statuses = { rate_limit: 429, network: 0, agent: 500, auth: 401, invalid: 400 } as Record<
       ErrorKind,
       number
@@ -335,12 +335,12 @@ describe('errors [R8]', () => {
     if (!again) expect(result.error?.kind).toBe(kind);
   });
 
-  it('the pauses between attempts double [S0.20]', () => {
+  it('the delays between attempts double [S0.20]', () => {
     const pauses = [0, 1, 2].map((retry) => backoff({ baseMs: 500, maxMs: 1500 }, retry));
     expect(pauses).toEqual([500, 1000, 1500]);
   });
 
-  it('a failing tool is skipped: the model sees the error and the run continues [S0.27]', async () => {
+  it('a tool failure does not end the run: the model sees the error [S0.27]', async () => {
     const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
     const agent = scriptedModel([calls(['bad', 'good']), textResponse('Done without it.')]);
@@ -365,7 +365,7 @@ describe('statelessness', () => {
   });
 });
 
-it('the main entry has what programs use', () => {
+it('the main entry point exports what programs need', () => {
   expect(Object.keys(kit)).toEqual(
     expect.arrayContaining(['AgentError', 'Budget', 'Executor', 'defineTool', 'memoryStore']),
   );

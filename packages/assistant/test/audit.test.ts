@@ -24,7 +24,7 @@ async function audited({ options }: Stage, rest: AuditOptions = {}): Promise<Aud
   return entries;
 }
 
-/** Says something and taps a button of the question that comes of it. */
+/** Sends a message, taps a button of the resulting question and waits for the run to end. */
 async function decided({ say, tap, channel, runner }: Stage, button: number): Promise<void> {
   const run = await say('Note it.');
   const question = await eventually(() =>
@@ -35,7 +35,7 @@ async function decided({ say, tap, channel, runner }: Stage, button: number): Pr
 }
 
 describe('the audit [S3]', () => {
-  it('tells each request to the model and each call, with who decided, and nobody’s words', async () => {
+  it('lists model requests and tool calls with the deciding user, but no message text', async () => {
     const asked = stage([call('milk'), 'Noted.', call('milk'), 'Not noted.'], { tools: [note] });
     await decided(asked, 0);
     await decided(asked, 1);
@@ -55,14 +55,14 @@ describe('the audit [S3]', () => {
     expect(JSON.stringify(entries)).not.toContain('milk');
   });
 
-  it('prices what was used, by the prices of today', async () => {
+  it('prices model requests by the pricing option', async () => {
     const asked = stage(['Hello.']);
     await asked.ask('Hello.');
     const pricing = () => ({ input: 10, output: 100 });
     expect(await audited(asked, { pricing })).toMatchObject([{ usd: (120 * 10 + 30 * 100) / 1_000_000 }]);
   });
 
-  it('tells what failed: a request, and a tool', async () => {
+  it('lists failed model requests and failed tool calls', async () => {
     const error = { kind: 'agent', message: 'status 500' } as const;
     const asked = stage([call('broken'), { error }], { tools: [note], gate: () => ({ type: 'allow' }) });
     await asked.ask('Note it.');
@@ -76,7 +76,7 @@ describe('the audit [S3]', () => {
     expect(entries[2]).toMatchObject({ error: 'agent' });
   });
 
-  it('can be of one chat, and of the latest time', async () => {
+  it('can be limited to one chat and to a start time', async () => {
     const asked = stage(['Hello.']);
     await asked.ask('Hello.');
     expect(await audited(asked, { chatId: '7' })).toHaveLength(1);

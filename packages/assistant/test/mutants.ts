@@ -1,25 +1,28 @@
-/** A change that makes the assistant wrong. The test named in `by` must notice it. */
+/** A planted bug in the assistant. The tests named in `by` must detect it. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path relative to the directory of the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** Description of the bug. */
   readonly why: string;
-  /** Which requirements it breaks. What notices it cites one of them. */
+  /** Requirements that the bug violates. The test that detects it cites one of them. */
   readonly breaks: readonly string[];
-  /** The file of unit tests that has to notice it. */
+  /** The file of unit tests that must detect the bug. */
   readonly by: string;
 }
 
-/** Every planted mistake, for `npm run verify -- mutants packages/assistant`: one for each requirement of the assistant. */
+/**
+ * All planted bugs, for `npm run verify -- mutants packages/assistant`: at least one for each
+ * requirement of the assistant.
+ */
 export const mutants: readonly Mutant[] = [
   {
     file: 'src/turn/turn.ts',
     find: "      await messages.add({ id: messageId, chatId, role: 'user', content: text, createdAt: isoTime(sentAt) });\n",
     replace: '',
-    why: 'the message of the user is not stored before the model is asked',
+    why: 'the user message is not stored before the model request',
     breaks: ['S3.1'],
     by: 'test/turn/turn.test.ts',
   },
@@ -35,7 +38,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/telegram/read-update.ts',
     find: "return known ? undefined : 'not an allowed user';",
     replace: 'return undefined;',
-    why: 'an unauthorized user is answered',
+    why: 'an unauthorized user gets a response',
     breaks: ['S3.3'],
     by: 'test/telegram/telegram-read-update.test.ts',
   },
@@ -43,7 +46,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/turn/turn.ts',
     find: "if (status === 'timeout' || error?.kind === 'timeout') return words.tooSlow;",
     replace: '',
-    why: 'a model that is too slow is not said to be',
+    why: 'a timeout of the model is reported as a general failure',
     breaks: ['S3.4'],
     by: 'test/turn/turn.test.ts',
   },
@@ -75,7 +78,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/turn/system-prompt.ts',
     find: '    toolsSection(tools),\n',
     replace: '',
-    why: 'the instructions do not name the tools',
+    why: 'the system prompt does not name the tools',
     breaks: ['S3.9'],
     by: 'test/turn/turn.test.ts',
   },
@@ -83,7 +86,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/storage/schema.ts',
     find: '  content TEXT NOT NULL,\n  created_at',
     replace: '  content TEXT NOT NULL,\n  extra TEXT NOT NULL,\n  created_at',
-    why: 'the table of messages has a sixth column',
+    why: 'the messages table has a sixth column',
     breaks: ['S3.10'],
     by: 'test/turn/turn.test.ts',
   },
@@ -107,7 +110,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/memory/recall.ts',
     find: '    tell(report, AgentError.from(error));\n    return [];\n',
     replace: '    throw error;\n',
-    why: 'a memory that fails keeps the reply from being sent',
+    why: 'a failing memory prevents the reply',
     breaks: ['S3.13'],
     by: 'test/memory/remember.test.ts',
   },

@@ -24,7 +24,7 @@ export function crashFiles(folder: string): CrashFiles {
 const effects = { read: 'read', set: 'idempotent', write: 'once', bad: 'once' } as const;
 const names = ['read', 'set', 'write', 'bad'] as const;
 
-/** Returns the script of the model, the same for the same seed. The first one uses every kind of tool. */
+/** Returns the script of the model for a seed. The script of seed 0 uses every kind of tool. */
 function scriptOf(seed: number): ModelResponse[] {
   if (seed === 0)
     return [calls(['read', 'read']), calls(['write', 'set', 'read', 'write']), textResponse('Done.')];
@@ -35,7 +35,7 @@ function scriptOf(seed: number): ModelResponse[] {
   return [...turns, textResponse('Done.')];
 }
 
-/** Depends only on the conversation, as a model does, so that any process can continue. */
+/** Returns an agent that depends only on the conversation, so that any process can continue. */
 function agentOf(seed: number): Agent {
   const script = scriptOf(seed);
   return {

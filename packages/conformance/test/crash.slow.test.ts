@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drillCrashes } from './crash-drill.ts';
 
-test('a run killed before and after every write is resumed: no committed event is lost, and no tool with the effect once runs twice [P9, P13]', async () => {
+test('resumes a run killed at any write without losing a committed event or repeating a once tool [P9, P13]', async () => {
   const { points, kills, unknown } = await drillCrashes();
   process.stdout.write(`crash: ${points} points, ${kills} processes killed, ${unknown} outcomes unknown\n`);
   expect(kills).toBe(points);

@@ -7,7 +7,7 @@ import { afterAll, describe, it } from 'vitest';
 import { executorContract } from '../src/executor/executor-contract.ts';
 import { describeContract } from '../src/report/describe-contract.ts';
 
-// In memory if the system has such a directory: this test does not cover power cuts.
+// Uses memory (/dev/shm) if it exists, because this test does not cover power failures.
 const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const folder = mkdtempSync(join(disk, 'cobbler-executor-'));
 const opened: SessionStore[] = [];
@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the executor with the SQLite store', () => {
   const cases = executorContract({ name: 'sqlite', store: newStore });
-  // The store is asynchronous itself, so a slowed-down one adds nothing.
+  // This store is already asynchronous, so the slow-store cases add nothing.
   describeContract(
     cases
       .filter(({ name }) => !name.includes('(slow store)'))

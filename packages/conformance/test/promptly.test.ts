@@ -3,11 +3,11 @@ import { promptly } from '../src/agent/setup/setup.ts';
 
 const never = new Promise<never>(() => {});
 
-test('a case that makes no progress fails after its time', async () => {
+test('fails a case that makes no progress within its time limit', async () => {
   await expect(promptly(never, 60)).rejects.toThrow('expected the case to end within 60 ms');
 });
 
-test('a case that makes progress has its whole time again', async () => {
+test('restarts the time limit of a case that makes progress', async () => {
   let looks = 0;
   const ended = Promise.withResolvers<string>();
   const progress = () => {
@@ -18,7 +18,7 @@ test('a case that makes progress has its whole time again', async () => {
   await expect(promptly(ended.promise, 60, 'the case', progress)).resolves.toBe('ended');
 });
 
-test('a case that makes no more progress fails', async () => {
+test('fails a case that stops making progress', async () => {
   let looks = 0;
   const progress = () => {
     looks += 1;

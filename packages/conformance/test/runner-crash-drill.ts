@@ -102,7 +102,7 @@ async function goneOn(folder: string, kills: readonly number[]): Promise<number>
   const second = effects.findIndex((line) => line.startsWith('request second'));
   const first = effects.findLastIndex((line) => line.startsWith('request first'));
   hold(first < second, 'the second run began before the first one had ended');
-  // The lock of a dead process goes when its store is next written to, which ended runs do not need.
+  // The lock file of a dead process is removed only at the next write, which ended runs do not need.
   const left = readdirSync(folder).filter(
     (file) => !/^((runs|sessions)\.db(-made)?|sessions\.db-owner-.*|effects\.txt)$/.test(file),
   );

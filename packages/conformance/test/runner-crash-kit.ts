@@ -17,14 +17,14 @@ export function runnerFiles(folder: string): Record<'runs' | 'sessions' | 'effec
   };
 }
 
-/** The outputs of the runs, however often their process is killed. */
+/** The expected outputs of the runs, independent of the number of kills. */
 export const crashOutputs: Readonly<Record<string, string>> = {
   first: 'complete: First done.',
   second: 'complete: Second done.',
   later: 'complete: Later done.',
 };
 
-/** Returns the lines of effects, in their order. */
+/** Returns the recorded effects in order. */
 export function effectsOf(folder: string): string[] {
   const { effects } = runnerFiles(folder);
   return existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : [];
@@ -36,7 +36,7 @@ const script: Readonly<Record<string, readonly ModelResponse[]>> = {
   later: [textResponse('Later done.')],
 };
 
-/** Depends only on the conversation, as a model does, so that any process can continue. */
+/** Returns an agent that depends only on the conversation, so that any process can continue. */
 function agentOf(note: (line: string) => void): Agent {
   return {
     ...scriptedModel([]),
@@ -67,7 +67,7 @@ function toolsOf(note: (line: string) => void): Tool[] {
   );
 }
 
-/** A session's run with approvals. Each request and each call adds a line where a crash cannot undo it. */
+/** Performs the runs, with approvals. Requests and calls add lines that a crash cannot undo. */
 export async function crashRoutine(folder: string, at: () => void): Promise<Record<string, unknown>> {
   const files = runnerFiles(folder);
   const note = (line: string) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drillRunnerCrashes } from './runner-crash-drill.ts';
 
-test('runs killed around every write, request and call continue: nothing that the log has is repeated, and no once tool runs twice [P13]', async () => {
+test('resumes runs killed at any write, request or call without repeating logged work or a once tool [P13]', async () => {
   const { points, kills, repeated } = await drillRunnerCrashes();
   process.stdout.write(
     `runner: ${points} points, ${kills} processes killed, ${repeated} actions ran again\n`,

@@ -10,7 +10,7 @@ import { fakeRuntime } from '@cobbler/agent/testing';
 import type { Counter, RunnerEnvironment } from '../src/runner/environment.ts';
 import { contractRoutine } from '../src/runner/routines.ts';
 
-/** Lines in memory, which survive the runners that write them. */
+/** A counter in memory, which survives the runners that write to it. */
 export class MemoryCounter implements Counter {
   readonly #lines = new Map<string, string[]>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -33,7 +33,7 @@ export class MemoryCounter implements Counter {
   }
 }
 
-/** Wraps a counter for a process that can be killed: afterwards its calls have no effect. */
+/** Wraps a counter for a process that can be killed: afterwards, its calls never resolve. */
 class MortalCounter implements Counter {
   readonly #counter: Counter;
   #isDead = false;
@@ -60,7 +60,7 @@ class MortalCounter implements Counter {
   }
 }
 
-/** A runtime whose clock only advances when told to, with immediate digests. */
+/** Returns a runtime with immediate digests whose clock advances only on `advance`. */
 export function stillRuntime(): FakeRuntime {
   const clock = fakeRuntime();
   return {

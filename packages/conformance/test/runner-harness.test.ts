@@ -13,7 +13,7 @@ describe('a harness with a runner', () => {
 });
 
 describe('two harnesses of one session with a runner', () => {
-  it('the second prompt is rejected while the first runs, and its run starts and ends once', async () => {
+  it('reject a second prompt during a run, which the second harness can join and cancel', async () => {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });
     const runner = memoryRunner({ routine: sessionRoutine({ store, executor: () => executor }) });
@@ -44,7 +44,7 @@ describe('following a run with a runner', () => {
       retryable,
     });
 
-  /** A run whose log temporarily cannot be read while it is followed. */
+  /** Follows a run whose log cannot be read for the given number of reads. */
   async function followed(times: number, retryable: boolean) {
     const store = memoryStore();
     const executor = new Executor({ ...harnessFixture(), store });

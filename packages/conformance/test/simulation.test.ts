@@ -128,7 +128,7 @@ describe('a failing seed', () => {
     expect(shrunk.choices).toEqual([]);
   });
 
-  test('is shrunk only as far as the same promise is broken', async () => {
+  test('is shrunk only while it breaks the same promise', async () => {
     const check = ({ trace }: Simulation) =>
       trace.some((line) => line.includes('pay runs call'))
         ? { rule: 'no pay call', message: 'the tool pay ran' }

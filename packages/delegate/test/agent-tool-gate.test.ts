@@ -10,13 +10,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 interface Asked {
   readonly toolName: string;
   readonly arguments: Record<string, unknown>;
-  /** What the program says of the call before it asks. */
+  /** Arguments that the program reports for the call before it asks. */
   readonly told?: Record<string, unknown>;
   /** Runs before the program asks. */
   readonly before?: (folder: string) => void;
 }
 
-/** What the tool `agent` decides about one call of a program. */
+/** Returns the decision of the tool `agent` about one call of a program. */
 async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked): Promise<CallDecision> {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'gate-')));
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
@@ -62,8 +62,8 @@ async function decided(gate: Gate, { toolName, told, before, ...asked }: Asked):
 
 const open = rules({ deny: ['Bash(rm *)'], otherwise: 'allow' });
 
-describe('the gate of the tool agent [P21]', () => {
-  it('judges a call by its subject', async () => {
+describe('the gate of the agent tool [P21]', () => {
+  it('applies rules to the subject of a call', async () => {
     const decision = await decided(open, { toolName: 'Bash', arguments: { command: 'rm -rf x' } });
     expect(decision).toEqual({ type: 'deny', message: 'A permission rule forbids Bash.' });
     expect(await decided(open, { toolName: 'Bash', arguments: { command: 'ls' } })).toEqual({
@@ -71,7 +71,7 @@ describe('the gate of the tool agent [P21]', () => {
     });
   });
 
-  it('learns the effect of a call and why a person has to look', async () => {
+  it('receives the effect of a call and the reason why a user must approve it', async () => {
     const calls: GateCall[] = [];
     const gate: Gate = (call) => {
       calls.push(call);
@@ -86,7 +86,7 @@ describe('the gate of the tool agent [P21]', () => {
     expect(calls.map(({ mustAsk }) => mustAsk)).toEqual([undefined, expect.stringContaining('is protected')]);
   });
 
-  it('denies what a person has to look at, since nobody is there to ask', async () => {
+  it('denies a call that a user must approve, because no user is attached', async () => {
     const hook = { toolName: 'Write', arguments: { file_path: '.git/hooks/pre-commit', content: 'x' } };
     expect(await decided(open, hook)).toMatchObject({ type: 'deny' });
     const file = { toolName: 'Write', arguments: { file_path: 'src/a.ts', content: 'x' } };
@@ -96,7 +96,7 @@ describe('the gate of the tool agent [P21]', () => {
   it.each([
     ['a.ts', 'allow'],
     ['.envrc', 'deny'],
-  ])('judges a change of %s by what the program has said of it', async (path, type) => {
+  ])('decides about a change of %s by the files that the program reported', async (path, type) => {
     const change = {
       toolName: 'file_change',
       arguments: { reason: 'because' },
@@ -105,12 +105,12 @@ describe('the gate of the tool agent [P21]', () => {
     expect(await decided(open, change)).toMatchObject({ type });
   });
 
-  it('denies a call whose arguments are no plain data', async () => {
+  it('denies a call whose arguments cannot be cloned', async () => {
     const decision = await decided(allowAll, { toolName: 'Bash', arguments: { f() {} } });
     expect(decision).toMatchObject({ type: 'deny', message: expect.stringContaining('could not be cloned') });
   });
 
-  it('denies each call when the working folder is gone', async () => {
+  it('denies every call after the working directory was deleted', async () => {
     const before = (folder: string) => rmSync(folder, { recursive: true });
     const decision = await decided(allowAll, { toolName: 'Bash', arguments: { command: 'ls' }, before });
     expect(decision).toMatchObject({

@@ -16,7 +16,7 @@ const keys = ['session_id', 'backend', 'cli_session_id', 'status', 'result'];
 interface Rig extends FakePrograms {
   readonly tool: AgentTool;
   readonly call: (args: object, budget?: Budget) => Promise<SessionReport>;
-  /** The text that a model gets, and whether it is told that the call failed. */
+  /** Returns the text for the model, and true if the call failed. */
   readonly said: (args: object, budget?: Budget) => Promise<{ text: string; isError: boolean }>;
 }
 
@@ -51,8 +51,8 @@ const create = (prompt: string, rest: object = {}) => ({
   ...rest,
 });
 
-describe('the tool agent', () => {
-  it('creates a session, waits for its job and answers with the keys of the specification [S2.1, S2.2, S2.3]', async () => {
+describe('the agent tool', () => {
+  it('creates a session, waits for its job and returns the specified keys [S2.1, S2.2, S2.3]', async () => {
     const { tool, call } = rig();
     expect(tool.name).toBe('agent');
     const report = await call(create('say Hello.'));
@@ -66,7 +66,7 @@ describe('the tool agent', () => {
     expect(report.cli_session_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('passes directory, instructions and number of turns on to the program [S2.2]', async () => {
+  it('passes directory, instructions and turn limit to the program [S2.2]', async () => {
     const programs = fakePrograms();
     mkdirSync(join(programs.workspace, 'inside'));
     const { call } = rig({}, programs);
@@ -78,7 +78,7 @@ describe('the tool agent', () => {
   });
 
   it.each(['claude-code', 'codex'])(
-    'sends more to a session of %s, which remembers [S2.5]',
+    'continues a session of %s, which remembers its conversation [S2.5]',
     async (backend) => {
       const { call } = rig();
       await call(create('say One.', { backend }));
@@ -87,7 +87,7 @@ describe('the tool agent', () => {
     },
   );
 
-  it('works in the background, shows what it does, and has its result later [S2.4, S2.6, S2.18]', async () => {
+  it('runs a job in the background and reports its progress and its result [S2.4, S2.6, S2.18]', async () => {
     const { call, said } = rig();
     const begun = await call(create('listen', { async: true }));
     expect(begun).toMatchObject({ session_id: 'as-1', status: 'running' });
@@ -109,7 +109,7 @@ describe('the tool agent', () => {
     );
   });
 
-  it('a job in the background that crashes has failed, with what it said [S2.18]', async () => {
+  it('reports a crashed background job as failed, with its output [S2.18]', async () => {
     const { call } = rig();
     await call(create('fault exit-3', { async: true }));
     await vi.waitFor(
@@ -122,7 +122,7 @@ describe('the tool agent', () => {
     );
   });
 
-  it('lists what there is, forgets what is destroyed, and uses no id twice [S2.7, S2.8, S2.14]', async () => {
+  it('lists existing sessions, removes destroyed ones, and never reuses an id [S2.7, S2.8, S2.14]', async () => {
     const { call, said } = rig();
     await call(create('say One.'));
     await call(create('say Two.', { backend: 'codex' }));
@@ -133,14 +133,14 @@ describe('the tool agent', () => {
     expect(Object.keys(list[0] ?? {})).toEqual(keys);
   });
 
-  it('sessions that are created at once get ids of their own [S2.14]', async () => {
+  it('assigns different ids to sessions that are created in parallel [S2.14]', async () => {
     const { call } = rig();
     const reports = await Promise.all(['One.', 'Two.', 'Three.'].map((word) => call(create(`say ${word}`))));
     expect(reports.map(({ session_id }) => session_id).sort()).toEqual(['as-1', 'as-2', 'as-3']);
     expect(reports.map(({ result }) => result)).toEqual(['One.', 'Two.', 'Three.']);
   });
 
-  it('refuses the ninth session in the words of the specification, finished ones counted [S2.15]', async () => {
+  it('rejects a ninth session with the specified message, even if others are finished [S2.15]', async () => {
     const { said } = rig();
     for (let count = 0; count < 8; count += 1) expect((await said(create('say Hi.'))).isError).toBe(false);
     expect(await said(create('say Hi.'))).toEqual({
@@ -152,7 +152,7 @@ describe('the tool agent', () => {
   });
 
   it.each(['send', 'status', 'destroy'])(
-    '%s of an unknown session says so in the words of the specification [S2.21]',
+    'rejects %s for an unknown session with the specified message [S2.21]',
     async (action) => {
       const { said } = rig();
       expect((await said({ action, session_id: 'as-7', prompt: 'x' })).text).toBe('session as-7 not found');
@@ -160,7 +160,7 @@ describe('the tool agent', () => {
   );
 
   it.each(['claude', 'codex'])(
-    'without %s it is there and says so, and no session is left [S2.10, S2.11]',
+    'reports that %s is not installed, and keeps no session [S2.10, S2.11]',
     async (program) => {
       const { workspace } = fakePrograms();
       const { said } = rig({
@@ -176,7 +176,7 @@ describe('the tool agent', () => {
     },
   );
 
-  it('a job that fails is an error result with the keys of the specification [S2.19]', async () => {
+  it('returns a failed job as an error with the specified keys [S2.19]', async () => {
     const { said } = rig();
     const { text, isError } = await said(create('fault exit-3'));
     expect(isError).toBe(true);
@@ -184,14 +184,14 @@ describe('the tool agent', () => {
     expect(text).toContain('It broke in the middle.');
   });
 
-  it('ends a job with its time limit [S2.17, P2]', async () => {
+  it('ends a job at its time limit [S2.17, P2]', async () => {
     const programs = fakePrograms();
     const { call } = rig({ backends: [claudeCode({ ...programs.options, timeoutMs: 500 })] }, programs);
     expect(await call(create('hang'))).toMatchObject({ status: 'timeout' });
     expect(defaultTimeoutMs).toBe(600_000);
   });
 
-  it('needs what an action needs', async () => {
+  it('rejects an action with a missing argument or an unknown backend', async () => {
     const { said } = rig();
     expect((await said({ action: 'create', backend: 'claude-code' })).text).toBe(
       'The action create needs prompt.',
@@ -203,8 +203,8 @@ describe('the tool agent', () => {
   });
 });
 
-describe('where a session works [S2.22, P21]', () => {
-  it('is inside the workspace, whatever the path says', async () => {
+describe('the working directory of a session [S2.22, P21]', () => {
+  it('cannot be outside the workspace', async () => {
     const programs = fakePrograms();
     mkdirSync(join(programs.workspace, 'inside'));
     symlinkSync('/', join(programs.workspace, 'root'));
@@ -220,7 +220,7 @@ describe('where a session works [S2.22, P21]', () => {
 });
 
 describe('sessions after a restart [S2.23]', () => {
-  it('continue with the stored id, and no id is used twice', async () => {
+  it('continue with their stored ids, and no id is reused', async () => {
     const programs = fakePrograms();
     const before = rig({}, programs);
     await before.call(create('say One.'));
@@ -232,7 +232,7 @@ describe('sessions after a restart [S2.23]', () => {
     expect((await after.call(create('say Two.'))).session_id).toBe('as-2');
   });
 
-  it('are kept under the id of the program as soon as it has said it', async () => {
+  it('are stored as soon as the program reports its session id', async () => {
     const programs = fakePrograms();
     const { call } = rig({}, programs);
     await call(create('hang', { async: true }));
@@ -243,7 +243,7 @@ describe('sessions after a restart [S2.23]', () => {
     expect((await call({ action: 'status', session_id: 'as-1' })).status).toBe('running');
   });
 
-  it('that ran while Cobbler was killed have failed, and are gone on with', async () => {
+  it('have failed if Cobbler was killed during their job, and can be continued', async () => {
     const programs = fakePrograms();
     const before = rig({}, programs);
     const { cli_session_id } = await before.call(create('say One.'));
@@ -264,7 +264,7 @@ describe('sessions after a restart [S2.23]', () => {
     });
   });
 
-  it('whose conversation the program has lost begin anew and say so [S1.10]', async () => {
+  it('start a new conversation and report it if the program has lost the old one [S1.10]', async () => {
     const programs = fakePrograms();
     const { call } = rig({}, programs);
     const { cli_session_id } = await call(create('say One.'));
@@ -277,8 +277,8 @@ describe('sessions after a restart [S2.23]', () => {
   });
 });
 
-describe('what the programs may do [P20]', () => {
-  it('is read-only unless the tool is created with more, and no argument of a call', async () => {
+describe('the permission of the programs [P20]', () => {
+  it('is read-only by default, and no argument of a call changes it', async () => {
     const programs = fakePrograms();
     const { env, workspace, home } = programs;
     const made = createAgentTool({ workspace, env: { ...env, FAKE_HOME: home }, sessionsFile: null });
@@ -292,7 +292,7 @@ describe('what the programs may do [P20]', () => {
     expect(result).toContain('dontAsk');
   });
 
-  it('gate asks the gate about each call, and a run with denials says so in its result', async () => {
+  it('calls the gate for each call if it is "gate", and lists denials in the result', async () => {
     const programs = fakePrograms();
     const asked: string[] = [];
     const { call } = rig(
@@ -316,8 +316,8 @@ describe('what the programs may do [P20]', () => {
   });
 });
 
-describe('what a delegated job uses [P14]', () => {
-  it('counts towards the budget of the run that called it, once', async () => {
+describe('the usage of a delegated job [P14]', () => {
+  it('counts once towards the budget of the calling run', async () => {
     const { call } = rig();
     const budget = new Budget({ usd: 1, tokens: 10_000 });
     await call(create('use look'), budget);
@@ -327,20 +327,20 @@ describe('what a delegated job uses [P14]', () => {
     expect(budget.usd).toBeCloseTo(0.003);
   });
 
-  it('is told to the program as far as it can be: money and turns', async () => {
+  it('is limited by the program, which receives the remaining turns and money', async () => {
     const { call } = rig();
     const { result } = await call(create('argv', { max_turns: 9 }), new Budget({ usd: 0.25, turns: 4 }));
     expect(result).toContain('"--max-turns","4","--max-budget-usd","0.25"');
   });
 
-  it('counts the tries that failed too', async () => {
+  it('includes failed attempts', async () => {
     const { call } = rig();
     const budget = new Budget({ usd: 1, tokens: 10_000 });
     await call(create('fault spends-always'), budget);
     expect([budget.tokens, budget.usd]).toEqual([2000, 0.6]);
   });
 
-  it('of unknown price is refused under a money limit', async () => {
+  it('must have a known cost under a money limit', async () => {
     const { said } = rig();
     const refused = await said(create('say Hi.', { backend: 'codex' }), new Budget({ usd: 1 }));
     expect(refused).toMatchObject({
@@ -350,7 +350,7 @@ describe('what a delegated job uses [P14]', () => {
     expect((await said({ action: 'list' })).text).toBe('[]');
   });
 
-  it('is in one total with what the run itself used', async () => {
+  it('is added to the usage of the run itself', async () => {
     const { tool } = rig();
     const agent = scriptedAgent([
       { calls: [{ name: 'agent', arguments: create('use look') }] },
@@ -363,14 +363,14 @@ describe('what a delegated job uses [P14]', () => {
   });
 });
 
-describe('the tool [P3]', () => {
+describe('the agent tool [P3]', () => {
   it('ends its jobs when the run is cancelled', async () => {
     const { tool, workspace } = rig();
     const agent = scriptedAgent([{ calls: [{ name: 'agent', arguments: create('hang') }] }]);
     const run = new Executor({ agent, tools: [tool] }).run('Delegate it.');
     for await (const event of run) if (event.type === 'tool_started') break;
     run.cancel();
-    // By itself the job would never end.
+    // The job ends only if it is cancelled.
     expect((await run).status).toBe('cancelled');
     await tool.close();
     expect(workspace).not.toBe('');

@@ -7,7 +7,7 @@ import { backendNames, backendOf } from './fake-programs.ts';
 import { fakePrograms } from './rig.ts';
 
 describe.each(backendNames)('%s as a backend', (name) => {
-  it('runs a job to its end and gives id, output and exit code [S2.9, S2.12, S2.13]', async () => {
+  it('runs a job and returns its conversation id, output and exit code [S2.9, S2.12, S2.13]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await backendOf(name, options).run({ prompt: 'say Hello.', workingDir: workspace });
     expect(result).toMatchObject({ status: 'completed', output: 'Hello.', exitCode: 0, contextLost: false });
@@ -15,7 +15,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(result.usage).toMatchObject({ inputTokens: 120, outputTokens: 30 });
   });
 
-  it('goes on with a conversation, and counts only what this job used [P14]', async () => {
+  it('continues a conversation and counts only the usage of this job [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const backend = backendOf(name, options);
     const first = await backend.run({ prompt: 'say One.', workingDir: workspace });
@@ -32,7 +32,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
   });
 
   it.each(['0f9b1c6e-1a2b-4c3d-8e4f-000000000000', 'no-such-name'])(
-    'begins anew, once, when the conversation %s is gone, and says so [S1.10]',
+    'starts a new conversation if %s is gone, and reports it [S1.10]',
     async (resumeId) => {
       const { workspace, options } = fakePrograms();
       const events: BackendEvent[] = [];
@@ -46,7 +46,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     },
   );
 
-  it('does not try again what was refused, and tries once more what may pass [P6]', async () => {
+  it('does not retry an authentication error, and retries an overloaded service once [P6]', async () => {
     const { workspace, options } = fakePrograms();
     const refused = await backendOf(name, options).run({ prompt: 'fail', workingDir: workspace });
     expect(refused).toMatchObject({ status: 'failed', attempts: 1, error: { kind: 'auth' } });
@@ -58,7 +58,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     });
   });
 
-  it('sees of the environment what is harmless and the key of its own service [P19]', async () => {
+  it('passes only harmless variables and the key of its own service to the program [P19]', async () => {
     const { workspace, options, env } = fakePrograms();
     const keys = {
       ANTHROPIC_API_KEY: 'a',
@@ -78,13 +78,13 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(seen).not.toContain('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('does not start again what has used a tool, however it failed [P5]', async () => {
+  it('does not retry a job that has run a tool, even after a retryable error [P5]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await backendOf(name, options).run({ prompt: 'stumble', workingDir: workspace });
     expect(result).toMatchObject({ status: 'failed', attempts: 1, toolCalls: 1, error: { retryable: true } });
   });
 
-  it('never repeats its key, whatever the program prints [P19]', async () => {
+  it('never reports its key, even if the program prints it [P19]', async () => {
     const { workspace, options, env } = fakePrograms();
     const key = 'sk-secret-0123456789';
     const keys = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key };
@@ -98,7 +98,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(JSON.stringify(told)).toContain('The key is [key].');
   });
 
-  it('works in the real path of its folder [P20]', async () => {
+  it('runs in the real path of its directory, and rejects a missing one [P20]', async () => {
     const { workspace, area, options } = fakePrograms();
     mkdirSync(join(workspace, 'deep'));
     symlinkSync(join(workspace, 'deep'), join(area, 'link'));
@@ -108,7 +108,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(missing).toMatchObject({ status: 'failed', error: { code: 'no_folder' } });
   });
 
-  it('is never started for a signal that has aborted already', async () => {
+  it('starts no program if the signal is already aborted', async () => {
     const { workspace, options } = fakePrograms();
     const signal = AbortSignal.abort();
     const result = await backendOf(name, options).run(
@@ -118,7 +118,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(result).toMatchObject({ status: 'cancelled', attempts: 0 });
   });
 
-  it('a cancel beats a success that comes late [P4]', async () => {
+  it('is cancelled even if the program reports success at the same time [P4]', async () => {
     const { workspace, options } = fakePrograms();
     const process = backendOf(name, options).start(
       { prompt: 'say Late.', workingDir: workspace },
@@ -127,7 +127,7 @@ describe.each(backendNames)('%s as a backend', (name) => {
     expect(await process.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
   });
 
-  it('that is not installed can be made, and says what is missing [S2.10, S2.11]', async () => {
+  it('can be created without its program, and reports that the program is missing [S2.10, S2.11]', async () => {
     const { workspace } = fakePrograms();
     const backend = backendOf(name, { env: { PATH: '/nowhere' } });
     const result = await backend.run({ prompt: 'say no', workingDir: workspace });
@@ -146,7 +146,7 @@ describe('the arguments of a program', () => {
     return JSON.parse(result.output) as string[];
   };
 
-  it('of Claude Code hold everything but the prompt [S2.12, P20]', async () => {
+  it('of Claude Code contain everything but the prompt [S2.12, P20]', async () => {
     const { options } = fakePrograms();
     const argv = await argvOf(claudeCode(options), { maxTurns: 7, maxUsd: 0.5, systemPrompt: 'Be brief.' });
     expect(argv[0]).toBe('-p');
@@ -160,7 +160,7 @@ describe('the arguments of a program', () => {
   it.each([
     ['edit', '--permission-mode acceptEdits'],
     ['bypass', '--dangerously-skip-permissions'],
-  ] as const)('of Claude Code follow the permission %s [P20]', async (permission, words) => {
+  ] as const)('of Claude Code match the permission %s [P20]', async (permission, words) => {
     const { options } = fakePrograms();
     const argv = await argvOf(claudeCode({ ...options, permission, sandboxed: true }));
     expect(argv.join(' ')).toContain(words);
@@ -170,7 +170,7 @@ describe('the arguments of a program', () => {
     ['read-only', '--sandbox read-only'],
     ['edit', '--sandbox workspace-write'],
     ['bypass', '--dangerously-bypass-approvals-and-sandbox'],
-  ] as const)('of Codex follow the permission %s [S2.13, P20]', async (permission, words) => {
+  ] as const)('of Codex match the permission %s [S2.13, P20]', async (permission, words) => {
     const { options } = fakePrograms();
     const argv = (await argvOf(codex({ ...options, permission }))).join(' ');
     expect(argv).toContain(words);
@@ -179,7 +179,7 @@ describe('the arguments of a program', () => {
   });
 
   it.runIf(process.getuid?.() === 0)(
-    'bypass as the superuser is refused in a clear sentence [P20]',
+    'of Claude Code cannot bypass permissions as root, which is a clear error [P20]',
     async () => {
       const { workspace, options } = fakePrograms();
       const result = await claudeCode({ ...options, permission: 'bypass' }).run({
@@ -190,7 +190,7 @@ describe('the arguments of a program', () => {
     },
   );
 
-  it('a prompt that begins with a slash reaches the model of Claude Code and not its commands', async () => {
+  it('pass a prompt with a leading slash to the model of Claude Code, not to its commands', async () => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({ prompt: '/cost', workingDir: workspace });
     expect(result.output).toBe('There is no The.');
@@ -199,7 +199,7 @@ describe('the arguments of a program', () => {
 
 describe('permission gate', () => {
   it.each(['claude-code', 'codex app-server'] as const)(
-    'asks about a call of %s and keeps to the answer [P20]',
+    'asks about a call of %s and applies the decision [P20]',
     async (name) => {
       const { workspace, options } = fakePrograms();
       const backend = backendOf(name, options, 'gate');
@@ -226,8 +226,8 @@ describe('permission gate', () => {
   );
 });
 
-describe('a Codex without an app server', () => {
-  it('is spoken to by exec, except where somebody has to be asked', async () => {
+describe('a Codex version without an app server', () => {
+  it('runs jobs with codex exec, and fails if calls require a decision', async () => {
     const { workspace, options } = fakePrograms();
     const old = { ...options, extraEnv: { ...options.extraEnv, FAKE_IS_OLD: '1' } };
     const job = { prompt: 'say Hello.', workingDir: workspace };
@@ -242,8 +242,8 @@ describe('a Codex without an app server', () => {
   });
 });
 
-describe('limits that no program can be told', () => {
-  it('a job that has used more than its tokens is ended [P14]', async () => {
+describe('limits without a program option', () => {
+  it('end a job that exceeds its token limit [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({ prompt: 'loop', workingDir: workspace, maxTokens: 1000 });
     expect(result).toMatchObject({ status: 'failed', error: { kind: 'limit', code: 'tokens' } });

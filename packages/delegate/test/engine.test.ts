@@ -7,13 +7,13 @@ import { agentResponse, buildEngine, toSessionAgent } from '@cobbler/delegate';
 import { describe, expect, it } from 'vitest';
 import { session } from './rig.ts';
 
-/** An agent of three methods. */
+/** Returns an agent with only the three required methods. */
 function plainAgent(execute: SessionAgent['execute']): SessionAgent {
   return { execute, cancel: async () => {}, shutdown: async () => {} };
 }
 
 describe('buildEngine [S1.15]', () => {
-  it('takes a plain object with three methods as it is', async () => {
+  it('accepts a plain object with three methods', async () => {
     const engine = buildEngine(
       plainAgent(async (prompt) => agentResponse({ content: `You said: ${prompt}`, cost: 0.5 })),
     );
@@ -22,7 +22,7 @@ describe('buildEngine [S1.15]', () => {
     await engine.close();
   });
 
-  it('makes events of callbacks, gate included [S1.5]', async () => {
+  it('converts callbacks to events, including gate decisions [S1.5]', async () => {
     const store = memoryStore();
     const agent = plainAgent(async (_prompt, _session, callbacks) => {
       await callbacks?.onTextChunk?.('Working.');
@@ -54,7 +54,7 @@ describe('buildEngine [S1.15]', () => {
     await engine.close();
   });
 
-  /** What an engine over an agent gives whose answer is this content, behind these chunks. */
+  /** Runs a prompt over an agent that streams these chunks and returns this content. */
   async function answerTo(chunks: readonly string[], content: string, limits: Limits = {}) {
     const store = memoryStore();
     const agent = plainAgent(async (_prompt, _session, callbacks) => {
@@ -70,7 +70,7 @@ describe('buildEngine [S1.15]', () => {
     return { status: result.status, text: result.text, usd: result.metrics.usd, said };
   }
 
-  it('answers with the final content although chunks said something else, and keeps both [P1]', async () => {
+  it('returns the final content if the chunks differ from it, and stores both [P1]', async () => {
     expect(await answerTo(['thinking aloud'], 'The final answer.')).toEqual({
       status: 'complete',
       text: 'The final answer.',
@@ -80,20 +80,20 @@ describe('buildEngine [S1.15]', () => {
   });
 
   it.each([
-    ['chunks that are the content', ['The final ', 'answer.'], 'The final answer.'],
-    ['texts of which the content is made, line by line', ['The final', 'answer.'], 'The final\nanswer.'],
+    ['chunks equal to the content', ['The final ', 'answer.'], 'The final answer.'],
+    ['chunks that are the lines of the content', ['The final', 'answer.'], 'The final\nanswer.'],
     ['chunks and an empty content', ['The final answer.'], ''],
     ['no chunks', [], 'The final answer.'],
     ['chunks that end early', ['The final'], 'The final answer.'],
-    ['chunks whose last one is the content', ['So: ', 'The final answer.'], 'The final answer.'],
-  ])('says once what is told twice: %s [P1]', async (_what, chunks, content) => {
+    ['a last chunk equal to the content', ['So: ', 'The final answer.'], 'The final answer.'],
+  ])('stores the content once: %s [P1]', async (_what, chunks, content) => {
     const { status, said } = await answerTo(chunks, content);
     expect([status, said.length]).toEqual(['complete', 1]);
     expect(said.join('').split('answer.').length - 1).toBe(1);
     expect(said.join('').replace(/\s/g, '')).toContain((content || chunks.join('')).replace(/\s/g, ''));
   });
 
-  it('loses no final content to a limit on turns [P1]', async () => {
+  it('returns the final content despite a turn limit [P1]', async () => {
     const { status, text } = await answerTo(['thinking aloud'], 'The final answer.', { turns: 1 });
     expect([status, text]).toEqual(['complete', 'thinking aloud\n\nThe final answer.']);
   });
@@ -112,7 +112,7 @@ describe('buildEngine [S1.15]', () => {
     await engine.close();
   });
 
-  it('an error of the agent, said or thrown, is a failed run, and the next prompt works', async () => {
+  it('reports a returned or thrown error as a failed run, and accepts the next prompt', async () => {
     const answers = [
       async () => agentResponse({ content: 'authentication_error', isError: true }),
       async () => Promise.reject(new Error('It broke.')),
@@ -125,7 +125,7 @@ describe('buildEngine [S1.15]', () => {
     await engine.close();
   });
 
-  it('cancel reaches the agent and gives control back at once [S1.2, P3]', async () => {
+  it('cancels the agent and returns immediately [S1.2, P3]', async () => {
     const cancelled: string[] = [];
     const agent: SessionAgent = {
       execute: () => new Promise(() => {}),
@@ -142,7 +142,7 @@ describe('buildEngine [S1.15]', () => {
 });
 
 describe('toSessionAgent [S1.15]', () => {
-  it('makes a session agent of the local loop, one conversation for each session', async () => {
+  it('creates a session agent from the local loop, with one conversation per session', async () => {
     const agent = toSessionAgent((_session, gate) => createHarness({ ...harnessFixture(), gate }));
     const told: unknown[] = [];
     const one = session();
@@ -165,7 +165,7 @@ describe('toSessionAgent [S1.15]', () => {
     await agent.shutdown();
   });
 
-  it('lets canUseTool decide what the gate of a harness leaves to a person', async () => {
+  it('calls canUseTool if the gate of a harness asks the user', async () => {
     const agent = toSessionAgent(createHarness(harnessFixture()));
     const asked: string[] = [];
     const response = await agent.execute('use write', session(), {
@@ -178,7 +178,7 @@ describe('toSessionAgent [S1.15]', () => {
     await agent.shutdown();
   });
 
-  it('cancels, and is an engine again [S1.2]', async () => {
+  it('supports cancel, and the result works as an engine again [S1.2]', async () => {
     const agent = toSessionAgent(() => createHarness(harnessFixture()));
     const hanging = agent.execute('hang', session());
     await agent.cancel('s');

@@ -4,19 +4,19 @@ import { delimiter, dirname, join } from 'node:path';
 import type { Backend, DelegatePermission, ProgramOptions } from '@cobbler/delegate';
 import { claudeCode, codex } from '@cobbler/delegate';
 
-/** Programs called `claude` and `codex` in a folder of their own, and a folder to work in. */
+/** Fake programs `claude` and `codex` in their own directory, and a directory to work in. */
 export interface FakePrograms {
   readonly area: string;
   readonly workspace: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where the programs keep their conversations. */
+  /** The directory in which the programs store their conversations. */
   readonly home: string;
   readonly options: ProgramOptions;
 }
 
 const script = join(import.meta.dirname, 'fixtures', 'fake-cli.mjs');
 
-/** Set up without a test around it; call `dispose` in the end. */
+/** Creates the programs without a test context. The caller must call `dispose`. */
 export function placePrograms(): FakePrograms & { dispose(): void } {
   const area = mkdtempSync(join(tmpdir(), 'delegate-'));
   const [bin, workspace, home] = ['bin', 'workspace', 'home'].map((name) => join(area, name)) as [
@@ -42,7 +42,7 @@ export function placePrograms(): FakePrograms & { dispose(): void } {
   };
 }
 
-/** The backends by the names that tests give them. */
+/** The names of the backends in tests. */
 export const backendNames = ['claude-code', 'codex', 'codex app-server'] as const;
 
 export type BackendName = (typeof backendNames)[number];

@@ -3,20 +3,20 @@ import type { ClaudeCodeAgentConfig } from '@cobbler/delegate/claude-code-agent'
 
 type Sdk = NonNullable<ClaudeCodeAgentConfig['sdk']>;
 
-/** One message that the SDK would yield, or something that happens in between. */
+/** A message that the SDK yields, or a function that runs between messages. */
 export type Step = object | ((options: Options, control: Control) => unknown);
 
-/** What a step may wait for. */
+/** The events that a step can wait for. */
 export interface Control {
   readonly interrupted: Promise<void>;
 }
 
-/** Plays one script for each query, and keeps what it was asked. */
+/** Plays one script per query, and records the queries. */
 export interface FakeSdk extends Sdk {
   readonly asked: { readonly prompt: string; readonly options: Options }[];
 }
 
-/** An SDK without a program: yields what scripts say, and throws after every result that is an error, as the real one. */
+/** Returns an SDK that yields scripts. Like the real one, it throws after each error result. */
 export function fakeSdk(...scripts: readonly (readonly Step[])[]): FakeSdk {
   const asked: FakeSdk['asked'] = [];
   let played = 0;
@@ -104,7 +104,7 @@ export const overloaded: object = ends({
   result: 'API Error: 529 {"type":"overloaded_error"}',
 });
 
-/** What the hook of the SDK says about a call. */
+/** Returns the decision of the SDK's hook about a call. */
 export async function hooked(
   options: Options,
   id: string,
@@ -116,7 +116,7 @@ export async function hooked(
   return (await hook?.(given as never, id, { signal: new AbortController().signal })) ?? {};
 }
 
-/** What its permission prompt says. */
+/** Returns the decision of the SDK's permission prompt about a call. */
 export async function prompted(
   options: Options,
   id: string,

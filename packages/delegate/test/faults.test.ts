@@ -7,20 +7,20 @@ import { backendOf, placePrograms } from './fake-programs.ts';
 
 const names = ['claude-code', 'codex'] as const;
 
-/** With this variable the figures of the notes are printed, taken with the grace that users have. */
+/** True if the measured times are printed, with the default grace period. */
 const takesFigures = process.env['COBBLER_FIGURES'] === '1';
 
 interface Played {
   readonly result: BackendResult;
   readonly events: readonly BackendEvent[];
-  /** From the order to stop, the time limit or the program's last word until nothing was left, in milliseconds. */
+  /** Milliseconds from the stop, the time limit or the end event until no process was left. */
   readonly goneMs: number;
-  /** What of it was waited on purpose: the rest is what this machine took. */
+  /** Milliseconds of timers within `goneMs`. The rest depends on the speed of this machine. */
   readonly waitedMs: number;
   readonly left: readonly string[];
 }
 
-/** Every process whose environment says that it belongs to these programs. */
+/** Returns the ids of all processes whose environment belongs to these programs. */
 function running(home: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -36,7 +36,7 @@ function running(home: string): string[] {
 interface PlayOptions {
   readonly timeoutMs?: number;
   readonly retries?: number;
-  /** Stops the job when this has happened. */
+  /** Stops the job at the first event of this type. */
   readonly stopAt?: BackendEvent['type'];
 }
 
@@ -91,25 +91,25 @@ const figures: string[] = [];
 async function expectGone(name: string, mode: string, played: Played): Promise<void> {
   figures.push(`${mode} ${name} ${played.result.status} ${Math.round(played.goneMs)} ms`);
   expect(played.left).toEqual([]);
-  // A program may take 5 s to end by itself once it has said its last word.
+  // A program may take 5 s to exit after its end event.
   expect(played.waitedMs).toBeLessThan(mode === 'stays-after-end' ? 10_000 : 5000);
 }
 
-describe.each(names)('%s as a program that [P2, P3]', (name) => {
-  it.concurrent('hangs without a word ends with its time limit', async () => {
+describe.each(names)('a job of %s [P2, P3]', (name) => {
+  it.concurrent('times out if the program hangs without output', async () => {
     const played = await play(name, 'fault hang', { timeoutMs: 700 });
     expect(played.result).toMatchObject({ status: 'timeout', error: { kind: 'timeout' } });
     await expectGone(name, 'hang', played);
   });
 
-  it.concurrent('ignores SIGTERM is killed [S2.17]', async () => {
+  it.concurrent('kills a program that ignores SIGTERM [S2.17]', async () => {
     const played = await play(name, 'fault ignore-sigterm', { stopAt: 'session' });
     expect(played.result).toMatchObject({ status: 'cancelled', error: { kind: 'aborted' } });
     await expectGone(name, 'ignore-sigterm', played);
   });
 
   it.concurrent.each(['grandchild', 'grandchild-setsid'])(
-    'leaves a %s that ignores SIGTERM leaves nothing',
+    'kills a %s that ignores SIGTERM',
     async (mode) => {
       const played = await play(name, `fault ${mode}`, { stopAt: 'session' });
       expect(played.result.status).toBe('cancelled');
@@ -117,19 +117,19 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     },
   );
 
-  it.concurrent('starts a daemon that left group, session and parent succeeds and leaves nothing', async () => {
+  it.concurrent('succeeds and kills a daemon that left its group, session and parent', async () => {
     const played = await play(name, 'fault daemon');
     expect(played.result).toMatchObject({ status: 'completed', output: 'Done.' });
     await expectGone(name, 'daemon', played);
   });
 
-  it.concurrent('leaves a child that holds its pipe succeeds and leaves nothing', async () => {
+  it.concurrent('succeeds and kills a child that keeps the output pipe open', async () => {
     const played = await play(name, 'fault holds-the-pipe');
     expect(played.result).toMatchObject({ status: 'completed', output: 'Done.' });
     await expectGone(name, 'holds-the-pipe', played);
   });
 
-  it.concurrent('exits with 3 failed, with what it said on standard error [S2.19]', async () => {
+  it.concurrent('fails with the standard error if the program exits with 3 [S2.19]', async () => {
     const played = await play(name, 'fault exit-3');
     expect(played.result).toMatchObject({
       status: 'failed',
@@ -140,13 +140,13 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'exit-3', played);
   });
 
-  it.concurrent('exits with 4 after a good last word failed: both are needed', async () => {
+  it.concurrent('fails if the program exits with 4, even after a successful result', async () => {
     const played = await play(name, 'fault exit-after-end');
     expect(played.result).toMatchObject({ status: 'failed', exitCode: 4, error: { code: 'bad_exit' } });
     await expectGone(name, 'exit-after-end', played);
   });
 
-  it.concurrent('is ended by a signal failed [S2.18]', async () => {
+  it.concurrent('fails if a signal ends the program [S2.18]', async () => {
     const played = await play(name, 'fault signal-self');
     expect(played.result).toMatchObject({ status: 'failed', exitCode: null, error: { code: 'no_end' } });
     expect(played.result.output).toContain('SIGKILL');
@@ -160,7 +160,7 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'talks-on', played);
   });
 
-  it.concurrent('is stopped and fails when it does not end after its result', {
+  it.concurrent('stops the program and fails if it does not exit after its result', {
     timeout: 120_000,
   }, async () => {
     const played = await play(name, 'fault stays-after-end');
@@ -168,14 +168,14 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'stays-after-end', played);
   });
 
-  it.concurrent('says nothing and exits with 0 failed', async () => {
+  it.concurrent('fails if the program exits with 0 without output', async () => {
     const played = await play(name, 'fault empty');
     expect(played.result).toMatchObject({ status: 'failed', exitCode: 0, error: { code: 'no_end' } });
     await expectGone(name, 'empty', played);
   });
 
   it.concurrent.each(['half-json', 'no-end'])(
-    'ends its output by %s failed, and the raw text is kept [S2.20]',
+    'fails and returns the raw output if the output ends with %s [S2.20]',
     async (mode) => {
       const played = await play(name, `fault ${mode}`);
       expect(played.result).toMatchObject({ status: 'failed', exitCode: 0, error: { code: 'no_end' } });
@@ -188,19 +188,19 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     ['noise', 'Heard through the noise.'],
     ['ansi', 'In colour.'],
     ['split-utf8', 'Grüße, 世界 🙂'],
-  ])('prints %s is understood all the same', async (mode, said) => {
+  ])('parses output with %s', async (mode, said) => {
     const played = await play(name, `fault ${mode}`);
     expect(played.result).toMatchObject({ status: 'completed', output: said });
     await expectGone(name, mode, played);
   });
 
-  it.concurrent('prints 100 MB neither blocks nor is held [S2.16]', { timeout: 120_000 }, async () => {
+  it.concurrent('succeeds if the program prints 100 MB before its response [S2.16]', { timeout: 120_000 }, async () => {
     const played = await play(name, 'fault hundred-mb');
     expect(played.result).toMatchObject({ status: 'completed', output: 'After all that.' });
     await expectGone(name, 'hundred-mb', played);
   });
 
-  it.concurrent('answers in a line of 17 MiB has failed and says why [P11]', {
+  it.concurrent('fails and reports the limit if a line has 17 MiB [P11]', {
     timeout: 120_000,
   }, async () => {
     const played = await play(name, 'fault long-line');
@@ -212,7 +212,7 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'long-line', played);
   });
 
-  it.concurrent('answers with 3 MB is cut to 1 MiB, head and tail, and not failed [S2.16]', async () => {
+  it.concurrent('succeeds with output of 3 MB and truncates it to 1 MiB, head and tail [S2.16]', async () => {
     const played = await play(name, 'fault long-text');
     expect(played.result.status).toBe('completed');
     expect(Buffer.byteLength(played.result.output)).toBeLessThanOrEqual(1_048_576 + 100);
@@ -220,27 +220,27 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'long-text', played);
   });
 
-  it.concurrent('waits for more on standard input finds its end [P20]', async () => {
+  it.concurrent('ends the standard input after the prompt [P20]', async () => {
     const played = await play(name, 'fault waits-on-stdin');
     expect(played.result).toMatchObject({ status: 'completed', output: 'Heard 0 more.' });
     await expectGone(name, 'waits-on-stdin', played);
   });
 
-  it.concurrent('is given a prompt of 5 MB gets all of it [P20]', async () => {
+  it.concurrent('passes a prompt of 5 MB completely [P20]', async () => {
     const prompt = `length ${'ß'.repeat(2_500_000)}`;
     const played = await play(name, prompt);
     expect(played.result.output).toBe(String(prompt.length));
     await expectGone(name, 'huge-prompt', played);
   });
 
-  it.concurrent('is given a hostile prompt gets it as it is: no shell and no option reads it [P20]', async () => {
+  it.concurrent('passes a hostile prompt unchanged, without a shell or an option parser [P20]', async () => {
     const hostile = `echo --dangerously-skip-permissions; $(touch pwned) \`id\` "quotes' \\ \u0007 -- -x && rm -rf .`;
     const played = await play(name, hostile);
     expect(played.result.output).toBe(hostile);
     await expectGone(name, 'hostile-prompt', played);
   });
 
-  it.concurrent('fails in passing is started once more, and what failed is counted apart [P5]', async () => {
+  it.concurrent('retries a transient failure once and counts its usage separately [P5]', async () => {
     const played = await play(name, 'fault dies-once', { retries: 1 });
     expect(played.result).toMatchObject({ status: 'completed', output: 'Well again.', attempts: 2 });
     expect(played.result.wasted.inputTokens).toBe(name === 'claude-code' ? 7 : 0);
@@ -248,13 +248,13 @@ describe.each(names)('%s as a program that [P2, P3]', (name) => {
     await expectGone(name, 'dies-once', played);
   });
 
-  it('prints its figures when asked', () => {
+  it('prints the measured times if COBBLER_FIGURES is 1', () => {
     if (takesFigures) process.stdout.write(`${figures.splice(0).sort().join('\n')}\n`);
   });
 });
 
-describe('Claude Code that tries again by itself [P8]', () => {
-  it('has its half answer withdrawn before the whole one', async () => {
+describe('internal retries of Claude Code [P8]', () => {
+  it('withdraw the partial response before the complete one', async () => {
     const { result, events } = await play('claude-code', 'fault withdrawn');
     expect(events.map(({ type }) => type)).toEqual(['session', 'delta', 'withdrawn', 'part', 'end']);
     expect(result).toMatchObject({ status: 'completed', output: 'A whole answer.' });

@@ -9,13 +9,13 @@ describe.each(delegatedDoors)('the gate contract at $name [P21]', (door) =>
   describeContract(gateContract(door), { describe, it }),
 );
 
-describe('a decision that is given to a process by hand [P21]', () => {
+describe('a decision passed directly to a process [P21]', () => {
   it.each([
     ['claude-code', { behavior: 'deny' }],
     ['claude-code', false],
     ['codex app-server', { behavior: 'deny' }],
     ['codex app-server', { type: 'allow', arguments: { command: 'changed' } }],
-  ] as const)('of %s denies unless it is an allow: %j', async (name, decision) => {
+  ] as const)('of %s denies the call if it is not a valid allow: %j', async (name, decision) => {
     const { workspace, options } = fakePrograms();
     const backend = backendOf(name, options, 'gate');
     const job = backend.start(

@@ -33,7 +33,7 @@ function door(name: string, pass: (decide: Decide) => Promise<Ran>, rest: Partia
   return { name, call, takesChanges: true, pass, ...rest };
 }
 
-/** Has the Agent SDK ask about one call, by whichever of its two ways. */
+/** Makes the Agent SDK ask about one call, through its hook or its permission prompt. */
 async function atSdk(
   decide: Decide,
   ask: (...given: Parameters<Extract<Step, (...args: never) => unknown>>) => Promise<Ran>,
@@ -54,14 +54,14 @@ interface HookOutput {
   readonly hookSpecificOutput?: { readonly permissionDecision?: string; readonly updatedInput?: Ran };
 }
 
-/** Conversations of the two programs, played in memory. Resolves to what the call ran with. */
+/** A conversation with one of the two programs, played in memory. */
 interface Played {
   readonly adapter: CliAdapter;
-  /** Whether Claude Code asks by its permission prompt instead of its hook. */
+  /** True if Claude Code asks through its permission prompt instead of its hook. */
   readonly byPrompt?: boolean;
 }
 
-/** A program that makes one call, speaking its own protocol with the real other side of it. */
+/** Returns a backend whose program makes one call, over the real adapter of its protocol. */
 function program({ adapter, byPrompt = false }: Played): { readonly backend: Backend; readonly ran: Ran[] } {
   const ran: Ran[] = [];
   const start: Backend['start'] = (request, { onEvent } = {}) => {
@@ -98,7 +98,7 @@ const isQuestion = (message: object | undefined) =>
 
 const codexItem = { id: 'call-1', type: 'commandExecution', command: call.command };
 
-/** What a program says until it waits for a decision. */
+/** Returns the messages of a program until it waits for a decision. */
 function opening(name: string, byPrompt: boolean): object[] {
   if (name !== 'claude-code') return [{ id: 2, result: { thread: { id: 't' } } }];
   const use = { type: 'tool_use', id: 'call-1', name: 'Bash', input: given() };
@@ -118,7 +118,7 @@ function opening(name: string, byPrompt: boolean): object[] {
   ];
 }
 
-/** What a program says to what it is told, and what it runs then. */
+/** Returns the reply of a program to a message, and records the arguments of an allowed call. */
 function played(said: Record<string, unknown>, ran: Ran[], byPrompt: boolean): object[] {
   if (said['type'] === 'control_response') {
     const { response } = said['response'] as {
@@ -211,7 +211,7 @@ async function bySessionAgent(make: (tool: Tool) => SessionAgent, decide: Decide
   return ran[0];
 }
 
-/** Where a program that works instead of a model asks. */
+/** The places where a delegated program calls a gate. */
 export const delegatedDoors: readonly GateDoor[] = [
   door('the hook of the Agent SDK', (decide) =>
     atSdk(decide, async (options) => {
@@ -246,7 +246,7 @@ export const delegatedDoors: readonly GateDoor[] = [
           toSessionAgent(createHarness({ agent: scripted(), tools: [tool], gate: () => ({ type: 'ask' }) })),
         decide,
       ),
-    // What a person approves is what was asked about.
+    // The user approves the call as requested, so its arguments cannot change.
     { takesChanges: false },
   ),
   door('an engine over a session agent', async (decide) => {

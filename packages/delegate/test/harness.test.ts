@@ -6,7 +6,7 @@ import { fakePrograms } from './rig.ts';
 const tools = ['look', 'write', 'break', 'hold'];
 
 describe('a conversation with Claude Code', () => {
-  it('is gone on with after a restart, by the id that the log keeps', async () => {
+  it('continues after a restart with the id stored in the log', async () => {
     const { workspace, options } = fakePrograms();
     const store = memoryStore();
     const open = () =>
@@ -21,7 +21,7 @@ describe('a conversation with Claude Code', () => {
     expect([one.metrics.usd, two.metrics.usd].map((usd) => usd?.toFixed(4))).toEqual(['0.0010', '0.0010']);
   });
 
-  it('goes on after a crash in the middle of a call, which is not made again by us [P9]', async () => {
+  it('continues after a crash during a call without repeating the call [P9]', async () => {
     const { workspace, options } = fakePrograms();
     const open = (store: ReturnType<typeof memoryStore>) =>
       delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store, sessionId: 's', tools });
@@ -38,7 +38,7 @@ describe('a conversation with Claude Code', () => {
     await second.close();
   });
 
-  it('costs what the program says, once for the whole run [P14]', async () => {
+  it('has the cost that the program reports, once for the whole run [P14]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, tools });
     const { metrics } = await harness.prompt('use look write').result;
@@ -47,7 +47,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('that is begun anew tells it as a retry, and its text is that of one try only [P8]', async () => {
+  it('emits a retry if the conversation is lost, and returns the text of one attempt only [P8]', async () => {
     const { workspace, options, home } = fakePrograms();
     const store = memoryStore();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, store });
@@ -61,7 +61,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('asks its gate about each call, and a call that is denied is never made', async () => {
+  it('calls its gate for each call and never runs a denied call', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({
       backend: claudeCode({ ...options, permission: 'gate' }),
@@ -77,7 +77,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('the gate of Codex over its app server denies what it is asked about [P20]', async () => {
+  it('denies a call of the Codex app server through the gate [P20]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({
       backend: codex({ ...options, permission: 'gate' }),
@@ -89,7 +89,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('says nothing of a try that failed in the text of the one that did not [P8]', async () => {
+  it('returns only the text of the successful attempt [P8]', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const run = harness.prompt('fault speaks-and-dies-once');
@@ -102,13 +102,13 @@ describe('a conversation with Claude Code', () => {
 
   it.each([
     [
-      'differs from what was streamed',
+      'differs from the streamed text',
       'other-result',
       'The final answer.',
       ['Thinking aloud.', 'The final answer.'],
     ],
     ['is empty', 'empty-result', 'The answer.', ['The answer.']],
-  ])('loses neither its streamed text nor a result that %s [P1]', async (_what, fault, text, texts) => {
+  ])('keeps its streamed text and a result that %s [P1]', async (_what, fault, text, texts) => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const result = await harness.prompt(`fault ${fault}`).result;
@@ -119,7 +119,7 @@ describe('a conversation with Claude Code', () => {
     expect([run.status, run.output]).toEqual(['completed', text]);
   });
 
-  it('asks a person who is there, and goes on in the same run', async () => {
+  it('asks an attached user and continues in the same run', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({
       backend: claudeCode({ ...options, permission: 'gate' }),
@@ -136,7 +136,7 @@ describe('a conversation with Claude Code', () => {
     await harness.close();
   });
 
-  it('takes no gate that nobody would ask', () => {
+  it('rejects a gate that would never be called', () => {
     const { workspace, options } = fakePrograms();
     const make = () =>
       delegatedHarness({
@@ -147,7 +147,7 @@ describe('a conversation with Claude Code', () => {
     expect(make).toThrow(/Create it with permission "gate"/);
   });
 
-  it('under a money limit says so to the program; Codex, whose cost nobody knows, is refused', async () => {
+  it('passes a money limit to Claude Code, and rejects it for Codex, whose cost is unknown', async () => {
     const { workspace, options } = fakePrograms();
     const limits = { usd: 0.5 };
     const claude = delegatedHarness({ backend: claudeCode(options), workingDir: workspace, limits });
@@ -157,7 +157,7 @@ describe('a conversation with Claude Code', () => {
     await Promise.all([claude.close(), other.close()]);
   });
 
-  it('accepts text only', async () => {
+  it('accepts only text and cannot be forked', async () => {
     const { workspace, options } = fakePrograms();
     const harness = delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const picture = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;

@@ -7,12 +7,12 @@ import { failureOf } from '../src/events/failure.ts';
 const line = (object: unknown) => JSON.stringify(object);
 
 describe('a line of Claude Code', () => {
-  it('names the conversation and its model at the beginning [S2.12]', () => {
+  it('contains the id of the conversation and its model at the start [S2.12]', () => {
     const init = { type: 'system', subtype: 'init', session_id: 'abc', model: 'm', tools: ['Bash'] };
     expect(readClaudeLine(line(init))).toEqual([{ type: 'session', id: 'abc', model: 'm' }]);
   });
 
-  it('holds one block of an answer: text, thinking or a call [S1.6]', () => {
+  it('contains one block of a response: text, thinking or a call [S1.6]', () => {
     const said = (content: object) =>
       readClaudeLine(line({ type: 'assistant', message: { id: 'm1', model: 'x', content: [content] } }));
     const of = { answer: 'm1', model: 'x' };
@@ -27,19 +27,19 @@ describe('a line of Claude Code', () => {
     ]);
   });
 
-  it('of an agent under it is that agent’s own affair', () => {
+  it('is ignored if it comes from a subagent', () => {
     const content = [{ type: 'text', text: 'inner' }];
     expect(
       readClaudeLine(line({ type: 'assistant', parent_tool_use_id: 't', message: { content } })),
     ).toEqual([]);
   });
 
-  it('about a failure of the service is no answer of the model', () => {
+  it('is ignored if it reports an API error as a model message', () => {
     const message = { content: [{ type: 'text', text: 'API Error: 529' }] };
     expect(readClaudeLine(line({ type: 'assistant', is_api_error_message: true, message }))).toEqual([]);
   });
 
-  it('counts input that came from the cache or went there as input [P14]', () => {
+  it('counts cached input as input [P14]', () => {
     const usage = {
       input_tokens: 1,
       cache_read_input_tokens: 20,
@@ -93,25 +93,25 @@ describe('a line of Claude Code', () => {
     ],
     [{ subtype: 'error_max_budget_usd' }, { kind: 'limit', code: 'usd' }],
     [{ terminal_reason: 'aborted_tools', subtype: 'error_during_execution' }, { kind: 'aborted' }],
-  ])('tells a failure by its fields first: %j', (fields, error) => {
+  ])('classifies a failure by its fields before its text: %j', (fields, error) => {
     const result = { type: 'result', subtype: 'success', is_error: true, num_turns: 1, ...fields };
     const [end] = readClaudeLine(line(result));
     expect(end).toMatchObject({ type: 'end', ok: false, error });
     if (!('retryable' in error)) expect((end as { error: object }).error).not.toHaveProperty('retryable');
   });
 
-  it('says by its structure that a conversation is gone [S1.10]', () => {
+  it('reports a lost conversation only by its message together with zero turns [S1.10]', () => {
     const gone = { type: 'result', subtype: 'error_during_execution', is_error: true, num_turns: 0 };
     const errors = ['No conversation found with session ID: x'];
     expect(readClaudeLine(line({ ...gone, errors }))).toMatchObject([{ ok: false, stale: true }]);
     expect(readClaudeLine(line({ ...gone, errors, num_turns: 2 }))[0]).not.toHaveProperty('stale');
     expect(readClaudeLine(line({ ...gone, errors: ['It broke.'] }))[0]).not.toHaveProperty('stale');
-    // A command of its own has no turns either.
+    // A built-in command has no turns either.
     const command = { type: 'result', subtype: 'success', is_error: false, num_turns: 0, result: 'Cost: 0' };
     expect(readClaudeLine(line(command))).toMatchObject([{ ok: true }]);
   });
 
-  it('that is noise or of a later version happens to be nothing', () => {
+  it('is ignored if it is noise or has an unknown type', () => {
     for (const noise of [
       '',
       'Warning',
@@ -128,7 +128,7 @@ describe('a line of Claude Code', () => {
 });
 
 describe('a line of Codex', () => {
-  it('names the thread, and its text is the last message of the model [S2.13]', () => {
+  it('contains the id of the thread or a message of the model [S2.13]', () => {
     expect(readCodexLine(line({ type: 'thread.started', thread_id: 't' }))).toEqual([
       { type: 'session', id: 't' },
     ]);
@@ -138,14 +138,14 @@ describe('a line of Codex', () => {
     ]);
   });
 
-  it('counts usage since the beginning of the thread [P14]', () => {
+  it('counts usage since the start of the thread [P14]', () => {
     const usage = { input_tokens: 300, cached_input_tokens: 100, output_tokens: 30 };
     expect(readCodexLine(line({ type: 'turn.completed', usage }))).toEqual([
       { type: 'end', ok: true, totalUsage: { inputTokens: 300, outputTokens: 30, cacheReadTokens: 100 } },
     ]);
   });
 
-  it('tells a command as a call and what it gave', () => {
+  it('reports a command as a call, and its output as the result', () => {
     const item = {
       id: 'i',
       type: 'command_execution',
@@ -177,13 +177,13 @@ describe('a line of Codex', () => {
     ['Quota exceeded. Check your plan', { kind: 'rate_limit' }],
     ['ran out of room in the context window', { kind: 'invalid', code: 'context_full' }],
     ['{"error":{"message":"bad schema","type":"invalid_request_error"}}', { kind: 'invalid' }],
-  ])('tells the failure %s', (message, error) => {
+  ])('classifies the failure %s', (message, error) => {
     const [end] = readCodexLine(line({ type: 'turn.failed', error: { message } }));
     expect(end).toMatchObject({ ok: false, error });
     if (!('retryable' in error)) expect((end as { error: object }).error).not.toHaveProperty('retryable');
   });
 
-  it('about a request that is made again is no failure', () => {
+  it('is a notice, not a failure, if a request is retried', () => {
     expect(readCodexLine(line({ type: 'error', message: 'Reconnecting... 1/5' }))).toEqual([
       { type: 'notice', text: 'Reconnecting... 1/5' },
     ]);
@@ -191,7 +191,7 @@ describe('a line of Codex', () => {
 });
 
 describe('usage and cost of one job [P14]', () => {
-  it('are differences of what the conversation has counted', () => {
+  it('are the differences from the totals before the job', () => {
     const total = { inputTokens: 300, outputTokens: 30 };
     expect(usageSince(total, { usage: { inputTokens: 200, outputTokens: 20 } }, true)).toEqual({
       inputTokens: 100,
@@ -200,21 +200,21 @@ describe('usage and cost of one job [P14]', () => {
     expect(usdSince(0.5, { usd: 0.25 }, true)).toBe(0.25);
   });
 
-  it('are all of it for a conversation that began with the job, or began again', () => {
+  it('are the full totals if the conversation started with the job or was restarted', () => {
     const total = { inputTokens: 100, outputTokens: 10 };
     expect(usageSince(total, { usage: { inputTokens: 200, outputTokens: 20 } }, false)).toEqual(total);
     expect(usageSince(total, { usage: { inputTokens: 200, outputTokens: 20 } }, true)).toEqual(total);
     expect(usdSince(0.1, { usd: 0.25 }, true)).toBe(0.1);
   });
 
-  it('are unknown, or say that they are estimated, where nobody knows what was before', () => {
+  it('are unknown or estimated if the totals before the job are unknown', () => {
     expect(usdSince(0.5, {}, true)).toBeUndefined();
     expect(usageSince({ inputTokens: 1, outputTokens: 1 }, {}, true).estimated).toBe(true);
   });
 });
 
 describe('lines', () => {
-  it('are whole wherever the bytes were cut', () => {
+  it('are complete wherever the bytes are split', () => {
     const text = 'eins\nzwölf 🙂\n\nlast';
     for (let size = 1; size < 9; size += 1) {
       const lines: string[] = [];
@@ -226,7 +226,7 @@ describe('lines', () => {
     }
   });
 
-  it('of more than 16 MiB are dropped as they come [P11]', () => {
+  it('of more than 16 MiB are dropped except for their head [P11]', () => {
     const lines: string[] = [];
     const dropped: string[] = [];
     const reader = new LineReader(
@@ -241,8 +241,8 @@ describe('lines', () => {
   });
 });
 
-describe('the words of a failure', () => {
-  it('count only where there is no status [S1.11]', () => {
+describe('the text of a failure', () => {
+  it('determines the kind only if there is no status [S1.11]', () => {
     expect(failureOf({ message: 'overloaded', status: 400 }, 'x')).toMatchObject({ kind: 'invalid' });
     expect(failureOf({ message: 'api_error: something' }, 'x')).toMatchObject({
       kind: 'agent',

@@ -19,7 +19,7 @@ type Lines = readonly Readonly<Record<string, unknown>>[];
 
 const pieces = (text: string) => text.match(/.{1,5}/gs) ?? [];
 
-/** What Claude Code prints, with its partial messages. */
+/** Returns the output of Claude Code, with its partial messages. */
 function claudeLines(story: readonly Said[]): Lines {
   const lines: Record<string, unknown>[] = [{ type: 'system', subtype: 'init', session_id: 's', model: 'm' }];
   story.forEach(({ thought, text, outputs = [] }, turn) => {
@@ -75,7 +75,7 @@ function claudeLines(story: readonly Said[]): Lines {
   }));
 }
 
-/** What `codex exec --json` prints. */
+/** Returns the output of `codex exec --json`. */
 function execLines(story: readonly Said[]): Lines {
   const lines: Record<string, unknown>[] = [
     { type: 'thread.started', thread_id: 't' },
@@ -96,7 +96,7 @@ function execLines(story: readonly Said[]): Lines {
   return [...lines, { type: 'turn.completed', usage }];
 }
 
-/** What the app server of Codex prints. */
+/** Returns the output of the Codex app server. */
 function serverLines(story: readonly Said[]): Lines {
   const tell = (method: string, params: object) => ({ method, params });
   const turn = { id: 'turn' };
@@ -139,13 +139,13 @@ function serverLines(story: readonly Said[]): Lines {
 
 const request: BackendRequest = { prompt: 'Go.', workingDir: '/' };
 
-/** What a program has said: undefined if it failed. */
+/** Returns the content that a program reported; undefined if it failed. */
 function outcomeOf(adapter: CliAdapter, lines: Lines): object | undefined {
   const connection = adapter.talk(request, () => {});
   const events: BackendEvent[] = [];
   for (const line of lines) {
     const isOver = events.some(({ type }) => type === 'end');
-    // After the result, only a gap counts.
+    // After the end event, only a reported gap counts.
     events.push(...connection.hear(JSON.stringify(line)).filter(({ type }) => !isOver || type === 'end'));
   }
   const ends = events.filter((event) => event.type === 'end');
@@ -175,7 +175,7 @@ function outcomeOf(adapter: CliAdapter, lines: Lines): object | undefined {
   };
 }
 
-/** Every deletion and repetition, every swap of neighbors, and as many swaps of random pairs. */
+/** Returns all deletions and repetitions of a line, all swaps of neighbors, and random swaps. */
 function damaged(lines: Lines, random: SeededRandom): { readonly what: string; readonly lines: Lines }[] {
   const swap = (left: number, right: number) => ({
     what: `${left} and ${right} swapped`,
@@ -212,7 +212,7 @@ const dialects: readonly (readonly [string, CliAdapter, (story: readonly Said[])
 ];
 
 describe.each(dialects)('%s', (name, adapter, write) => {
-  test('with a line deleted, repeated or swapped says the same or fails [P27]', () => {
+  test('has the same outcome or fails if a line is deleted, repeated or swapped [P27]', () => {
     const counts = { same: 0, failed: 0 };
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = seededRandom(seed);
@@ -221,7 +221,7 @@ describe.each(dialects)('%s', (name, adapter, write) => {
       expect(whole).toBeDefined();
       for (const { what, lines: left } of damaged(lines, random)) {
         const found = outcomeOf(adapter, left);
-        // The message is long, so it is written only if it is needed.
+        // The message is long, so it is built only if it is needed.
         if (found !== undefined && JSON.stringify(found) !== JSON.stringify(whole))
           expect(found, `seed ${seed}, line ${what}: ${JSON.stringify(left, null, 1)}`).toEqual(whole);
         counts[found === undefined ? 'failed' : 'same'] += 1;
@@ -241,11 +241,11 @@ test('responses of Claude Code that share an id, as some gateways send them, are
   expect(found).toMatchObject({ texts: ['First.', 'Second.'], final: 'Second.', results: ['toolu_0_0: 1'] });
 });
 
-describe('what is unknown is shown [P27]', () => {
+describe('unknown output [P27]', () => {
   const hear = (adapter: CliAdapter, line: object) =>
     adapter.talk(request, () => {}).hear(JSON.stringify(line));
 
-  test('a message and an item of an unknown type are notices that name it', () => {
+  test('is a notice with its type if it is a message or an item', () => {
     const [[, claude], [, codex], [, server]] = dialects as [
       (typeof dialects)[number],
       (typeof dialects)[number],
@@ -262,7 +262,7 @@ describe('what is unknown is shown [P27]', () => {
       expect(events).toMatchObject([{ type: 'notice', text: expect.stringContaining('hologram') }]);
   });
 
-  test('a block of an unknown type makes the output invalid', () => {
+  test('makes the response invalid if it is a block', () => {
     const content = [{ type: 'hologram', depth: 3 }];
     expect(
       hear(claudeAdapter('read-only', {}), { type: 'assistant', message: { id: 'm', content } }),

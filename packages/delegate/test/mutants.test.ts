@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 
-test('there are at least 39 mutants, each with a reason of its own', () => {
+test('lists at least 39 mutants with different reasons', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(39);
   expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
 });
 
-test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+test.each(mutants)('the source contains the text of the mutant once: $why', ({ file, find, replace }) => {
   const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   expect(source.split(find)).toHaveLength(2);
   expect(replace).not.toBe(find);

@@ -1,15 +1,15 @@
-/** A change that makes delegation wrong. The test named in `by` must notice it. */
+/** A planted bug in delegation. The tests in the file `by` must detect it. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path within the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** The consequence of the bug. */
   readonly why: string;
-  /** Which requirements it breaks. What notices it cites one of them. */
+  /** The requirements that the bug violates. The test that detects it cites one of them. */
   readonly breaks: readonly string[];
-  /** The file of unit tests that has to notice it. */
+  /** The file of unit tests that must detect the bug. */
   readonly by: string;
 }
 
@@ -24,7 +24,7 @@ const byFaults = 'test/faults.test.ts';
 const byAgent = 'test/session-agent.test.ts';
 const byEngine = 'test/engine.test.ts';
 
-/** One mistake for each requirement of the session agent. */
+/** One bug for each requirement of the session agent. */
 const sessionAgentMutants: readonly Mutant[] = [
   {
     file: agent,
@@ -38,7 +38,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: '    turn.isCancelled = true;\n',
     replace: '',
-    why: 'a cancelled run is reported as a success that came late',
+    why: 'a cancelled run is reported as a late success',
     breaks: ['S1.2'],
     by: byAgent,
   },
@@ -54,7 +54,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: 'src/session-agent/session-agent.ts',
     find: 'return Object.freeze({ ...nothing, ...given, toolsUsed });',
     replace: 'return { ...nothing, ...given, toolsUsed };',
-    why: 'a response can be changed',
+    why: 'a response is mutable',
     breaks: ['S1.4'],
     by: byAgent,
   },
@@ -78,7 +78,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: '      settingSources: [...settingSources],',
     replace: "      settingSources: ['user', 'project'],",
-    why: 'the settings of the machine are read without being asked for',
+    why: 'the settings of the user are loaded by default',
     breaks: ['S1.7'],
     by: byAgent,
   },
@@ -86,7 +86,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: '[systemPrompt, ...(plans ? [planInstruction] : [])]',
     replace: '[systemPrompt]',
-    why: 'plan mode does not say so in its instructions',
+    why: 'the instructions do not mention plan mode',
     breaks: ['S1.8'],
     by: byAgent,
   },
@@ -102,7 +102,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: 'if (wasResumed && !turn.isCancelled && isStale(result)) {',
     replace: 'if (wasResumed && turn.isCancelled && isStale(result)) {',
-    why: 'a conversation that is gone is not restarted',
+    why: 'a lost conversation is not restarted',
     breaks: ['S1.10'],
     by: byAgent,
   },
@@ -118,7 +118,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: 'this.#config.retryMs ?? 2000',
     replace: 'this.#config.retryMs ?? 200',
-    why: 'the retry follows after a fraction of the time',
+    why: 'the retry starts too early',
     breaks: ['S1.12'],
     by: byAgent,
   },
@@ -126,7 +126,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: 'src/sdk/claude-code-agent.ts',
     find: '    return error.retryable === true;',
     replace: '    return words.test(text);',
-    why: 'a rejected key is tried again because of the words of its message',
+    why: 'a rejected key is retried because of the text of its error message',
     breaks: ['S1.13'],
     by: byAgent,
   },
@@ -134,7 +134,7 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: 'if (isTransient(end)) return agentResponse({ ...facts, content: friendlyText, isError: true });',
     replace: '',
-    why: 'a transient failure that persists is shown in the words of the service',
+    why: 'a persistent transient failure shows the error message of the service',
     breaks: ['S1.14'],
     by: byAgent,
   },
@@ -142,13 +142,13 @@ const sessionAgentMutants: readonly Mutant[] = [
     file: agent,
     find: 'const sessionId = result.sessionId ?? session.claudeSessionId ?? null;\n    session.claudeSessionId = sessionId;',
     replace: 'const sessionId = result.sessionId ?? session.claudeSessionId ?? null;',
-    why: 'the id of the conversation is not kept in the session',
+    why: 'the id of the conversation is not stored in the session',
     breaks: ['S1.16'],
     by: byAgent,
   },
 ];
 
-/** One mistake for each requirement of the tool `agent`. */
+/** One bug for each requirement of the tool `agent`. */
 const agentToolMutants: readonly Mutant[] = [
   {
     file: tool,
@@ -178,7 +178,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: tool,
     find: 'if (inBackground) return answer(sessions.report(sessions.get(id)));',
     replace: '',
-    why: 'a job in the background keeps its caller waiting',
+    why: 'a background job blocks its caller',
     breaks: ['S2.4'],
     by: byTool,
   },
@@ -194,7 +194,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: sessions,
     find: "(this.#live.get(session.id)?.lines ?? []).join('\\n')",
     replace: "''",
-    why: 'the status of a running session shows nothing of its work',
+    why: 'the status of a running session does not show its progress',
     breaks: ['S2.6'],
     by: byTool,
   },
@@ -202,7 +202,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: tool,
     find: 'sessions.all().map((session) => sessions.report(session))',
     replace: 'sessions.all().slice(0, 1).map((session) => sessions.report(session))',
-    why: 'the list has the first session only',
+    why: 'the list contains only the first session',
     breaks: ['S2.7'],
     by: byTool,
   },
@@ -226,7 +226,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: backend,
     find: 'findProgram(adapter.program, options.env ?? process.env);',
     replace: "(findProgram(adapter.program, options.env ?? process.env) ?? '/usr/bin/false');",
-    why: 'another program is started where the right one is missing',
+    why: 'another program is started if the right one is missing',
     breaks: ['S2.10'],
     by: byTool,
   },
@@ -234,7 +234,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: program,
     find: '`${program} CLI not found in PATH`',
     replace: '`${program} is not installed`',
-    why: 'a missing program is named in other words',
+    why: 'the message about a missing program is not the specified one',
     breaks: ['S2.11'],
     by: byTool,
   },
@@ -242,7 +242,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: 'src/claude/claude-adapter.ts',
     find: "'read-only': ['--permission-mode', 'dontAsk', '--disallowedTools', 'Edit,Write,NotebookEdit'],",
     replace: "'read-only': ['--permission-mode', 'dontAsk'],",
-    why: 'Claude Code may write although it is only to read',
+    why: 'Claude Code can write with the permission read-only',
     breaks: ['S2.12'],
     by: byBackend,
   },
@@ -250,7 +250,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: 'src/codex/codex-adapter.ts',
     find: "edit: ['--sandbox', 'workspace-write',",
     replace: "edit: ['--sandbox', 'danger-full-access',",
-    why: 'Codex may write outside of its directory',
+    why: 'Codex can write outside its directory',
     breaks: ['S2.13'],
     by: byBackend,
   },
@@ -258,7 +258,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: 'src/agent-tool/session-registry.ts',
     find: '    this.#last += 1;\n    this.#write();\n',
     replace: '    this.#last = this.#sessions.size + 1;\n    this.#write();\n',
-    why: 'the id of a destroyed session is used again',
+    why: 'the id of a destroyed session is reused',
     breaks: ['S2.14'],
     by: byTool,
   },
@@ -282,7 +282,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: backend,
     find: 'export const defaultTimeoutMs = 600_000;',
     replace: 'export const defaultTimeoutMs = 6_000_000;',
-    why: 'a job may take a hundred minutes',
+    why: 'a job can run for 100 minutes',
     breaks: ['S2.17'],
     by: byTool,
   },
@@ -290,7 +290,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: sessions,
     find: '        this.#options.registry.put(after(this.get(id), result));\n',
     replace: '        this.get(id);\n',
-    why: 'a job in the background never ends',
+    why: 'a background job never ends',
     breaks: ['S2.18'],
     by: byTool,
   },
@@ -298,7 +298,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: tool,
     find: "isError: result.status !== 'completed',",
     replace: 'isError: false,',
-    why: 'a job that failed is not an error',
+    why: 'a failed job is not an error',
     breaks: ['S2.19'],
     by: byTool,
   },
@@ -306,7 +306,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: backend,
     find: "const output = capped(raw === '' ? error.message : `${error.message}\\n${raw}`);",
     replace: 'const output = capped(error.message);',
-    why: 'output that cannot be parsed is thrown away',
+    why: 'output that cannot be parsed is discarded',
     breaks: ['S2.20'],
     by: byFaults,
   },
@@ -314,7 +314,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: sessions,
     find: '`session ${id} not found`',
     replace: '`there is no session ${id}`',
-    why: 'an unknown session is named in other words',
+    why: 'the message about an unknown session is not the specified one',
     breaks: ['S2.21'],
     by: byTool,
   },
@@ -322,7 +322,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: tool,
     find: "const workingDir = await workspace.directory(args.working_dir ?? '.');",
     replace: "const workingDir = args.working_dir ?? (await workspace.directory('.'));",
-    why: 'a session may work outside of the workspace',
+    why: 'a session can run outside the workspace',
     breaks: ['S2.22'],
     by: byTool,
   },
@@ -330,7 +330,7 @@ const agentToolMutants: readonly Mutant[] = [
     file: tool,
     find: 'registry: new SessionRegistry(registryPath(options, workspace.root)),',
     replace: 'registry: new SessionRegistry(undefined),',
-    why: 'sessions do not outlive the process',
+    why: 'sessions are lost when the process ends',
     breaks: ['S2.23'],
     by: byTool,
   },
@@ -338,13 +338,13 @@ const agentToolMutants: readonly Mutant[] = [
 
 const byLosses = 'test/losses.test.ts';
 
-/** Ways to lose a part of what a program prints. */
+/** Bugs that lose a part of a program's output. */
 const lossMutants: readonly Mutant[] = [
   {
     file: 'src/claude/claude-stream.ts',
     find: "if (!isSame) return 'a streamed and a complete block of a response differ';",
     replace: '',
-    why: 'Claude Code: a text that differs from its chunks is the response',
+    why: 'Claude Code: a text that differs from its chunks is accepted as the response',
     breaks: ['P27'],
     by: byLosses,
   },
@@ -352,7 +352,7 @@ const lossMutants: readonly Mutant[] = [
     file: 'src/claude/claude-stream.ts',
     find: 'if (!this.#calls.has(id)) return `the call ${id} has a result, but was not reported`;',
     replace: '',
-    why: 'Claude Code: a call whose message was lost has not happened',
+    why: 'Claude Code: a call whose message was lost is not detected',
     breaks: ['P27'],
     by: byLosses,
   },
@@ -360,7 +360,7 @@ const lossMutants: readonly Mutant[] = [
     file: 'src/codex/codex-stream.ts',
     find: 'if (number > this.#next) return `the item item_${this.#next} is missing`;',
     replace: '',
-    why: 'Codex: a message whose line was lost is not missed',
+    why: 'Codex: a lost message is not detected',
     breaks: ['P27'],
     by: byLosses,
   },
@@ -368,13 +368,13 @@ const lossMutants: readonly Mutant[] = [
     file: 'src/codex/app-server.ts',
     find: "return problem === undefined ? { type: 'end', ok: true } : garbled(codexName, problem);",
     replace: "return { type: 'end', ok: true };",
-    why: 'app server: an item that never ended is not missed',
+    why: 'app server: an item that never ended is not detected',
     breaks: ['P27'],
     by: byLosses,
   },
 ];
 
-/** Every planted mistake, for `npm run verify -- mutants packages/delegate`. */
+/** All planted bugs, for `npm run verify -- mutants packages/delegate`. */
 export const mutants: readonly Mutant[] = [
   ...sessionAgentMutants,
   {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proxyTools } from '../src/backend/proxy-tools.ts';
 
-/** Asks a tool of a program that works in a folder of its own whether a person has to look at a call. */
+/** Returns a function that returns the reason why a user must approve a call in a new directory. */
 function asker(): (name: string, given: Record<string, unknown>) => string | undefined {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'delegate-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,7 +18,7 @@ function asker(): (name: string, given: Record<string, unknown>) => string | und
 const key = join(homedir(), '.ssh', 'id_ed25519');
 const tooLong = `${homedir()}/${'./'.repeat(2100)}.aws/credentials`;
 
-describe('a person has to look at a call of a program [P21]', () => {
+describe('a user must approve a call of a program [P21]', () => {
   it.each([
     ['Write', { file_path: '.git/hooks/pre-commit', content: 'x' }, 'is protected'],
     ['Edit', { file_path: 'harmless/config' }, 'is protected'],
@@ -55,11 +55,11 @@ describe('a person has to look at a call of a program [P21]', () => {
     ['Glob', { pattern: '.ssh/*', path: '~' }, 'contains keys'],
     ['Glob', { pattern: 'src/*/../../../../**' }, 'can match any path'],
     ['Glob', { pattern: '{src,/root}/**' }, 'can match any path'],
-  ])('%s %j, by where its path leads', (name, given, why) => {
+  ])('%s %j, because of the path that it resolves to', (name, given, why) => {
     expect(asker()(name, given)).toContain(why);
   });
 
-  it('whose folder itself contains keys', () => {
+  it('whose directory contains keys itself', () => {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const tools = proxyTools(async () => ({ content: '' }), { workingDir: home, env: { HOME: home } });
@@ -72,13 +72,13 @@ describe('a person has to look at a call of a program [P21]', () => {
     expect(mustAsk('Read', { file_path: '~/.netrc' })).toContain('contains keys');
   });
 
-  it('which names the folder above the home by going up', () => {
+  it('that reaches the home directory through ".."', () => {
     const ask = asker();
     const up = relative(realpathSync(tmpdir()), realpathSync(homedir()));
     expect(ask('Glob', { pattern: join('..', up, '*') })).toContain('contains keys');
   });
 
-  it.each(['Read', 'Write'])('%s of a path that is longer than any system takes', (name) => {
+  it.each(['Read', 'Write'])('%s with a path longer than any system accepts', (name) => {
     expect(asker()(name, { file_path: tooLong })).toContain('cannot be resolved');
   });
 
@@ -94,7 +94,7 @@ describe('a person has to look at a call of a program [P21]', () => {
     ['LS', { path: '.' }],
     ['Read', { file_path: 'a~' }],
     ['Bash', { command: 'cat .git/config' }],
-  ])('not at %s %j', (name, given) => {
+  ])('except %s %j', (name, given) => {
     expect(asker()(name, given)).toBeUndefined();
   });
 });

@@ -6,14 +6,14 @@ import { onTestFinished } from 'vitest';
 import type { FakePrograms } from './fake-programs.ts';
 import { placePrograms } from './fake-programs.ts';
 
-/** Programs that are there until the test is over. */
+/** Returns fake programs that are removed at the end of the test. */
 export function fakePrograms(): FakePrograms {
   const programs = placePrograms();
   onTestFinished(() => programs.dispose());
   return programs;
 }
 
-/** A session in a folder of its own. */
+/** Returns a session in a new directory. */
 export function session(rest: Partial<AgentSession> = {}): AgentSession {
   const folder = mkdtempSync(join(tmpdir(), 'session-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

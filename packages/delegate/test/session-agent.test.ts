@@ -27,7 +27,7 @@ function agentOver(...scripts: readonly (readonly Step[])[]) {
 }
 
 describe('ClaudeCodeAgent', () => {
-  it('tells texts and tools in order and answers with a frozen response [S1.4, S1.5, S1.6]', async () => {
+  it('reports texts and tools in order and returns a frozen response [S1.4, S1.5, S1.6]', async () => {
     const { agent } = agentOver([
       init(),
       says(text('One.')),
@@ -57,12 +57,12 @@ describe('ClaudeCodeAgent', () => {
     expect(one.claudeSessionId).toBe('c-1');
   });
 
-  it('answers with the last text of the model where the result is empty [P1, S1.4]', async () => {
+  it('returns the last text of the model if the result is empty [P1, S1.4]', async () => {
     const { agent } = agentOver([init(), says(text('The answer.')), ends({ result: '' })]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: 'The answer.', isError: false });
   });
 
-  it('a response has defaults for all but its content [S1.4]', () => {
+  it('fills in defaults for a response that has only content [S1.4]', () => {
     expect(agentResponse({ content: 'x' })).toEqual({
       content: 'x',
       sessionId: null,
@@ -74,7 +74,7 @@ describe('ClaudeCodeAgent', () => {
     });
   });
 
-  it('takes each option from where the specification says [S1.7]', async () => {
+  it('reads each option from the specified source [S1.7]', async () => {
     const sdk = fakeSdk([init(), ends()]);
     const one = session({ claudeSessionId: 'c-0' });
     const lists = { allowedTools: ['Read'], disallowedTools: ['Bash'] };
@@ -93,7 +93,7 @@ describe('ClaudeCodeAgent', () => {
     });
   });
 
-  it('gives the program no key but its own [P19]', async () => {
+  it('passes only its own key to the program [P19]', async () => {
     const sdk = fakeSdk([init(), ends()]);
     await new ClaudeCodeAgent({ sdk, env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }).execute(
       'Go.',
@@ -107,7 +107,7 @@ describe('ClaudeCodeAgent', () => {
     ]);
   });
 
-  it('resumes only a conversation that there is [S1.9, S1.16]', async () => {
+  it('resumes a conversation only if it exists [S1.9, S1.16]', async () => {
     const { agent, sdk } = agentOver([init(), ends()], [init(), ends()]);
     const one = session();
     await agent.execute('One.', one);
@@ -115,7 +115,7 @@ describe('ClaudeCodeAgent', () => {
     expect(sdk.asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-1']);
   });
 
-  it('a conversation that is gone is restarted, once [S1.10]', async () => {
+  it('restarts a lost conversation once [S1.10]', async () => {
     const { agent, sdk } = agentOver([gone], [init('c-2'), ends()]);
     const one = session({ claudeSessionId: 'old' });
     expect(await agent.execute('Go.', one)).toMatchObject({
@@ -130,13 +130,13 @@ describe('ClaudeCodeAgent', () => {
     expect(fresh.sdk.asked).toHaveLength(1);
   });
 
-  it('tries a failure that may pass once more, three times in all [S1.11, S1.12]', async () => {
+  it('retries a transient failure once, even after a restart: three attempts in total [S1.11, S1.12]', async () => {
     const { agent, sdk } = agentOver([gone], [init(), overloaded], [init(), ends()]);
     const response = await agent.execute('Go.', session({ claudeSessionId: 'old' }));
     expect([response.content, response.isError, sdk.asked.length]).toEqual(['Done.', false, 3]);
   });
 
-  it('waits 2 s before it tries again [S1.12]', async () => {
+  it('waits 2 s before a retry [S1.12]', async () => {
     const waits: number[] = [];
     const timer: Runtime['timer'] = (ms, ring) => {
       waits.push(ms);
@@ -154,13 +154,13 @@ describe('ClaudeCodeAgent', () => {
     '{"type":"api_error"}',
     'overloaded',
     'rate_limit_error',
-  ])('knows by its words that %s may pass [S1.11]', async (result) => {
+  ])('retries %s because of its text [S1.11]', async (result) => {
     const { agent, sdk } = agentOver([ends({ is_error: true, result })], [init(), ends()]);
     expect((await agent.execute('Go.', session())).isError).toBe(false);
     expect(sdk.asked).toHaveLength(2);
   });
 
-  it('says the friendly words when it stays, and that it is an error [S1.14]', async () => {
+  it('returns the friendly message as an error if the failure persists [S1.14]', async () => {
     const { agent, sdk } = agentOver([init(), overloaded], [init(), overloaded], [init(), ends()]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
     expect(sdk.asked).toHaveLength(2);
@@ -170,26 +170,26 @@ describe('ClaudeCodeAgent', () => {
     [{ api_error_status: 401, result: 'authentication_error 500' }],
     [{ api_error_status: 400, result: 'invalid_request_error' }],
     [{ result: 'authentication_error: bad key' }],
-  ])('gives back at once and unchanged %j [S1.13]', async (fields) => {
+  ])('returns %j unchanged without a retry [S1.13]', async (fields) => {
     const { agent, sdk } = agentOver([init(), ends({ is_error: true, ...fields })]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: fields.result, isError: true });
     expect(sdk.asked).toHaveLength(1);
   });
 
-  it('does not try again what has used a tool [P5]', async () => {
+  it('does not retry after a tool has run [P5]', async () => {
     const { agent, sdk } = agentOver([init(), says(use('t', 'Write')), gave('t'), overloaded]);
     expect(await agent.execute('Go.', session())).toMatchObject({ content: friendly, isError: true });
     expect(sdk.asked).toHaveLength(1);
   });
 
-  it('costs what was added since the prompt before [P14]', async () => {
+  it('reports the cost since the previous prompt [P14]', async () => {
     const { agent } = agentOver([init(), ends()], [init(), ends({ total_cost_usd: 0.04 })]);
     const one = session();
     await agent.execute('One.', one);
     expect((await agent.execute('Two.', one)).cost).toBeCloseTo(0.03);
   });
 
-  it('asks canUseTool about every call, reads too, and each only once [S1.1, P21]', async () => {
+  it('calls canUseTool once for each call, including reads [S1.1, P21]', async () => {
     const asked: string[] = [];
     const verdicts: unknown[] = [];
     const { agent } = agentOver([
@@ -213,7 +213,7 @@ describe('ClaudeCodeAgent', () => {
     ]);
   });
 
-  it('what canUseTool throws denies', async () => {
+  it('denies a call if canUseTool throws', async () => {
     let verdict: object = {};
     const { agent } = agentOver([
       init(),
@@ -230,7 +230,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
-  it('plan mode says so in its instructions, in no other mode [S1.8]', async () => {
+  it('adds the plan instructions in plan mode only [S1.8]', async () => {
     const modes = ['plan', 'code', undefined];
     const { agent, sdk } = agentOver(...modes.map(() => [init(), ends()]));
     for (const mode of modes) await agent.execute('Go.', session(mode === undefined ? {} : { mode }));
@@ -239,7 +239,7 @@ describe('ClaudeCodeAgent', () => {
     expect(sdk.asked[0]?.options.permissionMode).toBe('plan');
   });
 
-  it('plan mode lets nothing be written although the gate says yes, until the plan is accepted [S1.8]', async () => {
+  it('denies writes in plan mode until the plan is accepted, even if the gate allows them [S1.8]', async () => {
     const verdicts: unknown[] = [];
     const { agent } = agentOver([
       init(),
@@ -253,7 +253,7 @@ describe('ClaudeCodeAgent', () => {
     expect(verdicts).toEqual([{}, { behavior: 'deny' }, { behavior: 'allow' }, { behavior: 'allow' }]);
   });
 
-  it('a plan that nobody is there to accept is the answer [S1.8]', async () => {
+  it('returns the plan as the response if no user can accept it [S1.8]', async () => {
     const { agent } = agentOver([
       init(),
       says(use('t', 'ExitPlanMode', { plan: 'First this, then that.' })),
@@ -268,7 +268,7 @@ describe('ClaudeCodeAgent', () => {
     expect((await agent.execute('Go.', session({ mode: 'plan' }))).content).toBe('First this, then that.');
   });
 
-  it('cancel interrupts, denies what is asked from then on, and beats a success that comes late [S1.2, P4]', async () => {
+  it('interrupts on cancel, denies later calls and ignores a late success [S1.2, P4]', async () => {
     let verdict: object = {};
     const { agent } = agentOver([
       init(),
@@ -286,14 +286,14 @@ describe('ClaudeCodeAgent', () => {
     expect(verdict).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
   });
 
-  it('cancel without a run does nothing, and an agent that was shut down accepts no prompt [S1.2, S1.3]', async () => {
+  it('ignores a cancel without a run, and rejects prompts after shutdown [S1.2, S1.3]', async () => {
     const { agent } = agentOver();
     await agent.cancel('nobody');
     await agent.shutdown();
     await expect(agent.execute('Go.', session())).rejects.toMatchObject({ kind: 'invalid', code: 'closed' });
   });
 
-  it('shutdown ends every active prompt [S1.3]', async () => {
+  it('ends every active prompt on shutdown [S1.3]', async () => {
     const untilInterrupted: Step[] = [init(), (_options, { interrupted }) => interrupted, ends()];
     const { agent } = agentOver(untilInterrupted, untilInterrupted);
     const runs = ['a', 'b'].map((sessionId) => agent.execute('Go.', session({ sessionId })));
@@ -301,7 +301,7 @@ describe('ClaudeCodeAgent', () => {
     expect((await Promise.all(runs)).map(({ isError }) => isError)).toEqual([true, true]);
   });
 
-  it('takes one prompt of a session at a time', async () => {
+  it('accepts one prompt per session at a time', async () => {
     const { agent } = agentOver([init(), (_options, { interrupted }) => interrupted, ends()]);
     const one = session();
     const first = agent.execute('One.', one);
@@ -310,7 +310,7 @@ describe('ClaudeCodeAgent', () => {
     expect((await first).isError).toBe(true);
   });
 
-  it('a program that ends before reporting a result is an error', async () => {
+  it('reports an error if the program ends without a result', async () => {
     const { agent } = agentOver([init(), says(text('Half'))]);
     expect(await agent.execute('Go.', session())).toMatchObject({ isError: true });
   });

@@ -7,7 +7,7 @@ import { backendNames, backendOf, placePrograms } from './fake-programs.ts';
 
 const tools = ['look', 'write', 'break', 'hold', 'nothing'];
 
-/** Each backend as a conversation, over programs that play the scene of the contract. */
+/** Returns each backend as a conversation, over fake programs that follow the contract. */
 export function delegatedSubjects(): readonly HarnessSubject[] {
   return backendNames.map(subjectOf);
 }

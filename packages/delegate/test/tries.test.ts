@@ -11,14 +11,14 @@ import { fakePrograms, session } from './rig.ts';
 
 const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 
-/** The value behind a flag of the arguments that a program was started with. */
+/** Returns the value of a flag in the arguments that a program was started with. */
 function flag(output: string, name: string): string | undefined {
   const argv = JSON.parse(output) as string[];
   return argv.includes(name) ? argv[argv.indexOf(name) + 1] : undefined;
 }
 
-describe('a job that is tried again [P14]', () => {
-  it('gives the second try what the first has left of its caps', async () => {
+describe('a retried job [P14]', () => {
+  it('passes the remaining limits to the second attempt', async () => {
     const { workspace, options } = fakePrograms();
     const caps = { maxUsd: 0.5, maxTurns: 3 };
     const result = await claudeCode(options).run({
@@ -30,7 +30,7 @@ describe('a job that is tried again [P14]', () => {
     expect(flag(result.output, '--max-turns')).toBe('2');
   });
 
-  it('costs what all its tries have cost', async () => {
+  it('reports the cost of all attempts', async () => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({ prompt: 'fault spends-once', workingDir: workspace });
     expect(result).toMatchObject({ status: 'completed', attempts: 2, turns: 2 });
@@ -43,7 +43,7 @@ describe('a job that is tried again [P14]', () => {
     ['dollars', { maxUsd: 0.3 }],
     ['tokens', { maxTokens: 1000 }],
     ['turns', { maxTurns: 1 }],
-  ])('is not tried again when its %s are used up', async (_what, caps) => {
+  ])('gets no further attempt if its %s are used up', async (_what, caps) => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({
       prompt: 'fault spends-once',
@@ -54,7 +54,7 @@ describe('a job that is tried again [P14]', () => {
     expect([result.usd, result.usage]).toMatchObject([0.3, tokens(900, 100)]);
   });
 
-  it('is ended when its tries together pass its tokens', async () => {
+  it('ends if its attempts together exceed the token limit', async () => {
     const { workspace, options } = fakePrograms();
     const request = { prompt: 'fault spends-once', workingDir: workspace, maxTokens: 1041 };
     const result = await claudeCode(options).run(request);
@@ -62,21 +62,21 @@ describe('a job that is tried again [P14]', () => {
     expect(result.usd).toBeGreaterThanOrEqual(0.3);
   });
 
-  it('is not tried again when its time would be over before the next try', async () => {
+  it('gets no further attempt if its time limit ends before the next one', async () => {
     const { workspace, options } = fakePrograms();
     const backend = claudeCode({ ...options, retryMs: 120_000, timeoutMs: 60_000 });
     const result = await backend.run({ prompt: 'fault spends-once', workingDir: workspace });
     expect(result).toMatchObject({ status: 'failed', attempts: 1, usd: 0.3 });
   });
 
-  it('that fails every time costs what every try cost', async () => {
+  it('reports the cost of all attempts if each one fails', async () => {
     const { workspace, options } = fakePrograms();
     const result = await claudeCode(options).run({ prompt: 'fault spends-always', workingDir: workspace });
     expect(result).toMatchObject({ status: 'failed', attempts: 2, wasted: tokens(900, 100) });
     expect([result.usd, result.usage]).toMatchObject([0.6, tokens(900, 100)]);
   });
 
-  it('that is cancelled between two tries has cost its first one', async () => {
+  it('reports the cost of the first attempt if it is cancelled before the second', async () => {
     const { workspace, options } = fakePrograms();
     const process = claudeCode({ ...options, retryMs: 600_000, timeoutMs: 3_600_000 }).start(
       { prompt: 'fault spends-once', workingDir: workspace },
@@ -90,7 +90,7 @@ describe('a job that is tried again [P14]', () => {
     });
   });
 
-  it('that runs out of time has cost its first try', async () => {
+  it('reports the cost of the first attempt if it times out', async () => {
     const { workspace, options } = fakePrograms();
     const backend = claudeCode({ ...options, timeoutMs: 1500 });
     const result = await backend.run({ prompt: 'fault spends-and-hangs', workingDir: workspace });
@@ -98,7 +98,7 @@ describe('a job that is tried again [P14]', () => {
   });
 });
 
-describe('the account of a job that goes on with a conversation [P14]', () => {
+describe('the budget of a job that continues a conversation [P14]', () => {
   const request: BackendRequest = { prompt: '', workingDir: '/', resumeId: 'c', before: { usd: 1 } };
   const over = (totalUsd: number): CliProcess => {
     const end: End = { type: 'end', ok: false, totalUsd };
@@ -114,9 +114,9 @@ describe('the account of a job that goes on with a conversation [P14]', () => {
   };
 
   it.each([
-    ['counts the try that failed', 1.5],
+    ['counts the failed attempt', 1.5],
     ['has forgotten it', 1.2],
-  ])('takes each try once where the program %s', (_what, total) => {
+  ])('counts each attempt once if the program %s', (_what, total) => {
     const account = new TaskBudget(request, true);
     account.close(over(1.3), account.costOf(over(1.3), request));
     const second = account.costOf(over(total), request);
@@ -125,8 +125,8 @@ describe('the account of a job that goes on with a conversation [P14]', () => {
   });
 });
 
-describe('a run over a program [P14]', () => {
-  it('costs what all tries cost, and what failed too', async () => {
+describe('a delegated run [P14]', () => {
+  it('reports the cost of all attempts, including failed ones', async () => {
     const { workspace, options } = fakePrograms();
     const open = () => delegatedHarness({ backend: claudeCode(options), workingDir: workspace });
     const [first, second] = [open(), open()];
@@ -139,7 +139,7 @@ describe('a run over a program [P14]', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('that is cancelled between two tries costs the first one', async () => {
+  it('reports the cost of the first attempt if it is cancelled before the second', async () => {
     const { workspace, options } = fakePrograms();
     const backend = claudeCode({ ...options, retryMs: 600_000, timeoutMs: 3_600_000 });
     const harness = delegatedHarness({ backend, workingDir: workspace });
@@ -151,7 +151,7 @@ describe('a run over a program [P14]', () => {
     await harness.close();
   });
 
-  it('that was cancelled has its late cost told with the next one', async () => {
+  it('adds the late cost of a cancelled run to the next run', async () => {
     const held = Promise.withResolvers<void>();
     const answers = [
       () => held.promise.then(() => agentResponse({ content: 'Late.', cost: 0.3 })),
@@ -173,8 +173,8 @@ describe('a run over a program [P14]', () => {
   });
 });
 
-describe('the limits of a run over a program [P14]', () => {
-  it('hold for a job that is begun again for what was said meanwhile', async () => {
+describe('the limits of a delegated run [P14]', () => {
+  it('apply to all its jobs together: the next job gets the remainder', async () => {
     const said: BackendRequest[] = [];
     const backend = scripted(said);
     const loop = delegatedLoop({ backend, workingDir: '/', limits: { usd: 1, tokens: 1000, turns: 5 } });
@@ -190,7 +190,7 @@ describe('the limits of a run over a program [P14]', () => {
   });
 });
 
-/** A backend each of whose jobs costs a quarter of a dollar and a hundred tokens. */
+/** Returns a backend whose jobs each cost 0.25 US dollars and 100 tokens. */
 function scripted(said: BackendRequest[]): Backend {
   const result: BackendResult = {
     status: 'completed',
@@ -222,7 +222,7 @@ function scripted(said: BackendRequest[]): Backend {
 }
 
 describe('ClaudeCodeAgent [P14]', () => {
-  it('costs what its tries cost, and gives the next one the turns that are left', async () => {
+  it('reports the cost of all attempts, and gives the next one the remaining turns', async () => {
     const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
     const busy = { ...overloaded, total_cost_usd: 0.3, usage: { input_tokens: 900, output_tokens: 100 } };
     const done = ends({ total_cost_usd: 0.5, usage: { input_tokens: 40, output_tokens: 2 } });
@@ -234,7 +234,7 @@ describe('ClaudeCodeAgent [P14]', () => {
     expect(sdk.asked.map(({ options }) => options.maxTurns)).toEqual([3, 2]);
   });
 
-  it('is not tried again when its turns are used up', async () => {
+  it('does not retry if its turns are used up', async () => {
     const answered = { type: 'assistant', message: { id: 'm', content: [{ type: 'text', text: 'Half' }] } };
     const sdk = fakeSdk([init(), answered, overloaded], [init(), ends()]);
     const agent = new ClaudeCodeAgent({ sdk, env: {}, retryMs: 1, maxTurns: 1 });

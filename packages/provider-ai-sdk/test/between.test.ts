@@ -3,7 +3,7 @@ import { aiSdkContract, betweenAnthropic, betweenChat, betweenResponses } from '
 import { anthropic } from './subjects.ts';
 
 test.each([betweenAnthropic, betweenResponses, betweenChat])(
-  'what stands between $provider and the service says why for each case that is off',
+  'has a reason for each disabled case of $provider',
   ({ lacks, impossible }) => {
     const reasons = [...Object.values(lacks), ...Object.values(impossible)];
     expect(reasons.length).toBeGreaterThan(0);
@@ -11,14 +11,14 @@ test.each([betweenAnthropic, betweenResponses, betweenChat])(
   },
 );
 
-test('a case that is declared impossible and not there is a mistake', () => {
+test('rejects an impossible case that is not in the contract', () => {
   const impossible = { 'cuts: nothing of the kind': 'no such case is in the contract' };
   expect(() => aiSdkContract(anthropic, { ...betweenAnthropic, impossible })).toThrow(
     /no case "cuts: nothing/,
   );
 });
 
-test('no case about cut answers is off [P1]', () => {
+test('disables no case about truncated responses [P1]', () => {
   const off = aiSdkContract(anthropic, betweenAnthropic).filter((one) => one.off !== undefined);
   expect(off.map(({ group }) => group)).not.toContain('cuts');
 });

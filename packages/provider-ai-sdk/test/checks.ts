@@ -1,7 +1,7 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 import { subjects } from './subjects.ts';
 
-/** What mutants are looked for by. */
+/** The contracts that must detect the mutants. */
 export const checks: readonly { readonly name: string; cases(): readonly ContractCase[] }[] = subjects.map(
   (subject) => ({
     name: subject.name,

@@ -2,7 +2,7 @@ import { describeWays, quickWayCases } from '@cobbler/conformance/msw';
 import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
-/** contract-*.slow.test.ts run the whole contract over all models and both ways. */
+/** The whole contract for all models and both ways is in contract-*.slow.test.ts. */
 for (const subject of subjects.slice(0, 1))
   describeWays(
     subject,

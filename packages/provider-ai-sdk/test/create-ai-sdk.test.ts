@@ -17,7 +17,7 @@ const usage = {
   outputTokens: { total: 2, text: 2, reasoning: undefined },
 };
 
-/** A model that was made elsewhere and tells these parts, or fails. */
+/** Returns a model from another package that emits these parts or throws. */
 function madeElsewhere(tell: () => readonly LanguageModelV4StreamPart[]): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -46,8 +46,8 @@ const text: readonly LanguageModelV4StreamPart[] = [
   { type: 'text-end', id: 't' },
 ];
 
-describe('a model that was made elsewhere', () => {
-  test('any language model of the SDK is an agent [S3.7]', async () => {
+describe('a model from another package', () => {
+  test('becomes an agent with its provider name and model id [S3.7]', async () => {
     const stop: LanguageModelV4StreamPart = {
       type: 'finish',
       usage,
@@ -60,12 +60,12 @@ describe('a model that was made elsewhere', () => {
     expect(answer.usage).toEqual({ inputTokens: 3, outputTokens: 2 });
   });
 
-  test('a stream without its finish part is no answer [P1]', async () => {
+  test('fails if its stream has no finish part [P1]', async () => {
     const agent = createAiSdk({ model: madeElsewhere(() => text), retry: { retries: 0 } });
     await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
   });
 
-  test('a stream that the SDK calls interrupted is no answer [P1]', async () => {
+  test('fails if its stream is interrupted [P1]', async () => {
     const cut: LanguageModelV4StreamPart = {
       type: 'finish',
       usage,
@@ -75,7 +75,7 @@ describe('a model that was made elsewhere', () => {
     await expect(agent.run(hello)).rejects.toMatchObject({ kind: 'network', code: 'cut' });
   });
 
-  test('its errors have the kind of their status and the wait that was asked for [P6]', async () => {
+  test('maps an error by its status and keeps the requested wait [P6]', async () => {
     const limited = madeElsewhere(() => {
       throw new APICallError({
         message: 'Slow down.',
@@ -94,7 +94,7 @@ describe('a model that was made elsewhere', () => {
     });
   });
 
-  test('an abort is prompt though the model does not listen [P3]', async () => {
+  test('is aborted immediately even if it ignores the signal [P3]', async () => {
     const deaf: LanguageModelV4 = {
       ...madeElsewhere(() => []),
       doStream: () => new Promise(() => {}),
@@ -105,22 +105,22 @@ describe('a model that was made elsewhere', () => {
     await expect(run).rejects.toMatchObject({ kind: 'aborted' });
   });
 
-  test('what is no model of the SDK is refused with what to give instead', () => {
+  test('is rejected with advice if its version is unsupported', () => {
     const old = { ...madeElsewhere(() => []), specificationVersion: 'v2' } as unknown as LanguageModelV4;
     expect(() => createAiSdk({ model: old })).toThrow(/version is v2.*Pass a model/s);
   });
 });
 
-describe('the two usual services', () => {
+describe('the built-in services', () => {
   test.each([
     ['ANTHROPIC_API_KEY', () => anthropicModel({ env: {} })],
     ['OPENAI_API_KEY', () => openaiModel({ env: {} })],
-  ])('without a key it says so at once and names %s', (name, make) => {
+  ])('report a missing key immediately and name %s', (name, make) => {
     expect(make).toThrow(AgentError);
     expect(make).toThrow(name);
   });
 
-  test('the model is claude-haiku-4-5 unless ANTHROPIC_MODEL names another [S3.8]', () => {
+  test('use claude-haiku-4-5 for Anthropic unless ANTHROPIC_MODEL is set [S3.8]', () => {
     const named = (env: Record<string, string>) =>
       createAiSdk(anthropicModel({ env: { ANTHROPIC_API_KEY: 'sk-test', ...env } })).model;
     expect([named({}), named({ ANTHROPIC_MODEL: 'claude-opus-4-6' })]).toEqual([
@@ -129,13 +129,13 @@ describe('the two usual services', () => {
     ]);
   });
 
-  test('a compatible server needs no key', () => {
+  test('require no key for an OpenAI-compatible server', () => {
     expect(createAiSdk(openaiModel({ env: {}, baseURL: 'http://127.0.0.1:11434/v1' })).provider).toBe(
       'ai-sdk.openai.chat',
     );
   });
 
-  test('a model made over the link goes over the transport it is given', async () => {
+  test('pass a fetch to a function that creates the model', async () => {
     const testing = throughAiSdk(claudeTesting, betweenAnthropic);
     await withService(testing, [replies(scriptResponse(['Fine.']))], async ({ url, exchanges }) => {
       const agent = createAiSdk({

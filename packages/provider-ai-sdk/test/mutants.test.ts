@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 
-test('there are at least twelve mutants', () => {
+test('lists at least twelve mutants', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+test.each(mutants)('the source contains the text of the mutant once: $why', ({ file, find, replace }) => {
   const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   expect(source.split(find)).toHaveLength(2);
   expect(replace).not.toBe(find);

@@ -1,15 +1,15 @@
-/** A change that makes the provider wrong. The contract must notice every one of them. */
+/** A planted bug in the provider. The contract or a unit test must detect it. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path within the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** The consequence of the bug. */
   readonly why: string;
-  /** Which promises ('P9') or requirements ('S0.16') it breaks. What notices it cites one of them. */
+  /** The promises ('P9') or requirements ('S0.16') that it violates. Its test cites one of them. */
   readonly breaks: readonly string[];
-  /** What has to notice it: the beginning of the names of contract cases, or a file of unit tests. */
+  /** The tests that must detect it: a prefix of the names of contract cases, or a test file. */
   readonly by: string;
 }
 
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
     file: stop,
     find: "if (reason.unified === 'interrupted' || reason.unified === 'error') return undefined;",
     replace: "if (reason.unified === 'error') return undefined;",
-    why: 'an answer that the SDK calls interrupted counts as one',
+    why: 'a response that the SDK reports as interrupted counts as complete',
     breaks: ['P1'],
     by: 'ai-sdk anthropic: cuts',
   },
@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
     file: stop,
     find: "pause_turn: 'pause',",
     replace: '',
-    why: 'a paused answer counts as complete',
+    why: 'a paused response counts as complete',
     breaks: ['P4'],
     by: 'ai-sdk anthropic: answers',
   },
@@ -39,7 +39,7 @@ export const mutants: readonly Mutant[] = [
     file: stop,
     find: "length: 'max_tokens',",
     replace: "length: 'complete',",
-    why: 'an answer cut at its token limit counts as complete',
+    why: 'a response truncated at its token limit counts as complete',
     breaks: ['P4'],
     by: 'ai-sdk anthropic: answers',
   },
@@ -47,7 +47,7 @@ export const mutants: readonly Mutant[] = [
     file: stop,
     find: "if (word !== undefined) return noted.get(word) ?? 'unknown';",
     replace: '',
-    why: 'calls of an answer that ended for an unknown reason are run',
+    why: 'calls of a response that ended for an unknown reason run',
     breaks: ['P9'],
     by: 'ai-sdk responses: stops',
   },
@@ -63,7 +63,7 @@ export const mutants: readonly Mutant[] = [
     file: stop,
     find: 'if (plain === undefined) return undefined;',
     replace: 'return undefined;',
-    why: 'what an answer that breaks off has cost is not told',
+    why: 'the usage of a truncated response is not reported',
     breaks: ['P14'],
     by: 'ai-sdk anthropic: usage',
   },
@@ -71,7 +71,7 @@ export const mutants: readonly Mutant[] = [
     file: reader,
     find: "else if (content.test(part.type)) this.#garbled('content arrived after its end');",
     replace: '',
-    why: 'what follows the end of an answer is dropped in silence',
+    why: 'content after the end of a response is dropped silently',
     breaks: ['P27'],
     by: 'ai-sdk chat: losses',
   },
@@ -95,7 +95,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/response/raw-events.ts',
     find: "if (isTorn) return 'an item has no start or no end';",
     replace: '',
-    why: 'what the SDK reads only from the last event of an item is lost with it',
+    why: 'data that the SDK reads only from the last event of an item is lost with that event',
     breaks: ['P27'],
     by: 'ai-sdk responses: losses',
   },
@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
     file: reader,
     find: "if (block.text === '') this.#delta(",
     replace: 'this.#delta(',
-    why: 'the arguments of a call are told twice',
+    why: 'the arguments of a call are reported twice',
     breaks: [],
     by: 'ai-sdk anthropic: calls',
   },
@@ -111,7 +111,7 @@ export const mutants: readonly Mutant[] = [
     file: reader,
     find: "if (type !== 'signature_delta' ||",
     replace: "if (type !== 'signature_deltas' ||",
-    why: 'the signature of a thought told in turns is lost',
+    why: 'the signature of interleaved reasoning is lost',
     breaks: ['P12'],
     by: 'test/response-reader.test.ts',
   },
@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/response/attachments.ts',
     find: 'thought.texts.push(options);',
     replace: '',
-    why: 'the id of the message that a thought led to is lost',
+    why: 'the id of the message after reasoning is lost',
     breaks: ['P12'],
     by: 'ai-sdk responses: seals',
   },
@@ -127,7 +127,7 @@ export const mutants: readonly Mutant[] = [
     file: prompt,
     find: "return { type: isError ? 'error-text' : 'text', value };",
     replace: "return { type: 'text', value };",
-    why: 'a failed result looks like a good one',
+    why: 'a failed tool result looks like a successful one',
     breaks: [],
     by: 'ai-sdk anthropic: history',
   },
@@ -135,7 +135,7 @@ export const mutants: readonly Mutant[] = [
     file: sdkCall,
     find: 'if (raw.status < 200 || raw.status >= 300 || !isStream(type)) {',
     replace: 'if (raw.status < 200 || raw.status >= 300) {',
-    why: 'a page of a proxy is given to the SDK as an answer',
+    why: 'the SDK receives an error page of a proxy as a response',
     breaks: [],
     by: 'ai-sdk anthropic: bodies',
   },
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     file: sdkCall,
     find: '      await pumped;\n',
     replace: '',
-    why: 'a connection that breaks is told as a clean end',
+    why: 'a broken connection is reported as a normal end',
     breaks: ['P5'],
     by: 'test/sdk-call.test.ts',
   },
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     file: sdkCall,
     find: 'onChunk(chunkOf(to.push(bytes) ? [] : [tooLarge]));',
     replace: 'to.push(bytes);',
-    why: 'bytes that say nothing to the SDK are no sign of life',
+    why: 'bytes that the SDK ignores do not reset the idle timeout',
     breaks: ['P2'],
     by: 'ai-sdk anthropic: waits',
   },
@@ -159,7 +159,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/wire.ts',
     find: 'toolChoice: { type: toolChoice },',
     replace: "toolChoice: { type: 'auto' },",
-    why: 'a closing call may call tools',
+    why: 'a closing request allows tool calls',
     breaks: [],
     by: 'ai-sdk anthropic: request',
   },
@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/create-ai-sdk.ts',
     find: 'const provider = `ai-sdk.${service}`;',
     replace: "const provider = `ai-sdk.${service.split('.')[0]}`;",
-    why: 'a model of another service has the name of its provider only',
+    why: 'a model of another service has only the name of its provider',
     breaks: ['S3.7'],
     by: 'test/create-ai-sdk.test.ts',
   },

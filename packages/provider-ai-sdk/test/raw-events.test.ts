@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { rawCheck } from '../src/response/raw-events.ts';
 
-/** The first problem of these events; undefined if there is none. */
+/** Returns the first problem of these events; undefined if there is none. */
 function problemOf(...events: Readonly<Record<string, unknown>>[]): unknown {
   const check = rawCheck();
   return events.map((event) => check(event)).find((problem) => problem !== undefined);
@@ -22,7 +22,7 @@ const stop = (index: number) => ({ type: 'content_block_stop', index });
 const ending = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, { type: 'message_stop' }];
 
 describe('raw events of the Messages API [P27]', () => {
-  test('are accepted as the service sends them, and those of other services are not checked', () => {
+  test('are valid as the service sends them, and events of other services are not checked', () => {
     expect(
       problemOf(start, block(0, 'tool_use'), delta(0), stop(0), { type: 'ping' }, ...ending),
     ).toBeUndefined();
@@ -33,10 +33,10 @@ describe('raw events of the Messages API [P27]', () => {
     ['without a start', [block(0)]],
     ['with a block out of order', [start, block(1)]],
     ['with a block that starts twice', [start, block(0), block(0)]],
-    ['with a chunk of no block', [start, delta(0)]],
+    ['with a chunk without a block', [start, delta(0)]],
     ['with a chunk after its block', [start, block(0, 'tool_use'), stop(0), delta(0)]],
-    ['with a chunk of another kind', [start, block(0), delta(0)]],
-    ['with an end of no block', [start, stop(0)]],
+    ['with a chunk of the wrong type', [start, block(0), delta(0)]],
+    ['with an end without a block', [start, stop(0)]],
     ['with a block that does not end', [start, block(0), ...ending]],
     ['without a stop reason', [start, { type: 'message_stop' }]],
   ])('%s are invalid', (_what, events) => {
@@ -60,7 +60,7 @@ describe('raw events of the Responses API [P27]', () => {
     response: { output: types.map((type) => ({ type })) },
   });
 
-  test('are accepted as the service sends them, also without items before the last event', () => {
+  test('are valid as the service sends them, even without items before the last event', () => {
     expect(problemOf(item('added', 0), text(0), item('done', 0), completed('message'))).toBeUndefined();
     expect(problemOf(completed('message', 'function_call'))).toBeUndefined();
     expect(problemOf(item('added', 0), text(0), completed('message'))).toBeUndefined();
@@ -70,14 +70,14 @@ describe('raw events of the Responses API [P27]', () => {
     ['with an item that starts twice', [item('added', 0), item('added', 0)]],
     ['with an item that ends twice', [item('done', 0), item('done', 0)]],
     ['with a call that does not end', [item('added', 0), completed('function_call')]],
-    ['with a thought that does not start', [item('done', 0), completed('reasoning')]],
+    ['with reasoning that does not start', [item('done', 0), completed('reasoning')]],
     [
-      'with a message that does not end after a thought',
+      'with a message that does not end after reasoning',
       [item('added', 1), completed('reasoning', 'message')],
     ],
-    ['with an item that the SDK does not know', [completed('hologram')]],
+    ['with an item of a type unknown to the SDK', [completed('hologram')]],
     [
-      'with an unknown item that the last event does not repeat',
+      'with an item of an unknown type that the last event does not repeat',
       [item('added', 3, 'hologram'), completed('message')],
     ],
     ['out of order', [item('added', 0), text(0, { sequence_number: 5 }), text(0, { sequence_number: 4 })]],
@@ -85,7 +85,7 @@ describe('raw events of the Responses API [P27]', () => {
     expect(problemOf(...events)).toBeDefined();
   });
 
-  test('of an unknown type are unknown, unless the last event repeats their item', () => {
+  test('of an unknown type are returned, unless the last event must repeat their item', () => {
     const check = rawCheck();
     expect(check({ type: 'response.created' })).toBeUndefined();
     const unknown = [
@@ -103,7 +103,7 @@ describe('raw events of Chat Completions [P27]', () => {
   const chunk = (delta: object, index = 0) => ({ choices: [{ index, delta }] });
   const call = (index: number, rest: object = {}) => chunk({ tool_calls: [{ index, ...rest }] });
 
-  test('are accepted as the service sends them', () => {
+  test('are valid as the service sends them', () => {
     expect(
       problemOf(
         chunk({ role: 'assistant', content: '' }),

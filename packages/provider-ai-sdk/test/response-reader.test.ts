@@ -25,20 +25,20 @@ function calls(words: readonly SinkPayload[], method: string): SinkCall[] {
 
 const garbled = [['fail', expect.objectContaining({ kind: 'broken' })]];
 
-describe('the end of an answer', () => {
+describe('the end of a response', () => {
   test.each([
     ['interrupted', undefined],
     ['error', 'error'],
     ['other', undefined],
-  ] as const)('a finish part that says %s is no end [P1]', (unified, raw) => {
+  ] as const)('is not reported for a finish part with the reason %s [P1]', (unified, raw) => {
     expect(calls(read(finish(unified, raw)), 'end')).toEqual([]);
   });
 
-  test('a word that nobody knows is an end for an unknown reason [P4]', () => {
+  test('has the stop reason "unknown" if the service sends an unknown one [P4]', () => {
     expect(calls(read(finish('other', 'weather')), 'end')).toEqual([['end', 'unknown']]);
   });
 
-  test('reports all counts of a usage [S0.8]', () => {
+  test('reports all token counts [S0.8]', () => {
     const counts = {
       inputTokens: 7,
       outputTokens: 5,
@@ -51,7 +51,7 @@ describe('the end of an answer', () => {
 });
 
 describe('blocks', () => {
-  test('a call that comes without its pieces is a call', () => {
+  test('include a call that arrives without chunks', () => {
     const words = read({ type: 'tool-call', toolCallId: 'a', toolName: 'put', input: '{"value":1}' });
     expect(words).toEqual([
       ['call', 'call 0', 'a', 'put'],
@@ -60,7 +60,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('a call that the service runs itself is named, because it would be lost [P27]', () => {
+  test('report a call that the service runs as ignored, because it would be lost [P27]', () => {
     const lost = ['ignore', 'a call that the service runs'];
     expect(
       read(
@@ -81,7 +81,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'of another kind than its block',
+      'of a different type than its block',
       [
         { type: 'reasoning-start', id: '0' },
         { type: 'text-delta', id: '0', delta: 'x' },
@@ -92,7 +92,7 @@ describe('blocks', () => {
     expect(read(...parts).slice(-1)).toEqual(garbled);
   });
 
-  test('the signature of a thought told in turns with a text is kept [P12]', () => {
+  test('keep the signature of reasoning that is interleaved with text [P12]', () => {
     const signed = {
       type: 'content_block_delta',
       index: 0,
@@ -111,7 +111,7 @@ describe('blocks', () => {
     expect(words.at(-1)).toEqual(['seal', 'reasoning 0', data]);
   });
 
-  test('what is attached to a text comes back with that text [P12]', () => {
+  test('return the metadata of a text with that text [P12]', () => {
     const words = read(
       { type: 'text-start', id: 't' },
       { type: 'text-delta', id: 't', delta: 'So.' },
@@ -137,7 +137,7 @@ describe('blocks', () => {
     });
   });
 
-  test('what is attached to a call comes back with that call [P12]', () => {
+  test('return the metadata of a call with that call [P12]', () => {
     const words = read({
       type: 'tool-call',
       toolCallId: 'a',
@@ -177,15 +177,15 @@ describe('failures', () => {
     { type: 'message_weather', forecast: 'fair' },
     { type: 'content_block_delta', index: 'x', delta: { type: 'text_delta', text: 'lost' } },
     {},
-  ])('the event %j, which the SDK cannot read, is passed on, to be checked for data [P1, P27]', (event) => {
+  ])('pass on the event %j, which the SDK cannot read, to be checked for data [P1, P27]', (event) => {
     expect(read(misfit(event))).toEqual([event]);
   });
 
-  test('an event that the SDK cannot read is no sink call', () => {
+  test('do not treat an event that the SDK cannot read as a sink call', () => {
     expect(read(misfit(['end', 'complete'])).filter(isSinkCall)).toEqual([]);
   });
 
-  test('an error that the SDK cannot read is a garbled answer [P1]', () => {
+  test('report an error that the SDK cannot read as an invalid response [P1]', () => {
     expect(read(misfit({ error: {} }))).toEqual(garbled);
   });
 
@@ -195,7 +195,7 @@ describe('failures', () => {
     [{ statusCode: 400, message: 'prompt is too long: 9 tokens' }, 'too_long'],
     [{ statusCode: 401, message: 'No.' }, 'auth'],
     [{ message: 'Something.' }, 'agent'],
-  ])('the failure %j is of kind %s [P5]', (error, kind) => {
+  ])('map the failure %j to the kind %s [P5]', (error, kind) => {
     expect(read({ type: 'error', error })).toMatchObject([['fail', { kind }]]);
   });
 });

@@ -7,7 +7,7 @@ import { callSdk } from '../src/http/sdk-call.ts';
 const { model } = anthropicModel({ env: {}, apiKey: 'sk-test' });
 const call = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go.' }] }] };
 
-/** A response whose body breaks after these frames. */
+/** Returns a response whose body fails after these frames. */
 function breaking(frames: string): RawResponse {
   return {
     status: 200,
@@ -26,8 +26,8 @@ data: {"type":"message_start","message":{"id":"m","type":"message","role":"assis
 
 `;
 
-describe('crossing', () => {
-  test('a connection that breaks is told as the transport tells it [P5]', async () => {
+describe('the transport of an SDK call', () => {
+  test('reports a broken connection with its own error [P5]', async () => {
     const signal = new AbortController().signal;
     const response = await callSdk(call, {
       open: opener(model),
@@ -37,14 +37,14 @@ describe('crossing', () => {
     await expect(response.read(() => {})).rejects.toThrow('reset');
   });
 
-  test('a response that is no answer is given on as it came', async () => {
+  test('returns an error response unchanged', async () => {
     const refused: RawResponse = { ...breaking(''), status: 503 };
     const signal = new AbortController().signal;
     const response = await callSdk(call, { open: opener(model), transport: async () => refused, signal });
     expect(response.status).toBe(503);
   });
 
-  test('a connection that never came about is told as the transport tells it [P5]', async () => {
+  test('reports a failed connection with its own error [P5]', async () => {
     const signal = new AbortController().signal;
     const transport = () => Promise.reject(new Error('nothing listens'));
     await expect(callSdk(call, { open: opener(model), transport, signal })).rejects.toThrow(

@@ -1,7 +1,7 @@
 import type { ProviderTesting, WireScript, WireServer } from '@cobbler/agent/testing';
 import { serveLoopback, wireServer } from '@cobbler/agent/testing';
 
-/** Plays a script as a service on this machine for as long as it is used. */
+/** Runs a local service that plays a script until `use` settles. */
 export async function withService(
   testing: ProviderTesting,
   script: WireScript,

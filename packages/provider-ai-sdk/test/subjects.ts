@@ -15,7 +15,7 @@ import {
   throughAiSdk,
 } from '../src/testing/index.ts';
 
-/** The SDK's own streams take several times as long as reading the bytes would. */
+/** Factor for time limits: the SDK's streams are several times slower than reading the bytes. */
 const slack = 10;
 
 export const anthropic: ContractSubject = {
@@ -32,7 +32,7 @@ const responses: ContractSubject = {
   slack,
 };
 
-/** Asked for a model that takes a temperature, as most of the servers that speak it do. */
+/** Uses a model that accepts a temperature, like most servers with this API. */
 const chat: ContractSubject = {
   name: 'ai-sdk chat',
   create: (link) => createAiSdk(openaiModel({ env: {}, api: 'chat', model: 'llama3.3', ...link })),
@@ -40,7 +40,7 @@ const chat: ContractSubject = {
   slack,
 };
 
-/** The subject as msw handlers, with the cases off that the SDK makes impossible. */
+/** Returns the subject with msw handlers, without the cases that the SDK makes impossible. */
 function under(subject: ContractSubject, between: Between, path: string): MockedSubject {
   return {
     ...subject,
@@ -49,7 +49,7 @@ function under(subject: ContractSubject, between: Between, path: string): Mocked
   };
 }
 
-/** What the contract and the mutants are run on. */
+/** The subjects of the contract and the mutants. */
 export const subjects: readonly MockedSubject[] = [
   under(anthropic, betweenAnthropic, '/messages'),
   under(responses, betweenResponses, '/responses'),

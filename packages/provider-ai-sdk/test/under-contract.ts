@@ -2,10 +2,10 @@ import { describeWays } from '@cobbler/conformance/msw';
 import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
-/** Runs the contract over the model of this name. Each has a file of its own, so that they run side by side. */
+/** Runs the contract for one subject. Each has its own test file, so they run in parallel. */
 export function putUnderContract(name: string): void {
   const subject = subjects.find((one) => one.name === name);
   if (subject === undefined) throw new RangeError(`There is no subject named ${name}.`);
-  // `npm run verify -- contract` tries more.
+  // `npm run verify -- contract` runs more seeds.
   describeWays(subject, { describe, it, afterAll }, { seeds: { count: 5 }, print: console.log });
 }

@@ -31,8 +31,8 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('what is published', () => {
-  test('needs the kit and nothing else, neither a package nor Node', async () => {
+describe('the published package', () => {
+  test('imports only @cobbler/agent, no other package and no Node module', async () => {
     const { metafile } = await build({
       entryPoints: ['index.js', 'testing/index.js'].map((name) => join(folder, name)),
       outdir: folder,
@@ -52,7 +52,7 @@ describe('what is published', () => {
     ]);
   });
 
-  test('loads the vendor’s client at the first request, and only the part of it that is used', () => {
+  test('contains only the used part of the vendor’s client, loaded on demand', () => {
     const hasClient = ({ inputs }: Output) =>
       Object.keys(inputs).some((path) => path.includes('@anthropic-ai/sdk'));
     const eager = reached('index.js');
@@ -63,14 +63,14 @@ describe('what is published', () => {
     expect(client.reduce((sum, name) => sum + outputOf(name).bytes, 0)).toBeLessThan(300_000);
   });
 
-  test('says whose work it holds and on what terms', () => {
+  test('includes the name, version and license of bundled code in NOTICES.txt', () => {
     const text = readFileSync(join(folder, 'NOTICES.txt'), 'utf8');
     expect(text).toMatch(/^@anthropic-ai\/sdk [\d.]+ \(Apache-2\.0\)$/m);
     expect(text).toContain('Apache License');
   });
 });
 
-/** The path inside of the folder: paths are told from where the build ran. */
+/** Returns the path within the output directory; esbuild's paths depend on where it ran. */
 function nameOf(path: string): string {
   return path.split(`${basename(folder)}/`).at(-1) ?? path;
 }
@@ -81,7 +81,7 @@ function outputOf(name: string): Output {
   return output;
 }
 
-/** The files that come with one without being asked for later. */
+/** Returns a file and the files that it imports statically, directly or indirectly. */
 function reached(name: string, seen: Set<string> = new Set()): Set<string> {
   if (seen.has(name)) return seen;
   seen.add(name);

@@ -8,7 +8,7 @@ const requests = new ShapeSet();
 const events = new ShapeSet();
 const errors = new ShapeSet();
 
-/** Notes each request that the mock reads and each frame that it plays. */
+/** Records each request that the mock reads and each frame that it plays. */
 function noted(testing: ProviderTesting): ProviderTesting {
   const note = (payloads: readonly unknown[], into: ShapeSet) => {
     for (const payload of payloads) into.add(payload);
@@ -19,7 +19,7 @@ function noted(testing: ProviderTesting): ProviderTesting {
     begin: (answer) => note(testing.begin(answer), events),
     line(step, answer) {
       const payloads = testing.line(step, answer);
-      // That word stands for one that no version of the types knows.
+      // The mock ends such a response with a stop reason that the vendor's types do not define.
       return answer.stop === 'unknown' && step.type === 'end' ? payloads : note(payloads, events);
     },
     fail: (fault) => note(testing.fail(fault), errors),
@@ -42,7 +42,7 @@ for (const subject of subjects) {
     { print: console.log },
   );
 
-  test('every request sent and every frame played above has the types of the vendor’s client', async () => {
+  test('matches the vendor client’s types with every request and frame of the contract', async () => {
     expect(requests.size).toBeGreaterThan(10);
     expect(events.size).toBeGreaterThan(10);
     expect(errors.size).toBeGreaterThan(3);

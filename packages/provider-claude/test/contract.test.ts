@@ -2,7 +2,7 @@ import { describeWays, quickWayCases } from '@cobbler/conformance/msw';
 import { afterAll, describe, it } from 'vitest';
 import { subjects } from './subjects.ts';
 
-/** contract.slow.test.ts runs the whole contract over both ways. */
+/** Runs a selection of the contract; contract.slow.test.ts runs all of it over both networks. */
 for (const subject of subjects)
   describeWays(
     subject,

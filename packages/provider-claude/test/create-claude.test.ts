@@ -8,7 +8,7 @@ import { acceptedFiles } from '../src/media.ts';
 
 const apiKey = 'sk-ant-test-0123456789';
 
-/** The error that making an agent ends with. */
+/** Returns the error that creating an agent throws. */
 function refused(make: () => unknown): AgentError {
   try {
     make();
@@ -19,40 +19,40 @@ function refused(make: () => unknown): AgentError {
   throw new Error('Nothing was thrown.');
 }
 
-describe('a configuration that cannot work is refused when the agent is made', () => {
-  test('without a key it names the variable it looked at', () => {
+describe('creation of an agent', () => {
+  test('names the environment variable if there is no key', () => {
     const error = refused(() => createClaude({ env: {} }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'no_key', provider: 'claude' });
     expect(error.message).toContain('ANTHROPIC_API_KEY');
   });
 
-  test('a blank key is no key', () => {
+  test('treats a blank key as missing', () => {
     expect(refused(() => createClaude({ apiKey: ' "" ', env: { ANTHROPIC_API_KEY: '\n' } })).code).toBe(
       'no_key',
     );
   });
 
-  test('a key with a line break inside is refused without being shown [P19]', () => {
+  test('rejects a key with a line break without showing it [P19]', () => {
     const error = refused(() => createClaude({ apiKey: 'sk-ant-half\nother-half', env: {} }));
     expect(error.code).toBe('bad_key');
     expect(JSON.stringify(error)).not.toContain('half');
   });
 
-  test.each(['not a url', 'ftp://example.com', 'localhost:8080'])('the base URL %j', (baseURL) => {
+  test.each(['not a url', 'ftp://example.com', 'localhost:8080'])('rejects the base URL %j', (baseURL) => {
     expect(refused(() => createClaude({ apiKey, baseURL, env: {} }))).toMatchObject({
       kind: 'invalid',
       code: 'bad_url',
     });
   });
 
-  test('a temperature, which the API refuses whatever its value', () => {
+  test('rejects a temperature, except -1, which means unset', () => {
     expect(refused(() => createClaude({ apiKey, temperature: 1, env: {} })).code).toBe('no_sampling');
     expect(createClaude({ apiKey, temperature: -1, env: {} }).capabilities.sampling).toBe(false);
   });
 });
 
 describe('settings', () => {
-  /** What an agent of this configuration sends. Nobody answers it. */
+  /** Returns the request that an agent with this configuration sends; it gets no response. */
   const posted = async (config: Parameters<typeof createClaude>[0]) => {
     const requests: TransportRequest[] = [];
     const agent = createClaude({
@@ -74,29 +74,29 @@ describe('settings', () => {
     return { url: request.url, headers: request.headers, body };
   };
 
-  test('a stray blank, line break or quote around the key does no harm', async () => {
+  test('ignores spaces, line breaks and quotes around the key', async () => {
     const { headers } = await posted({ apiKey: ` "${apiKey}"\n` });
     expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
   });
 
-  test('key and address may come from the environment, which is given and not looked up [S0.29]', async () => {
+  test('takes key and base URL from the given environment [S0.29]', async () => {
     const env = { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: 'http://gateway.test/claude/' };
     const { url, headers } = await posted({ env });
     expect(url).toBe('http://gateway.test/claude/v1/messages');
     expect(headers['authorization']).toBe(`Bearer ${apiKey}`);
   });
 
-  test('the model may be an alias; unnamed it is the balanced one [S0.28]', async () => {
+  test('resolves a model alias and defaults to the balanced model [S0.28]', async () => {
     expect(createClaude({ apiKey, env: {} }).model).toBe('claude-sonnet-5-5');
     expect((await posted({ apiKey, model: 'fast' })).body['model']).toBe('claude-haiku-5-5');
   });
 
-  test('zero tokens mean the default [S0.3]', async () => {
+  test('uses the default for a maximum of zero tokens [S0.3]', async () => {
     expect((await posted({ apiKey, maxTokens: 0 })).body['max_tokens']).toBe(16_384);
     expect((await posted({ apiKey, maxTokens: 99 })).body['max_tokens']).toBe(99);
   });
 
-  test('what the model can do is declared, and its window when it is known', () => {
+  test('declares the capabilities of the model, and its context window if known', () => {
     expect(createClaude({ apiKey, env: {} }).capabilities).toEqual({
       files: acceptedFiles,
       reasoning: true,
@@ -111,14 +111,14 @@ describe('settings', () => {
     expect(createClaude({ apiKey, env: {}, thinking: 'disabled' }).capabilities.reasoning).toBe(false);
   });
 
-  test('the factory is what resolveAgent takes [S0.29]', () => {
+  test('creates an agent through resolveAgent [S0.29]', () => {
     const env = { COBBLER_AGENT_API_KEY: apiKey };
     const agent = resolveAgent({ model: 'best' }, { claude: createClaude }, env);
     expect(agent).toMatchObject({ provider: 'claude', model: 'claude-opus-5-5' });
   });
 });
 
-test('nothing of the inside is exported: the factories and what is known of models [S0.21]', () => {
+test('exports only the factories and model data, no internals [S0.21]', () => {
   expect(Object.keys(exported).sort()).toEqual([
     'claudeHarness',
     'claudeModels',

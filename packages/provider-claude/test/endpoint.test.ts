@@ -3,7 +3,7 @@ import { askClient } from '../src/endpoint.ts';
 
 const account = { apiKey: 'sk-test-1', baseURL: 'https://api.anthropic.com' };
 
-test('buildRequest of the vendor client still tells URL, key header and API version', async () => {
+test('takes URL, key header and API version from buildRequest of the vendor client', async () => {
   const { url, headers, secrets } = await askClient(account);
   expect(url).toBe('https://api.anthropic.com/v1/messages');
   expect(headers).toMatchObject({
@@ -16,12 +16,12 @@ test('buildRequest of the vendor client still tells URL, key header and API vers
   expect(secrets).toEqual(['sk-test-1']);
 });
 
-test('nothing is said about retries and time-outs of the client, which are not in use', async () => {
+test('omits the retry and timeout headers of the client, which sends no request', async () => {
   const { headers } = await askClient(account);
   expect(Object.keys(headers).filter((name) => /retry|timeout/.test(name))).toEqual([]);
 });
 
-test('another base URL keeps its own path', async () => {
+test('keeps the path of another base URL', async () => {
   const { url } = await askClient({ ...account, baseURL: 'http://127.0.0.1:9/proxy' });
   expect(url).toBe('http://127.0.0.1:9/proxy/v1/messages');
 });

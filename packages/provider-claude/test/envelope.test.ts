@@ -6,14 +6,14 @@ const plain: WireRequest = { model: 'claude-sonnet-5-5', system: [], tools: [], 
 const tool = { name: 'look_up', description: 'Looks a word up.', parameters: { type: 'object' } };
 const mark = { cache_control: { type: 'ephemeral' } };
 
-test('every request streams, whatever the length of the answer [S0.19]', () => {
+test('streams every response [S0.19]', () => {
   expect(writeEnvelope(plain, 'unset')).toEqual({
     body: { model: 'claude-sonnet-5-5', max_tokens: defaultMaxTokens, stream: true },
     turns: 'messages',
   });
 });
 
-test('the parameters of a tool become its input_schema [S0.18]', () => {
+test('sends the parameters of a tool as its input_schema [S0.18]', () => {
   const { body } = writeEnvelope({ ...plain, tools: [tool] }, 'unset');
   expect(body['tools']).toEqual([
     { name: 'look_up', description: 'Looks a word up.', input_schema: { type: 'object' }, ...mark },
@@ -21,12 +21,12 @@ test('the parameters of a tool become its input_schema [S0.18]', () => {
 });
 
 describe('tool choice', () => {
-  test('a closing call keeps the tools declared and forbids them', () => {
+  test('declares tools but forbids their use for none', () => {
     const { body } = writeEnvelope({ ...plain, tools: [tool], toolChoice: 'none' }, 'unset');
     expect(body).toMatchObject({ tools: [{ name: 'look_up' }], tool_choice: { type: 'none' } });
   });
 
-  test('without tools there is nothing to choose', () => {
+  test('is omitted without tools', () => {
     expect(writeEnvelope({ ...plain, toolChoice: 'none' }, 'unset').body).not.toHaveProperty('tool_choice');
   });
 });
@@ -38,7 +38,7 @@ describe('cache marks', () => {
     return places.map((place) => 'cache_control' in place);
   };
 
-  test('stand after the last tool and after the system text', () => {
+  test('are on the last tool and the system text', () => {
     expect(marks({ tools: [tool, { ...tool, name: 'put' }], system: ['Be brief.'] })).toEqual([
       false,
       true,
@@ -46,7 +46,7 @@ describe('cache marks', () => {
     ]);
   });
 
-  test('stand before and after the last system text, which is the one that changes', () => {
+  test('are on the last two of several system texts, because the last one changes', () => {
     expect(marks({ tools: [tool], system: ['Be brief.', 'You like cats.', 'Today is Monday.'] })).toEqual([
       false,
       false,
@@ -56,20 +56,20 @@ describe('cache marks', () => {
   });
 });
 
-describe('how long the prefix is kept', () => {
+describe('the cache lifetime', () => {
   const kept = (keepMs: number) => {
     const { body } = writeEnvelope({ ...plain, tools: [tool], system: ['Be brief.'], keepMs }, 'unset');
     const places = [...((body['tools'] ?? []) as object[]), ...((body['system'] ?? []) as object[])];
     return places.map((place) => ('cache_control' in place ? place.cache_control : undefined));
   };
 
-  test('five minutes are what a mark means, an hour has to be said', () => {
+  test('omits ttl for five minutes and sends it for one hour', () => {
     expect(kept(300_000)).toEqual([{ type: 'ephemeral' }, { type: 'ephemeral' }]);
     const hour = { type: 'ephemeral', ttl: '1h' };
     expect(kept(3_600_000)).toEqual([hour, hour]);
   });
 
-  test('nothing is marked that is not to be kept', () => {
+  test('sets no marks for a lifetime of zero', () => {
     expect(kept(0)).toEqual([undefined, undefined]);
   });
 });
@@ -80,7 +80,7 @@ describe('thinking', () => {
     return { thinking: body['thinking'], beta: headers?.['anthropic-beta'] };
   };
 
-  test('a changed prefix drops thinking instead of refusing the conversation for ever [P12]', () => {
+  test('is dropped by the service after a prefix change, instead of an error [P12]', () => {
     expect(said('claude-opus-5-5', 'summarized')).toEqual({
       thinking: {
         type: 'adaptive',
@@ -91,7 +91,7 @@ describe('thinking', () => {
     });
   });
 
-  test('an older model is not sent what it does not know', () => {
+  test('has only the fields that the model supports', () => {
     expect(said('claude-opus-4-7', 'omitted')).toEqual({
       thinking: { type: 'adaptive', display: 'omitted' },
     });
@@ -99,13 +99,13 @@ describe('thinking', () => {
     expect(said('some-other-model', 'summarized')).toEqual({});
   });
 
-  test('it can be turned off, or left unsaid', () => {
+  test('can be disabled, limited to between tools, or omitted', () => {
     expect(said('claude-haiku-5-5', 'disabled').thinking).toEqual({ type: 'disabled' });
     expect(said('claude-sonnet-5-5', 'between_tools').thinking).toEqual({ type: 'between_tools' });
     expect(said('claude-sonnet-5-5', 'unset')).toEqual({});
   });
 
-  test('effort is for models that think', () => {
+  test('sends the effort only to models with adaptive thinking', () => {
     const effort = (model: string) =>
       writeEnvelope({ ...plain, model, effort: 'low' }, 'unset').body['output_config'];
     expect(effort('claude-sonnet-5-5')).toEqual({ effort: 'low' });
@@ -113,7 +113,7 @@ describe('thinking', () => {
   });
 });
 
-test('an output shape is asked for natively, its objects closed, its name as title', () => {
+test('requests native output with closed objects and the name as title', () => {
   const output = { name: 'answer', schema: { type: 'object', properties: { sum: { type: 'number' } } } };
   expect(writeEnvelope({ ...plain, output }, 'unset').body['output_config']).toEqual({
     format: {
@@ -128,7 +128,7 @@ test('an output shape is asked for natively, its objects closed, its name as tit
   });
 });
 
-test('equal requests give equal bytes', () => {
+test('writes identical bytes for equal requests', () => {
   const request = { ...plain, tools: [tool], system: ['a', 'b'], effort: 'high' } as const;
   const bytes = () => JSON.stringify(writeEnvelope(structuredClone(request), 'summarized'));
   expect(bytes()).toBe(bytes());

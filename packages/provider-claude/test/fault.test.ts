@@ -16,17 +16,17 @@ describe('an HTTP failure', () => {
     [500, 'api_error', 'agent'],
     [504, 'timeout_error', 'agent'],
     [529, 'overloaded_error', 'busy'],
-  ])('%i %s is %s and repeats what the service says', (status, type, kind) => {
+  ])('maps %i %s to %s and includes the message of the service', (status, type, kind) => {
     const fault = readFault(status, body(type, 'Such is life.'));
     expect(fault.kind).toBe(kind);
     expect(fault.message).toContain('Such is life.');
   });
 
-  test('an error type from the future leaves the kind to the status [S0.26]', () => {
+  test('leaves the kind to the status for an unknown error type [S0.26]', () => {
     expect(readFault(418, body('teapot_error', 'Short and stout.')).kind).toBeUndefined();
   });
 
-  test('a page of somebody in between is judged by its status', () => {
+  test('describes a body that is not an error object by its status', () => {
     expect(readFault(502, '<html>Bad gateway</html>')).toEqual({
       message: 'Claude responded with status 502.',
     });
@@ -34,7 +34,7 @@ describe('an HTTP failure', () => {
     expect(readFault(500, '[1]').message).toBe('Claude responded with status 500.');
   });
 
-  test('what to do is said with it', () => {
+  test('adds advice to the messages of common errors', () => {
     expect(readFault(401, body('authentication_error', 'invalid x-api-key')).message).toContain(
       'Check ANTHROPIC_API_KEY',
     );

@@ -7,7 +7,7 @@ const png = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as co
 const pdf = { type: 'file', mediaType: 'application/pdf', data: 'JVBERi0xLjQ=' } as const;
 const limit = 5 * 1024 * 1024;
 
-describe('what Claude would refuse with every request to come [P12]', () => {
+describe('file checks [P12]', () => {
   test.each([
     'image/jpeg',
     'image/png',
@@ -17,25 +17,25 @@ describe('what Claude would refuse with every request to come [P12]', () => {
     'text/plain',
     'text/csv',
     'application/json',
-  ])('is no file of type %s', (mediaType) => {
+  ])('accept files of type %s', (mediaType) => {
     expect(hasMediaType(acceptedFiles, mediaType)).toBe(true);
     expect(refusedFile({ ...pdf, mediaType })).toBeUndefined();
   });
 
-  test.each(['image/svg+xml', 'application/zip', 'audio/wav'])('is a file of type %s', (mediaType) => {
+  test.each(['image/svg+xml', 'application/zip', 'audio/wav'])('reject files of type %s', (mediaType) => {
     expect(hasMediaType(acceptedFiles, mediaType)).toBe(false);
   });
 
-  test('is an image over 5 MB of base64, to the byte', () => {
+  test('reject an image over 5 MB of base64, to the byte', () => {
     expect(refusedFile({ ...png, data: 'A'.repeat(limit) })).toBeUndefined();
     expect(refusedFile({ ...png, data: 'A'.repeat(limit + 1) })).toMatch(/over 5 MB/);
   });
 
-  test('is a document that leaves no room in a request', () => {
+  test('reject a document that leaves no room in a request', () => {
     expect(refusedFile({ ...pdf, data: 'A'.repeat(30_000_001) })).toMatch(/over 30 MB/);
   });
 
-  test('the mock refuses what the service refuses', () => {
+  test('apply in the mock too', () => {
     const body = (data: string) => ({
       model: 'claude-sonnet-5-5',
       max_tokens: 100,

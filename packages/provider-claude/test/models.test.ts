@@ -13,29 +13,29 @@ describe('aliases', () => {
     ['fast', 'claude-haiku-5-5'],
     ['balanced', 'claude-sonnet-5-5'],
     ['best', 'claude-opus-5-5'],
-  ])('%s stands for %s', (alias, id) => {
+  ])('%s resolves to %s', (alias, id) => {
     expect(modelId(alias)).toBe(id);
   });
 
-  test('any other name is an id', () => {
+  test('leave any other name unchanged, as an id', () => {
     expect(modelId('claude-of-tomorrow')).toBe('claude-of-tomorrow');
   });
 });
 
 describe('prices', () => {
-  test('an unknown model has no price, which is not a price of zero', () => {
+  test('are undefined for an unknown model, not zero', () => {
     expect(claudePrice('claude-fable-5-2')).toBeUndefined();
     expect(claudePrice('claude-of-tomorrow')).toBeUndefined();
     expect(claudePricing('openai', 'claude-opus-5-5')).toBeUndefined();
   });
 
-  test('Haiku 5.5 costs more for a long prompt, and counts as dear when the length is not known', () => {
+  test('use the higher rate of Haiku 5.5 for a long prompt or an unknown length', () => {
     expect(claudePrice('fast', 100_000)?.input).toBe(0.1);
     expect(claudePrice('fast', 100_001)?.input).toBe(0.5);
     expect(claudePricing('claude', 'claude-haiku-5-5')?.output).toBe(2.5);
   });
 
-  test('reading the cache is cheaper than input, and writing it dearer', () => {
+  test('are lower for cache reads and higher for cache writes than for input', () => {
     for (const { price } of claudeModels) {
       if (price === undefined) continue;
       expect(price.cacheRead).toBeLessThan(price.input);
@@ -44,7 +44,7 @@ describe('prices', () => {
     }
   });
 
-  test('each alias has a price of every kind, and it is known where and when it was read', () => {
+  test('are complete for each alias, with source and date', () => {
     for (const alias of ['fast', 'balanced', 'best']) {
       const price = claudePrice(alias, 1000);
       expect(Object.keys(price ?? {}).sort()).toEqual([
@@ -60,7 +60,7 @@ describe('prices', () => {
   });
 });
 
-describe('how a model thinks', () => {
+describe('thinking traits', () => {
   test.each([
     ['claude-haiku-5-5', true, true],
     ['claude-opus-5-5-20260922', true, true],
@@ -71,7 +71,7 @@ describe('how a model thinks', () => {
     ['claude-haiku-4-5-20251001', false, false],
     ['claude-opus-6', true, true],
     ['llama-4', false, false],
-  ])('%s: adaptive %s, tied to its prefix %s', (id, adaptive, binding) => {
+  ])('%s: adaptive %s, prefix binding %s', (id, adaptive, binding) => {
     expect(thinkingTraits(id)).toEqual({ adaptive, binding });
   });
 });

@@ -8,7 +8,7 @@ import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 import { subjects } from './subjects.ts';
 
-test('the handlers of the contract answer at the address of the real service', async () => {
+test("serves the contract's handlers at the address of the real service", async () => {
   const server = wireServer(claudeTesting, [
     failsWith({ kind: 'busy', message: 'Overloaded', retryAfterMs: 1 }),
     replies(scriptResponse([{ type: 'reasoning', text: 'Easy.', seal: 's1' }, 'Four.'])),

@@ -25,11 +25,11 @@ const schema: JsonObject = {
   $defs: { more: { type: 'object', properties: {} } },
 };
 
-test('a schema is made strict as the vendor client does it', () => {
+test('converts a schema to strict form like the vendor client', () => {
   expect(outputSchema(schema)).toEqual(transformJSONSchema(schema as never));
 });
 
-test('a schema that is strict already stays as it is', () => {
+test('keeps a schema that is already strict', () => {
   const strict: JsonObject = {
     type: 'object',
     properties: { answer: { type: 'number' } },

@@ -6,7 +6,7 @@ import { claudeTesting } from '../src/testing/index.ts';
 
 type Edit = (payloads: readonly unknown[]) => readonly unknown[];
 
-/** What becomes of an answer whose payloads were changed on their way. */
+/** Returns the response, or the error, for payloads that were changed in transit. */
 async function read(
   edit: Edit,
   answer = scriptResponse(['Hello there.', callBlock('toolu_1', 'put', { n: 1 })]),
@@ -26,7 +26,7 @@ async function read(
 const typeOf = (payload: unknown) => (payload as { type?: string }).type;
 const indexOf = (payload: unknown) => (payload as { index?: number }).index;
 
-/** Puts the payloads of one block once more behind the first `count` of them. */
+/** Repeats the first `count` payloads of a block directly after them. */
 const again =
   (index: number, count: number): Edit =>
   (all) => {
@@ -36,19 +36,19 @@ const again =
   };
 
 test.each([
-  ['a text begins again behind its first words', again(0, 2)],
-  ['a whole text is sent again', again(0, 5)],
-  ['a call begins again behind its first arguments', again(1, 2)],
-  ['a whole call is sent again', again(1, 5)],
-])('an answer in which %s is garbled [P1, P9]', async (_what, edit) => {
+  ['a text starts again after its first chunk', again(0, 2)],
+  ['a complete text is repeated', again(0, 5)],
+  ['a call starts again after its first arguments', again(1, 2)],
+  ['a complete call is repeated', again(1, 5)],
+])('rejects a response as invalid if %s [P1, P9]', async (_what, edit) => {
   expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });
 });
 
-test('a block that is announced again before it holds anything is one block [P1]', async () => {
+test('reads a block announced twice before its content as one block [P1]', async () => {
   expect(await read(again(0, 1))).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('another block under the number of one that is whole is garbled [P1, P27]', async () => {
+test('rejects a second block with the index of a complete one [P1, P27]', async () => {
   const edit: Edit = (all) =>
     all.map((payload) => (indexOf(payload) === 1 ? { ...(payload as object), index: 0 } : payload));
   const texts = scriptResponse(['Hello ', 'there.']);
@@ -60,7 +60,7 @@ test('another block under the number of one that is whole is garbled [P1, P27]',
   expect(await read(edit, calls)).toEqual({ kind: 'network', code: 'garbled' });
 });
 
-test('a call in an answer that says end_turn is run [P4, P9]', async () => {
+test('returns tool_use for a response with a call although the service says end_turn [P4, P9]', async () => {
   const edit: Edit = (all) =>
     all.map((payload) =>
       typeOf(payload) === 'message_delta'
@@ -70,13 +70,13 @@ test('a call in an answer that says end_turn is run [P4, P9]', async () => {
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('an end that is told twice is one end [P4]', async () => {
+test('reads a repeated message_delta as one end [P4]', async () => {
   const edit: Edit = (all) =>
     all.flatMap((payload) => (typeOf(payload) === 'message_delta' ? [payload, payload] : [payload]));
   expect(await read(edit)).toEqual({ content: 'Hello there.', calls: 1, stopReason: 'tool_use' });
 });
 
-test('a block without its end is garbled, because chunks before the end may be lost too [P27]', async () => {
+test('rejects a block without its end, because chunks before it may be missing too [P27]', async () => {
   const edit: Edit = (all) =>
     all.filter((payload) => typeOf(payload) !== 'content_block_stop' || indexOf(payload) !== 0);
   expect(await read(edit)).toEqual({ kind: 'network', code: 'garbled' });

@@ -28,7 +28,7 @@ const look: FlatTool = {
   execute: async (input) => `contents of ${String(input['path'])}`,
 };
 
-/** A conversation before a service that plays this. */
+/** Returns a conversation with a service that plays this script. */
 async function stage(
   script: readonly MockReply[],
   config: ClaudeHarnessConfig = {},
@@ -54,14 +54,14 @@ const looks = (...paths: readonly string[]): MockReply =>
   );
 
 describe('the configuration [S4.1]', () => {
-  test('its defaults are the fast model, 4096 tokens and no system prompt', async () => {
+  test('defaults to the fast model, 4096 tokens and no system prompt', async () => {
     const { harness, body } = await stage([says('Hi.')]);
     await harness.prompt('Hello.').result;
     expect(body(0)).toMatchObject({ model: 'claude-haiku-5-5', max_tokens: 4096 });
     expect(body(0)).not.toHaveProperty('system');
   });
 
-  test('model, tokens and system prompt are sent as given', async () => {
+  test('sets the model, token limit and system prompt of a request', async () => {
     const { harness, body } = await stage([says('Hi.')], {
       model: 'best',
       maxTokens: 100,
@@ -72,7 +72,7 @@ describe('the configuration [S4.1]', () => {
     expect(JSON.stringify(body(0)['system'])).toContain('Be brief.');
   });
 
-  test('ten requests per prompt by default', async () => {
+  test('allows ten requests per prompt by default', async () => {
     const endless = Array.from({ length: 12 }, (_, index) => looks(`file ${index}`));
     const { harness, server } = await stage(endless);
     expect(await harness.prompt('Look.').result).toMatchObject({ status: 'limit', limit: 'turns' });
@@ -82,7 +82,7 @@ describe('the configuration [S4.1]', () => {
     expect(few.server.exchanges).toHaveLength(2);
   });
 
-  test('a missing key is an invalid configuration, told at once', () => {
+  test('is rejected at creation if the key is missing', () => {
     expect(() => claudeHarness({ env: {} })).toThrow(
       expect.objectContaining({
         kind: 'invalid',
@@ -93,7 +93,7 @@ describe('the configuration [S4.1]', () => {
   });
 });
 
-test('the tool choice is auto, which is what none given means [S4.2]', async () => {
+test('sends tool choice auto, or omits it, which means the same [S4.2]', async () => {
   const { harness, body } = await stage([looks('a'), says('Done.')]);
   await harness.prompt('Look.').result;
   for (const index of [0, 1]) {
@@ -103,20 +103,20 @@ test('the tool choice is auto, which is what none given means [S4.2]', async () 
   }
 });
 
-test('a tool of the specification takes its input and gives text [S4.3]', async () => {
+test('runs a flat tool with its input and stores the returned text [S4.3]', async () => {
   const { harness } = await stage([looks('a'), says('Done.')]);
   const { messages } = await harness.prompt('Look.').result;
   expect(messages[2]).toMatchObject({ role: 'tool_result', content: [{ text: 'contents of a' }] });
 });
 
 describe('the handler [S4.4]', () => {
-  test('may be null', async () => {
+  test('can be null', async () => {
     const { harness } = await stage([says('Hi.')], {}, [look], null);
     expect((await harness.prompt('Hello.').result).text).toBe('Hi.');
   });
 });
 
-test('a prompt appends what was said, tells it, loops and ends when no tool is called [S4.5]', async () => {
+test('reports messages and sends requests until the model calls no tool [S4.5]', async () => {
   const heard: string[] = [];
   const handler: HarnessHandler = {
     onUser: (content) => heard.push(`user: ${content}`),
@@ -129,20 +129,20 @@ test('a prompt appends what was said, tells it, loops and ends when no tool is c
   expect(server.exchanges).toHaveLength(2);
 });
 
-test('a failing API is the outcome, and unwrap throws it [S4.5]', async () => {
+test('returns status failed for an API error, and unwrap throws it [S4.5]', async () => {
   const { harness } = await stage([failsWith({ kind: 'invalid', message: 'no' })]);
   const result = await harness.prompt('Hello.').result;
   expect(result.status).toBe('failed');
   expect(() => result.unwrap()).toThrow(AgentError);
 });
 
-test('the history only grows: each request begins with the messages of the one before [S4.8]', async () => {
+test('only appends to the history: each request begins with the messages of the previous one [S4.8]', async () => {
   const { harness, server } = await stage([looks('a'), says('Done.'), says('And again.')]);
   await harness.prompt('Look.').result;
   await harness.prompt('Again.').result;
   const sent = server.exchanges.map(({ text }) => {
     const { messages } = JSON.parse(text) as { messages: unknown[] };
-    // Marks for the cache move along; they are no part of the conversation.
+    // Cache marks move to later messages; they are not part of the conversation.
     return messages.map((message) => JSON.stringify(message).replace(/,"cache_control":\{[^}]*\}/g, ''));
   });
   for (const [index, messages] of sent.entries()) {
@@ -152,7 +152,7 @@ test('the history only grows: each request begins with the messages of the one b
   expect(sent.at(-1)).toHaveLength(5);
 });
 
-test('each block is reported once, whole, in the order of the stream [S4.9, S4.10]', async () => {
+test('reports each block once, complete and in stream order [S4.9, S4.10]', async () => {
   const heard: string[] = [];
   const handler: HarnessHandler = {
     onText: (text) => heard.push(`text: ${text}`),
@@ -178,7 +178,7 @@ test('each block is reported once, whole, in the order of the stream [S4.9, S4.1
   ]);
 });
 
-test('tools are declared by name, description and input_schema, the same in every request [S4.11]', async () => {
+test('declares tools by name, description and input_schema, identically in every request [S4.11]', async () => {
   const { harness, body } = await stage([looks('a'), says('Done.'), says('Yes.')]);
   await harness.prompt('Look.').result;
   await harness.prompt('Sure?').result;

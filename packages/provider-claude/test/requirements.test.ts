@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const service of open.splice(0)) await service.close();
 });
 
-/** An agent before a service that plays this, its back-off too short to notice. */
+/** Returns an agent with a service that plays this script; the back-off is at most 1 ms. */
 async function stage(...script: readonly MockReply[]) {
   const server = wireServer(claudeTesting, script);
   const service = await serveLoopback(server.handler);
@@ -40,7 +40,7 @@ async function stage(...script: readonly MockReply[]) {
   return { server, agent };
 }
 
-test('a request becomes Anthropic messages and tools, an answer content, calls and usage [S0.18]', async () => {
+test('converts a request to Anthropic messages, and a response to content, calls and usage [S0.18]', async () => {
   const usage = { inputTokens: 50, outputTokens: 9, cacheReadTokens: 30, cacheWriteTokens: 0 };
   const { server, agent } = await stage(
     replies(scriptResponse(['Let me see.', callBlock('toolu_1', 'look_up', { word: 'last' })], { usage })),
@@ -76,7 +76,7 @@ test('a request becomes Anthropic messages and tools, an answer content, calls a
   });
 });
 
-test('the answer streams and is still given whole [S0.19]', async () => {
+test('streams the response and also returns it complete [S0.19]', async () => {
   const { agent } = await stage(replies(scriptResponse(['One two three.'])));
   const events: AgentEvent[] = [];
   const response = await agent.run(
@@ -88,8 +88,8 @@ test('the answer streams and is still given whole [S0.19]', async () => {
   expect(response.content).toBe('One two three.');
 });
 
-describe('a service that fails is asked again [S0.20]', () => {
-  test.each([429, 500, 503, 529])('after status %i', async (status) => {
+describe('a failed request [S0.20]', () => {
+  test.each([429, 500, 503, 529])('is retried after status %i', async (status) => {
     const { agent } = await stage(answersStatus(status), replies(scriptResponse(['Fine.'])));
     expect(await agent.run({ messages: [userMessage('Hello.')], tools: [] })).toMatchObject({
       content: 'Fine.',
@@ -97,7 +97,7 @@ describe('a service that fails is asked again [S0.20]', () => {
     });
   });
 
-  test('an abort ends the back-off at once', async () => {
+  test('is not retried after an abort during the back-off', async () => {
     const { agent, server } = await stage(answersStatus(500, { 'retry-after': '30' }));
     const abort = new AbortController();
     const run = agent.run(
@@ -109,15 +109,15 @@ describe('a service that fails is asked again [S0.20]', () => {
   });
 });
 
-describe('the signal is obeyed [S0.22]', () => {
-  test('before anything is sent', async () => {
+describe('the abort signal [S0.22]', () => {
+  test('prevents the request if it is already aborted', async () => {
     const { agent, server } = await stage();
     const run = agent.run({ messages: [userMessage('Hello.')], tools: [] }, { signal: AbortSignal.abort() });
     await expect(run).rejects.toMatchObject({ kind: 'aborted' });
     expect(server.exchanges).toHaveLength(0);
   });
 
-  test('in the middle of an answer, whose connection is given up', async () => {
+  test('ends a response in progress and closes its connection', async () => {
     const stream = new LiveStream();
     const { agent } = await stage({ type: 'live', stream });
     const abort = new AbortController();

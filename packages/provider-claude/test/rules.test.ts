@@ -17,7 +17,7 @@ const assistant = (...content: object[]) => ({ role: 'assistant', content });
 const mark = { cache_control: { type: 'ephemeral' } };
 const thinking = (said: string, signature: unknown) => ({ type: 'thinking', thinking: said, signature });
 
-/** A request that is fine, with these fields in place of its own. */
+/** Returns a valid request with these fields replaced. */
 function body(own: Body = {}): Body {
   const messages = [
     user(text('Go.')),
@@ -45,13 +45,13 @@ function messageOf(request: Body): string | undefined {
   return error.message;
 }
 
-test('a good request is not refused, nor are two messages of one side in a row', () => {
+test('the mock accepts a valid request, and consecutive messages of the same role', () => {
   expect(messageOf(body())).toBeUndefined();
   expect(messageOf(say(user(text('One.')), user(text('Two.'))))).toBeUndefined();
   expect(messageOf(say({ role: 'user', content: 'Short for a text block.' }))).toBeUndefined();
 });
 
-describe('the mock refuses what the service refuses, in its words [P12]', () => {
+describe('the mock, with the error messages of the service [P12]', () => {
   const cases: readonly (readonly [string, Body, string])[] = [
     ['no model', body({ model: undefined }), 'model: Field required'],
     ['no max_tokens', body({ max_tokens: undefined }), 'max_tokens: Field required'],
@@ -71,12 +71,12 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
       '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
     ],
     [
-      'adaptive thinking of a model without',
+      'adaptive thinking for a model that does not support it',
       body({ model: 'claude-haiku-4-5', thinking: { type: 'adaptive' } }),
       'adaptive thinking is not supported on this model',
     ],
     [
-      'effort of a model without',
+      'an effort for a model that does not support it',
       body({ model: 'claude-haiku-4-5', output_config: { effort: 'low' } }),
       'This model does not support the effort parameter.',
     ],
@@ -144,7 +144,7 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
       'messages.1.content.0: Invalid `signature` in `thinking` block',
     ],
     [
-      'a signature of somebody else',
+      'a signature that the service did not create',
       say(user(text('x')), assistant(thinking('Hm.', 'Eq==')), user(text('y'))),
       'messages.1.content.0: Invalid `signature` in `thinking` block',
     ],
@@ -154,22 +154,22 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
       'messages.1.content.0.thinking.signature: Field required',
     ],
     [
-      'an odd call id',
+      'a call id with invalid characters',
       say(user(text('x')), assistant(use('a.b')), user(result('a.b'))),
       "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     ],
     [
-      'arguments that are no object',
+      'arguments that are not an object',
       say(user(text('x')), assistant({ ...use('a'), input: '{}' }), user(result('a'))),
       'messages.1.content.0.tool_use.input: Input should be a valid dictionary',
     ],
     [
-      'a call of the user',
+      'a tool call in a user message',
       say(user(use('a'))),
       'messages.0: `tool_use` blocks can only be in `assistant` messages',
     ],
     [
-      'a result of the model',
+      'a tool result in an assistant message',
       say(user(text('x')), assistant(result('a')), user(text('y'))),
       'messages.1: `tool_result` blocks can only be in `user` messages',
     ],
@@ -184,7 +184,7 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
     [
-      'a text before the result',
+      'text before the result',
       say(user(text('x')), assistant(use('a')), user(text('Wait.'), result('a'))),
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
@@ -199,22 +199,22 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
       'messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: a',
     ],
     [
-      'calls in the history and no tools',
+      'calls in the history but no tools',
       body({ tools: [] }),
       'Requests which include `tool_use` or `tool_result` blocks must define tools.',
     ],
     [
-      'a picture of an odd type',
+      'an image of an unsupported type',
       say(user({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: '' } })),
       "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
     ],
     [
-      'a document of an odd type',
+      'a document of an unsupported type',
       say(user({ type: 'document', source: { type: 'base64', media_type: 'text/csv', data: '' } })),
       "messages.0.content.0.document.source.base64.media_type: Input should be 'application/pdf'",
     ],
     [
-      'a document of the model',
+      'a document in an assistant message',
       say(user(text('x')), assistant({ type: 'document' }), user(text('y'))),
       'messages.1: `document` blocks can only be in `user` messages',
     ],
@@ -225,19 +225,19 @@ describe('the mock refuses what the service refuses, in its words [P12]', () => 
     ],
   ];
 
-  test.each(cases)('%s', (_what, request, words) => {
-    // A field that is undefined is absent in JSON, which is all that a service sees.
+  test.each(cases)('rejects a request with %s', (_what, request, words) => {
+    // JSON omits undefined fields, so the service never sees them.
     expect(messageOf(JSON.parse(JSON.stringify(request)) as Body)).toBe(words);
   });
 
-  test.each(['\ud83d', 'a\udc00', '\ud83d\ud83d\udc00'])('half a surrogate pair, %j', (half) => {
+  test.each(['\ud83d', 'a\udc00', '\ud83d\ud83d\udc00'])('rejects an unpaired surrogate, %j', (half) => {
     expect(messageOf(say(user(text(half))))).toMatch(
       /^The request body is not valid JSON: no low surrogate in string: line 1 column \d+/,
     );
   });
 });
 
-test('a whole surrogate pair and a field of a schema called cache_control are no reason to refuse', () => {
+test('the mock accepts a surrogate pair, and a schema property named cache_control', () => {
   const schema = { type: 'object', properties: { cache_control: {} } };
   expect(
     messageOf(body({ tools: [{ ...tool, input_schema: schema }], system: [text('🧵')] })),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ignored, readEvent } from '../src/stream-event.ts';
 import { noise } from '../src/testing/stream.ts';
 
-/** What these events call, in order. */
+/** Returns the calls to the sink that these events cause, in order. */
 function calls(...payloads: readonly unknown[]): unknown[][] {
   const made: unknown[][] = [];
   const record =
@@ -34,7 +34,7 @@ const start = (content_block: object, index = 0) => ({ type: 'content_block_star
 const delta = (content: object, index = 0) => ({ type: 'content_block_delta', index, delta: content });
 
 describe('blocks', () => {
-  test('a signature seals its thinking', () => {
+  test('seals thinking with its signature', () => {
     expect(
       calls(
         start({ type: 'thinking', thinking: '', signature: '' }),
@@ -51,7 +51,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('thinking that nobody may read is kept whole', () => {
+  test('keeps redacted thinking unchanged', () => {
     const block = { type: 'redacted_thinking', data: 'EmwKAhgB' };
     expect(calls(start(block, 2))).toEqual([
       ['begin', 2, 'opaque'],
@@ -59,7 +59,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('arguments may come at once, or not at all', () => {
+  test('emits the arguments in a block start unless they are empty', () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'put', caller: { type: 'direct' } };
     expect(calls(start({ ...use, input: { value: 1 } }))).toEqual([
       ['begin', 0, 'call'],
@@ -73,7 +73,7 @@ describe('blocks', () => {
   });
 });
 
-describe('ending', () => {
+describe('stop reason and end', () => {
   test.each([
     ['end_turn', 'complete'],
     ['stop_sequence', 'complete'],
@@ -84,19 +84,19 @@ describe('ending', () => {
     ['model_context_window_exceeded', 'context_full'],
     ['constructor', 'unknown'],
     ['some_later_reason', 'unknown'],
-  ])('%s is %s [P4]', (word, reason) => {
+  ])('maps %s to %s [P4]', (word, reason) => {
     expect(calls({ type: 'message_delta', delta: { stop_reason: word }, usage: {} })).toEqual([
       ['stop', reason, word],
     ]);
   });
 
-  test('only message_stop ends an answer [P1]', () => {
+  test('ends a response at message_stop [P1]', () => {
     expect(calls({ type: 'message_stop' })).toEqual([['end']]);
   });
 });
 
 describe('usage', () => {
-  test('cached input is counted in, and null is not zero [P14]', () => {
+  test('includes cached input in the input, and does not read null as zero [P14]', () => {
     const usage = {
       input_tokens: 5,
       cache_read_input_tokens: 90,
@@ -110,7 +110,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('what is kept for an hour is told apart from what is written at all [P14]', () => {
+  test('reports one-hour cache writes separately from all cache writes [P14]', () => {
     const usage = {
       input_tokens: 5,
       cache_creation_input_tokens: 7,
@@ -121,7 +121,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('counts at the end that tell output only leave the input alone [P14]', () => {
+  test('leaves the input unchanged if the final counts contain only output [P14]', () => {
     const usage = { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } };
     expect(calls({ type: 'message_delta', delta: {}, usage })).toEqual([
       ['usage', { outputTokens: 9, reasoningTokens: 4 }],
@@ -129,27 +129,27 @@ describe('usage', () => {
   });
 });
 
-describe('failures inside the stream', () => {
+describe('errors inside the stream', () => {
   test.each([
     ['overloaded_error', 'busy'],
     ['rate_limit_error', 'rate_limit'],
     ['api_error', 'agent'],
     ['invalid_request_error', 'invalid'],
     ['error_of_tomorrow', undefined],
-  ])('%s is %s [P5]', (type, kind) => {
+  ])('maps %s to %s [P5]', (type, kind) => {
     expect(calls({ type: 'error', error: { type, message: 'Sorry.' } })).toEqual([
       ['fail', { kind, message: 'Sorry.' }],
     ]);
   });
 
-  test('an event that is not JSON is a garbled stream [P1]', () => {
+  test('reports an event that is not JSON as a broken stream [P1]', () => {
     expect(calls('{"type":"content_bl')).toEqual([
       ['fail', { kind: 'broken', message: expect.stringContaining('not JSON') }],
     ]);
   });
 });
 
-test('events of unknown types call nothing', () => {
+test('emits nothing for events of unknown types', () => {
   const odd = [
     null,
     7,
@@ -161,8 +161,8 @@ test('events of unknown types call nothing', () => {
   expect(calls(...noise(), ...odd)).toEqual([]);
 });
 
-describe('nothing is lost in silence [P27]', () => {
-  test('a block of a later version is sent back as it came', () => {
+describe('nothing is lost silently [P27]', () => {
+  test('stores a block of an unknown type unchanged, to send it back', () => {
     const block = { type: 'hologram', depth: 3 };
     expect(calls(start(block))).toEqual([
       ['begin', 0, 'opaque'],
@@ -170,7 +170,7 @@ describe('nothing is lost in silence [P27]', () => {
     ]);
   });
 
-  test('a delta of a later version is named, and so are the sources of a text, which may be dropped', () => {
+  test('reports unknown deltas and citations, and allows only citations to be dropped', () => {
     const citation = { type: 'citations_delta', citation: { cited_text: 'x' } };
     expect(calls(delta({ type: 'hologram_delta', depth: 3 }), delta(citation))).toEqual([
       ['ignore', 'hologram_delta'],
@@ -179,14 +179,14 @@ describe('nothing is lost in silence [P27]', () => {
     expect(Object.keys(ignored)).toEqual(['citations_delta']);
   });
 
-  test('a start with content is not ignored', () => {
+  test('reports content in message_start', () => {
     const content = [{ type: 'text', text: 'Hello.' }];
     expect(calls({ type: 'message_start', message: { content } })).toEqual([
       ['ignore', 'content of message_start'],
     ]);
   });
 
-  test('a response without its start is invalid', () => {
+  test('rejects a response without its start event', () => {
     const made: unknown[] = [];
     const out = { fail: (fault: unknown) => made.push(fault) } as unknown as ResponseSink;
     readEvent(start({ type: 'text', text: '' }), out);

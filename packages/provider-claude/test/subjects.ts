@@ -3,7 +3,7 @@ import { http } from 'msw';
 import { createClaude } from '../src/index.ts';
 import { claudeTesting } from '../src/testing/index.ts';
 
-/** What the contract and the mutants are run on. */
+/** The subjects of the contract and the mutants. */
 export const subjects: readonly MockedSubject[] = [
   {
     name: 'claude',

@@ -8,7 +8,7 @@ import { claudeTranscripts as format } from '../src/transcripts.ts';
 
 type Message = { readonly role: string; readonly content: readonly { readonly type: string }[] };
 
-/** A conversation as the provider writes it. */
+/** Returns a conversation as the provider writes it. */
 function written(seed: number): Message[] {
   const { messages } = randomHistory(seededRandom(seed), {}, ['image/png', 'application/pdf']);
   const { messages: whole } = repairTranscript({ messages, places: [], problems: [], losses: [] });
@@ -20,7 +20,7 @@ const told = (...messages: unknown[]) =>
   checked(messages).problems.map(({ place, what }) => `${place} ${what}`);
 const mended = (value: unknown) => format.write(value, checked(value).messages);
 
-/** What the service would say. A model must have something to answer. */
+/** Returns the service's error. Adds a user message if the last one is from the model. */
 function refused(messages: unknown): string | undefined {
   const list = messages as Message[];
   const asked = list.at(-1)?.role === 'assistant' ? [...list, { role: 'user', content: 'Go on.' }] : list;
@@ -41,8 +41,8 @@ const result = (id: string, content: unknown = `saw ${id}`) => ({
 });
 const results = (...ids: string[]) => ({ role: 'user', content: ids.map((id) => result(id)) });
 
-describe('a conversation of the Messages API in a file', () => {
-  test('as the provider writes it is fine, and is written as it was read', () => {
+describe('a stored Messages conversation', () => {
+  test('has no problems and is written back unchanged if the provider wrote it', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const messages = written(seed);
       expect(checked(messages).problems).toEqual([]);
@@ -50,7 +50,7 @@ describe('a conversation of the Messages API in a file', () => {
     }
   });
 
-  test('with messages and blocks lost, doubled and out of order is mended so that the service takes it [P12]', () => {
+  test('is repaired for the service if messages and blocks are missing, repeated or reordered [P12]', () => {
     const torn = fc.nat(400).chain((seed) => {
       const messages = written(seed);
       const blocks = fc.infiniteStream(fc.boolean());
@@ -71,7 +71,7 @@ describe('a conversation of the Messages API in a file', () => {
     );
   });
 
-  test('stands in a request whose other fields stay as they are', () => {
+  test('keeps the other fields of its request body', () => {
     const body = { model: 'm', system: 'Be brief.', messages: [user('Go.'), calls('a')] };
     const whole = mended(body) as typeof body;
     expect(whole).toMatchObject({ model: 'm', system: 'Be brief.' });
@@ -79,7 +79,7 @@ describe('a conversation of the Messages API in a file', () => {
     expect(Array.isArray(mended(body.messages))).toBe(true);
   });
 
-  test('is told from those of other services', () => {
+  test('is distinguished from the formats of other services', () => {
     expect(format.match({ model: 'm' })).toBeUndefined();
     expect(format.match([user('Go.')])).toBe(0);
     expect(format.match([calls('a'), results('a')])).toBe(2);
@@ -87,7 +87,7 @@ describe('a conversation of the Messages API in a file', () => {
   });
 });
 
-describe('what is told of one', () => {
+describe('the check of a conversation', () => {
   test.each([
     [
       'a call without a result',
@@ -109,12 +109,12 @@ describe('what is told of one', () => {
     ['half a character', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
     ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
-      'an id that comes again',
+      'a repeated call id',
       [user('Go.'), calls('a'), results('a'), calls('a'), results('a')],
       'messages[3] reuses the call id "a"',
     ],
     [
-      'an id of odd characters',
+      'a call id with invalid characters',
       [user('Go.'), calls('a|b'), results('a|b')],
       'messages[1] contains a call with the id "a|b", which no service accepts',
     ],
@@ -133,12 +133,12 @@ describe('what is told of one', () => {
       'messages[2] contains a tool result after other content',
     ],
     [
-      'a result in an answer',
+      'a result in an assistant message',
       [user('Go.'), { role: 'assistant', content: [...calls('a').content, result('a')] }],
       'messages[1] contains a tool result, but is from the assistant',
     ],
     [
-      'a call of the user',
+      'a call in a user message',
       [{ role: 'user', content: [...calls('a').content, { type: 'text', text: 'Go.' }] }],
       'messages[0] contains a tool call, but is from the user',
     ],
@@ -157,14 +157,14 @@ describe('what is told of one', () => {
       'messages[1] contains thinking without a signature',
     ],
     ['no message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
-  ])('%s', (_what, messages, expected) => {
+  ])('reports and repairs: %s', (_what, messages, expected) => {
     expect(told(...messages)).toEqual([expected]);
     const whole = mended(messages);
     expect(refused(whole)).toBeUndefined();
     expect(checked(whole).problems).toEqual([]);
   });
 
-  test('nothing of what is only unusual', () => {
+  test('reports nothing for unusual but valid content, and keeps it', () => {
     const odd = [
       { role: 'user', content: [{ type: 'text', text: 'Go.' }] },
       { role: 'assistant', content: [{ type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} }] },
@@ -176,7 +176,7 @@ describe('what is told of one', () => {
     expect(JSON.stringify(mended(odd))).toContain('server_tool_use');
   });
 
-  test('images that the service does not accept, which leave a note in results too [P12]', () => {
+  test('reports images that the service does not accept and replaces them with notes, in results too [P12]', () => {
     const bmp = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'Qk0=' } };
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Look.' }, bmp] },
@@ -192,7 +192,7 @@ describe('what is told of one', () => {
     expect(JSON.stringify(mended(messages)).match(/was omitted/g)).toHaveLength(2);
   });
 
-  test('results in front of text are kept though they stood behind it', () => {
+  test('moves results before text instead of dropping them', () => {
     const behind = { role: 'user', content: [{ type: 'text', text: 'So?' }, result('a')] };
     const [, , answer] = mended([user('Go.'), calls('a'), behind]) as unknown as Message[];
     expect(answer?.content).toMatchObject([
@@ -201,7 +201,7 @@ describe('what is told of one', () => {
     ]);
   });
 
-  test('what would be lost', () => {
+  test('reports content that a conversion would lose', () => {
     const { losses } = checked([
       {
         role: 'user',

@@ -13,8 +13,8 @@ function contentOf(turn: Turn): unknown {
   return message?.content;
 }
 
-describe('the user’s side', () => {
-  test('results name their call, say whether it failed, and can contain images [S0.18]', () => {
+describe('a user turn', () => {
+  test('names the call of each result, marks errors and includes images [S0.18]', () => {
     const content = contentOf({
       side: 'user',
       parts: [
@@ -46,7 +46,7 @@ describe('the user’s side', () => {
     ]);
   });
 
-  test('a PDF goes as it is, with its name; text goes as text', () => {
+  test('sends a PDF unchanged with its name, and a text file as text', () => {
     const content = contentOf({
       side: 'user',
       parts: [
@@ -64,14 +64,14 @@ describe('the user’s side', () => {
     ]);
   });
 
-  test('a document that Claude cannot read is refused before anything is sent', () => {
+  test('throws for a document that Claude cannot read, before a request is sent', () => {
     const parts = [{ type: 'file', mediaType: 'application/zip', data: '' }] as const;
     expect(() => writeTurn({ side: 'user', parts })).toThrow(/PDF or text, not as application\/zip/);
   });
 });
 
-describe('the model’s side', () => {
-  test('thinking comes back with its signature, unreadable thinking whole, calls with their arguments [S0.18]', () => {
+describe('an assistant turn', () => {
+  test('sends back thinking with its signature, redacted thinking unchanged, and calls with arguments [S0.18]', () => {
     const redacted = { type: 'redacted_thinking', data: 'EmwKAhgB' };
     const content = contentOf({
       side: 'assistant',
@@ -92,21 +92,21 @@ describe('the model’s side', () => {
     ]);
   });
 
-  test('a seal of another shape, say of an older version, is left out', () => {
+  test('omits a seal of an unknown shape, such as one of an older version', () => {
     const parts: AssistantPart[] = [
       { type: 'reasoning', text: 'x', seal: { provider: 'claude', data: 'v0' } },
       { type: 'opaque', seal: { provider: 'claude', data: ['v0'] } },
       { type: 'text', text: 'Yes.' },
     ];
     expect(contentOf({ side: 'assistant', parts })).toEqual([{ type: 'text', text: 'Yes.' }]);
-    // No message may be empty.
+    // A message must not be empty.
     expect(contentOf({ side: 'assistant', parts: parts.slice(0, 2) })).toEqual([
       { type: 'text', text: '(blank)' },
     ]);
   });
 });
 
-test('a cache mark spliced into a user’s turn stands in its last block, whatever that is', () => {
+test('puts a cache mark into the last block of a user turn, whatever its type', () => {
   const { cache } = claudeWire({ endpoint: { url: '', headers: {} }, thinking: 'unset' });
   const { lifetimes, markBack = 0 } = cache ?? claudeCache;
   const turns: Turn[] = [

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** What the vendor's own helper makes of the stream. */
+/** Returns the message that the vendor's stream helper reads. */
 async function theirs(): Promise<Message> {
   const client = new Anthropic({ apiKey, baseURL: service.url, maxRetries: 0, logLevel: 'off' });
   const stream = client.messages.stream({
@@ -39,7 +39,7 @@ function ours(): Promise<ModelResponse> {
   });
 }
 
-/** Both in the same words. An empty text block is nothing to us. */
+/** Compares both responses in the same form. Our fold omits empty text blocks. */
 async function compare(): Promise<void> {
   const [message, response] = await Promise.all([theirs(), ours()]);
   expect(response.message.content.map(blockOf)).toEqual(
@@ -87,7 +87,7 @@ function blockOf(part: AssistantPart): unknown {
   }
 }
 
-test('our fold and the vendor’s stream helper agree about a rich answer', async () => {
+test('reads a response with reasoning, text and calls like the vendor’s stream helper', async () => {
   answer = scriptResponse(
     [
       { type: 'reasoning', text: 'First 漢字, then 🧵.', seal: 'opaque "bytes" ÿ' },
@@ -109,7 +109,7 @@ test('our fold and the vendor’s stream helper agree about a rich answer', asyn
   await compare();
 });
 
-test('our fold and the vendor’s stream helper agree about whatever may come', async () => {
+test('reads random responses like the vendor’s stream helper', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 });
   const block: fc.Arbitrary<ScriptBlock> = fc.oneof(
     fc.record({ type: fc.constant('text' as const), text }),
@@ -120,7 +120,7 @@ test('our fold and the vendor’s stream helper agree about whatever may come', 
   );
   await fc.assert(
     fc.asyncProperty(fc.array(block, { maxLength: 5 }), async (blocks) => {
-      // A response without readable content is not complete.
+      // A response without text or calls would not be complete.
       answer = scriptResponse([...blocks, 'Done.']);
       await compare();
     }),

@@ -8,16 +8,16 @@ import { promisify } from 'node:util';
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
 
-/** Fields whose texts have a meaning for the types. All others are replaced, so that equal shapes are equal. */
+/** Fields whose strings matter to the types; in other fields, all strings become equal. */
 const wordFields: ReadonlySet<string> = new Set([
   ...['type', 'role', 'media_type', 'display', 'effort', 'prefix_mismatch_behavior', 'ttl'],
   ...['stop_reason', 'service_tier', 'speed'],
 ]);
 
-/** Fields that hold whatever a tool or a schema wants. */
+/** Fields with arbitrary content from a tool or a schema. */
 const freeFields: ReadonlySet<string> = new Set(['input', 'properties', 'schema', '$defs', 'required']);
 
-/** Keeps one of each shape among JSON values, with texts and numbers that say nothing replaced. */
+/** Keeps one JSON value of each shape; normalizes strings and numbers that the types ignore. */
 export class ShapeSet {
   readonly #shapes = new Set<string>();
 
@@ -29,7 +29,7 @@ export class ShapeSet {
     return this.#shapes.size;
   }
 
-  /** As the items of an array in a source file. */
+  /** Returns the shapes as the items of an array in a source file. */
   source(): string {
     return [...this.#shapes].join(',\n');
   }
@@ -44,13 +44,13 @@ function shapeOf(value: unknown, field: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shapeOf(item, key)]));
 }
 
-/** A list is as good as its different items. */
+/** Returns the distinct shapes of the items. */
 function shapesOf(items: readonly unknown[]): unknown[] {
   const shapes = new Set(items.map((item) => JSON.stringify(shapeOf(item, ''))));
   return [...shapes].map((shape) => JSON.parse(shape) as unknown);
 }
 
-/** Runs the type checker over a source that imports the vendor's types. Gives what it says; nothing is good. */
+/** Type-checks a source that imports the vendor's types. Returns the errors; empty if none. */
 export async function checkTypes(source: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'cobbler-types-'));
   const compilerOptions = {

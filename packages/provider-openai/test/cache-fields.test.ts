@@ -7,16 +7,16 @@ import { createOpenAI } from '../src/index.ts';
 const request: WireRequest = { model: 'gpt-6.1-sol', system: ['Be brief.'], tools: [], toolChoice: 'auto' };
 const tool = { name: 'look_up', description: 'Looks a word up.', parameters: { type: 'object' } };
 
-describe('the key', () => {
+describe('the cache key', () => {
   const key = (change: Partial<WireRequest> = {}) => cacheFields({ ...request, ...change }).prompt_cache_key;
 
-  test('is the same for requests that begin alike, whatever else they ask for', () => {
+  test('is the same for requests with the same model, system texts and tools', () => {
     expect(key()).toMatch(/^cobbler-[0-9a-f]{16}$/);
     expect(key({ maxTokens: 5, toolChoice: 'none', effort: 'low', keepMs: 0 })).toBe(key());
     expect(key({ system: ['Be brief.'], tools: [] })).toBe(key());
   });
 
-  test('is another one with another model, tool or text, also when only their order differs', () => {
+  test('changes with the model, the tools, the system texts, or their order', () => {
     const changes: Partial<WireRequest>[] = [
       {},
       { model: 'gpt-6-luna' },
@@ -31,7 +31,7 @@ describe('the key', () => {
   });
 });
 
-test('nothing is written where nothing would be read', () => {
+test('disables cache writes if no further request is expected in time', () => {
   expect(cacheFields({ ...request, keepMs: 0 })).toMatchObject({
     prompt_cache_options: { mode: 'explicit' },
   });
@@ -39,14 +39,14 @@ test('nothing is written where nothing would be read', () => {
   expect(cacheFields(request)).not.toHaveProperty('prompt_cache_options');
 });
 
-test('only of OpenAI itself, and of models that ask a price, is it known how prompts are kept', () => {
+test('describes the cache only for OpenAI itself and models that charge for cache writes', () => {
   const at = (official: boolean) => ({ baseURL: 'https://example.org', official });
   expect(cacheOf(at(true), 'gpt-6.1-sol').cache?.lifetimes).toHaveLength(1);
   expect([cacheOf(at(false), 'gpt-6.1-sol'), cacheOf(at(true), 'gpt-5.1')]).toEqual([{}, {}]);
 });
 
-describe('what is sent', () => {
-  /** The cache fields of three requests, the second one three hours after the first, the third soon after. */
+describe('the cache fields of requests', () => {
+  /** Returns the cache fields of four requests, with pauses of three hours, 1 s and 1 s. */
   async function sent(config: object): Promise<unknown[]> {
     const bodies: Record<string, unknown>[] = [];
     const transport: Transport = ({ body }) => {
@@ -73,7 +73,7 @@ describe('what is sent', () => {
   const off = { mode: 'explicit' };
 
   test.each(['responses', 'chat'])(
-    'to OpenAI by %s: a key always, and no writing where it does not pay',
+    'always contain a key for OpenAI over %s, and disable writes that do not pay off',
     async (api) => {
       expect(await sent({ api })).toEqual([
         ['string', undefined],
@@ -84,12 +84,12 @@ describe('what is sent', () => {
     },
   );
 
-  test('to OpenAI for a model that writes for nothing: the key alone', async () => {
+  test('contain only the key for an OpenAI model with free cache writes', async () => {
     const plain = ['string', undefined];
     expect(await sent({ model: 'gpt-5.1' })).toEqual([plain, plain, plain, plain]);
   });
 
-  test('to a compatible server: neither', async () => {
+  test('are absent for a compatible server', async () => {
     const nothing = ['undefined', undefined];
     expect(await sent({ baseURL: 'http://localhost:1/v1', model: 'gpt-6.1-sol' })).toEqual([
       nothing,

@@ -12,13 +12,13 @@ function callChunk(...pieces: readonly Record<string, unknown>[]): unknown {
   return chunk({ tool_calls: pieces });
 }
 
-/** An answer of these chunks, ended well. */
+/** Records a response of these chunks with a regular end. */
 function ended(chunks: readonly unknown[], finish: string = 'tool_calls') {
   return record(chatEvent, [...chunks, chunk({}, finish), '[DONE]']);
 }
 
-describe('an answer of OpenAI', () => {
-  test('the call is named in its first piece and told apart by index [S0.7]', () => {
+describe('a response of OpenAI', () => {
+  test('names a call in its first chunk only and identifies calls by index [S0.7]', () => {
     const recording = ended([
       callChunk({ index: 0, id: 'call_a', type: 'function', function: { name: 'one', arguments: '' } }),
       callChunk({ index: 1, id: 'call_b', type: 'function', function: { name: 'two', arguments: '' } }),
@@ -32,7 +32,7 @@ describe('an answer of OpenAI', () => {
     expect(recording.end).toBe('tool_use');
   });
 
-  test('the usage comes after the finish reason and counts cached and reasoning tokens as part of the whole [S0.8]', () => {
+  test('includes cached and reasoning tokens in the usage, which follows the finish reason [S0.8]', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -55,35 +55,35 @@ describe('an answer of OpenAI', () => {
     expect(recording.end).toBe('complete');
   });
 
-  test('each finish reason has its stop reason, and one of the future is unknown [P4]', () => {
+  test('maps each finish reason to a stop reason, and an unknown one to unknown [P4]', () => {
     const stops = ['stop', 'length', 'content_filter', 'tool_calls', 'function_call', 'paused_for_tea'].map(
       (finish) => ended([chunk({ content: 'x' })], finish).end,
     );
     expect(stops).toEqual(['complete', 'max_tokens', 'refusal', 'tool_use', 'unknown', 'unknown']);
   });
 
-  test('a refusal is text and ends as refusal although the finish reason says stop', () => {
+  test('emits a refusal as text and ends with refusal although the finish reason is stop', () => {
     const recording = ended([chunk({ refusal: 'I will ' }), chunk({ refusal: 'not.' })], 'stop');
     expect(textIn(recording, 'text')).toBe('I will not.');
     expect(recording.end).toBe('refusal');
   });
 });
 
-describe('the end of an answer [P1]', () => {
-  test('a stream without a finish reason is not ended by [DONE]', () => {
+describe('the end of a response [P1]', () => {
+  test('is not [DONE] without a finish reason', () => {
     expect(record(chatEvent, [chunk({ content: 'Half' }), '[DONE]']).end).toBeUndefined();
   });
 
-  test('the finish reason is the end, since some servers send nothing after it', () => {
+  test('is the finish reason, because some servers send nothing after it', () => {
     expect(record(chatEvent, [chunk({ content: 'All' }), chunk({}, 'stop')]).end).toBe('complete');
   });
 
-  test('usage told along the way ends nothing', () => {
+  test('is not usage before the finish reason', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
     expect(record(chatEvent, [chunk({ content: 'Half' }, null, { usage })]).end).toBeUndefined();
   });
 
-  test('a finish reason sent twice is taken once, and content after it makes the response invalid [P27]', () => {
+  test('is the first of two finish reasons, and content after it makes the response invalid [P27]', () => {
     const recording = record(chatEvent, [
       chunk({ content: 'All' }),
       chunk({}, 'stop'),
@@ -95,18 +95,18 @@ describe('the end of an answer [P1]', () => {
   });
 });
 
-describe('an answer of a compatible server', () => {
-  test('calls end it as tool_use although the finish reason says stop', () => {
+describe('a response of a compatible server', () => {
+  test('ends with tool_use if it contains calls, although the finish reason is stop', () => {
     const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
     expect(ended([whole], 'stop').end).toBe('tool_use');
   });
 
-  test('calls cut by the token limit do not end it as tool_use [P9]', () => {
+  test('ends with max_tokens at the token limit, even if it contains calls [P9]', () => {
     const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
     expect(ended([whole], 'length').end).toBe('max_tokens');
   });
 
-  test('calls without index are told apart by id', () => {
+  test('identifies calls without an index by id', () => {
     const recording = ended([
       callChunk({ id: 'a', function: { name: 'one', arguments: '{"n":' } }),
       callChunk({ id: 'a', function: { arguments: '1}' } }),
@@ -118,7 +118,7 @@ describe('an answer of a compatible server', () => {
     ]);
   });
 
-  test('whole calls with neither index nor id are a call each', () => {
+  test('reads complete calls without index and id as separate calls', () => {
     const recording = ended([
       callChunk(
         { function: { name: 'one', arguments: '{}' } },
@@ -131,7 +131,7 @@ describe('an answer of a compatible server', () => {
     ]);
   });
 
-  test('a piece with neither index, id nor name goes on with the last call', () => {
+  test('continues the last call with a chunk that has no index, id or name', () => {
     const recording = ended([
       callChunk({ id: 'a', function: { name: 'one', arguments: '{"n"' } }),
       callChunk({ function: { arguments: ':1}' } }),
@@ -139,7 +139,7 @@ describe('an answer of a compatible server', () => {
     expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
   });
 
-  test('different calls that all have the index 0 are told apart by id', () => {
+  test('distinguishes calls that all have index 0 by id', () => {
     const recording = ended([
       callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{"n":1}' } }),
       callChunk({ index: 0, id: 'b', function: { name: 'one', arguments: '{"n":2}' } }),
@@ -150,7 +150,7 @@ describe('an answer of a compatible server', () => {
     ]);
   });
 
-  test('different calls that all have the index 0 and no id are told apart by name', () => {
+  test('distinguishes calls that all have index 0 and no id by name', () => {
     const recording = ended([
       callChunk({ index: 0, function: { name: 'one', arguments: '{}' } }),
       callChunk({ index: 0, function: { name: 'two', arguments: '{}' } }),
@@ -158,7 +158,7 @@ describe('an answer of a compatible server', () => {
     expect(callsIn(recording).map(({ name }) => name)).toEqual(['one', 'two']);
   });
 
-  test('id and name repeated in every piece are one call', () => {
+  test('reads chunks that repeat id and name as one call', () => {
     const piece = (input: string) =>
       callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: input } });
     expect(callsIn(ended([piece('{"n"'), piece(':'), piece('1}')]))).toEqual([
@@ -166,7 +166,7 @@ describe('an answer of a compatible server', () => {
     ]);
   });
 
-  test('arguments that come before the name are kept for it', () => {
+  test('keeps arguments that arrive before the name', () => {
     const recording = ended([
       callChunk({ index: 0, id: 'a', function: { arguments: '{"n"' } }),
       callChunk({ index: 0, function: { name: 'one', arguments: ':1}' } }),
@@ -174,18 +174,18 @@ describe('an answer of a compatible server', () => {
     expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
   });
 
-  test('a call that is never named is told without a name', () => {
+  test('emits a call that never gets a name without one', () => {
     expect(callsIn(ended([callChunk({ index: 0, id: 'a', function: { arguments: '{}' } })]))).toEqual([
       { id: 'a', name: '', input: '{}' },
     ]);
   });
 
-  test('arguments given as an object count as their JSON', () => {
+  test('converts arguments sent as an object to JSON', () => {
     const whole = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: { n: 1 } } });
     expect(callsIn(ended([whole]))).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
   });
 
-  test('reasoning is shown under either of its names and once when it has both', () => {
+  test('reads reasoning from either of its fields, and once if both contain it', () => {
     const recording = ended(
       [
         chunk({ reasoning_content: 'a' }),
@@ -199,7 +199,7 @@ describe('an answer of a compatible server', () => {
     expect(recording.blocks.map(({ seal }) => seal)).toEqual([undefined, undefined]);
   });
 
-  test('an error object in the stream is a failure with its cause', () => {
+  test('reports an error object in the stream with its kind and message', () => {
     const faults = [
       { message: 'Slow down, please try again in 1.5s.', type: 'tokens', code: 'rate_limit_exceeded' },
       { message: 'Upstream is full.', code: 503 },
@@ -214,24 +214,24 @@ describe('an answer of a compatible server', () => {
     ]);
   });
 
-  test('an error that is null is none', () => {
+  test('ignores an error field with the value null', () => {
     expect(record(chatEvent, [chunk({ content: 'x' }, null, { error: null })]).fault).toBeUndefined();
   });
 
-  test('two answers at once are kept apart', () => {
+  test('shares no state with another response', () => {
     const first = callChunk({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } });
     record(chatEvent, [first]);
     expect(ended([chunk({ content: 'x' })], 'stop').end).toBe('complete');
   });
 });
 
-describe('what a server says in another place [P1]', () => {
+describe('unusual forms of content [P1]', () => {
   const message = (content: unknown, rest: object = {}) => ({
     choices: [{ index: 0, message: { role: 'assistant', content, ...rest }, finish_reason: 'stop' }],
   });
   const one = { id: 'a', function: { name: 'one', arguments: '{"n":1}' } };
 
-  test('content as a list of parts is text and reasoning [P4]', () => {
+  test('reads a list of parts as text and reasoning [P4]', () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
     const recording = ended(
       [
@@ -251,27 +251,27 @@ describe('what a server says in another place [P1]', () => {
     expect([recording.end, recording.fault]).toEqual(['complete', undefined]);
   });
 
-  test('content of parts that cannot be read makes the answer garbled', () => {
+  test('reports a part of an unknown type', () => {
     expect(record(chatEvent, [chunk({ content: [{ type: 'hologram', depth: 3 }] })]).ignored).toContain(
       'hologram',
     );
   });
 
-  test('a refusal beside content is said too, and one as a part is a refusal', () => {
+  test('adds a refusal to the content, and reads a refusal part as a refusal', () => {
     const both = ended([chunk({ content: 'No: ', refusal: 'I will not.' })], 'stop');
     expect([textIn(both, 'text'), both.end]).toEqual(['No: I will not.', 'refusal']);
     const part = ended([chunk({ content: [{ type: 'refusal', refusal: 'I will not.' }] })], 'stop');
     expect([textIn(part, 'text'), part.end]).toEqual(['I will not.', 'refusal']);
   });
 
-  test('a whole message is the answer where no delta came [P4, P9]', () => {
+  test('reads a complete message without deltas [P4, P9]', () => {
     const recording = record(chatEvent, [message('Hello.', { tool_calls: [one], reasoning: 'Hm.' })]);
     expect([textIn(recording, 'reasoning'), textIn(recording, 'text')]).toEqual(['Hm.', 'Hello.']);
     expect(callsIn(recording)).toEqual([{ id: 'a', name: 'one', input: '{"n":1}' }]);
     expect(recording.end).toBe('tool_use');
   });
 
-  test('a whole message behind its deltas says what they did not, and differs in nothing', () => {
+  test('adds what is missing in the deltas from a complete message, and rejects one that differs', () => {
     const texts = ['Hello.', 'Hel', ''].map((said) => {
       const deltas = said === '' ? [] : [chunk({ content: said }), callChunk({ index: 0, ...one })];
       return record(chatEvent, [...deltas, message('Hello.', { tool_calls: [one] })]);
@@ -286,7 +286,7 @@ describe('what a server says in another place [P1]', () => {
     ).toBe('broken');
   });
 
-  test('the call of the API before tool_calls is a call [P4, P9]', () => {
+  test('reads function_call, the predecessor of tool_calls [P4, P9]', () => {
     const recording = ended(
       [
         chunk({ function_call: { name: 'one', arguments: '{"n"' } }),
@@ -299,7 +299,7 @@ describe('what a server says in another place [P1]', () => {
   });
 });
 
-describe('nothing is lost in silence [P27]', () => {
+describe('nothing is lost silently [P27]', () => {
   const call = (rest: object) => callChunk({ index: 0, id: 'a', function: { name: 'one' }, ...rest });
 
   test.each([
@@ -318,12 +318,12 @@ describe('nothing is lost in silence [P27]', () => {
     ['text beside a message', { choices: [{ index: 0, text: 'Hello.' }] }],
     ['a call of type custom', call({ type: 'custom', custom: { name: 'one', input: 'x' } })],
     ['tool_calls without a list', chunk({ tool_calls: { 0: { id: 'a' } } })],
-  ])('%s is named and not on the list', (kind, payload) => {
+  ])('reports %s, which must not be dropped', (kind, payload) => {
     expect(record(chatEvent, [payload]).ignored).toContain(kind);
     expect(Object.hasOwn(chatIgnored, kind)).toBe(false);
   });
 
-  test('a call that has lost its first chunk, and calls out of order, are named', () => {
+  test('reports a call without its first chunk, and calls out of order', () => {
     expect(ended([callChunk({ index: 0, function: { arguments: '{}' } })]).ignored).toContain(
       'a call without id and name',
     );
@@ -331,7 +331,7 @@ describe('nothing is lost in silence [P27]', () => {
     expect(ended(calls).ignored).toContain('calls out of order');
   });
 
-  test('an object without choices and usage is left to the check of unknown data', () => {
+  test('leaves an object without choices and usage to the check for unknown data', () => {
     const recording = record(chatEvent, [{ object: 'chat.completion.hologram', data: [1], model: 'm' }]);
     expect(recording).toEqual({ blocks: [], ignored: [], usage: {} });
   });
@@ -347,7 +347,7 @@ describe('nothing is lost in silence [P27]', () => {
       },
     ],
     ['whitespace', { role: 'assistant', content: 'H i.' }],
-  ])('a complete message whose %s differs from the chunks is invalid', (_what, message) => {
+  ])('rejects a complete message whose %s differs from the chunks', (_what, message) => {
     const chunks = [
       chunk({ reasoning: 'Hm.' }),
       chunk({ content: 'Hi.' }),

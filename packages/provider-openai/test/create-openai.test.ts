@@ -21,7 +21,7 @@ function thrownBy(make: () => unknown): AgentError {
 }
 
 describe('the model [S0.28]', () => {
-  test('is the balanced one unless another is named, and an alias is resolved', () => {
+  test('defaults to the balanced one and is resolved from an alias', () => {
     const model = (name?: string) =>
       createOpenAI({ apiKey: 'sk-test', env: {}, ...(name !== undefined && { model: name }) }).model;
     expect([model(), model('fast'), model('best'), model('gpt-4.1')]).toEqual([
@@ -32,7 +32,7 @@ describe('the model [S0.28]', () => {
     ]);
   });
 
-  test('tells what it can do: a reasoning model takes no temperature, any other one does', () => {
+  test('declares its capabilities: only models without reasoning accept a temperature', () => {
     const sol = createOpenAI({ apiKey: 'sk-test', env: {} }).capabilities;
     const old = createOpenAI({ apiKey: 'sk-test', env: {}, model: 'gpt-4.1' }).capabilities;
     expect(sol).toMatchObject({
@@ -45,7 +45,7 @@ describe('the model [S0.28]', () => {
     expect('contextTokens' in old).toBe(false);
   });
 
-  test('that reasons is refused a temperature before a byte is sent', async () => {
+  test('rejects a temperature before a request is sent if it reasons', async () => {
     const agent = createOpenAI({
       apiKey: 'sk-test',
       env: {},
@@ -58,26 +58,26 @@ describe('the model [S0.28]', () => {
 });
 
 describe('the key [S0.29]', () => {
-  test('is required for OpenAI, and its absence names the variable', () => {
+  test('is required for OpenAI, and the error names the environment variable', () => {
     const error = thrownBy(() => createOpenAI({ env: {} }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'no_key' });
     expect(error.message).toContain('OPENAI_API_KEY');
     expect(thrownBy(() => createOpenAI({ env: { OPENAI_API_KEY: ' ' } })).code).toBe('no_key');
   });
 
-  test('comes from the configuration before the environment, without blanks and quotes', () => {
+  test('is read from the configuration before the environment, without spaces and quotes', () => {
     const env = { OPENAI_API_KEY: '"sk-env"\n' };
     expect(addressOf({ env }).apiKey).toBe('sk-env');
     expect(addressOf({ env, apiKey: 'sk-own' }).apiKey).toBe('sk-own');
   });
 
-  test('that cannot be one is refused without being shown [P19]', () => {
+  test('is rejected without being shown if it is malformed [P19]', () => {
     const error = thrownBy(() => createOpenAI({ env: {}, apiKey: 'sk-one\nsk-two' }));
     expect(error).toMatchObject({ kind: 'invalid', code: 'bad_key' });
     expect(error.message).not.toContain('sk-');
   });
 
-  test('is not needed by a compatible server, which then gets no authorization at all', async () => {
+  test('is optional for a compatible server, which then gets no authorization header', async () => {
     await withService(chatTesting, fine, async ({ url, exchanges }) => {
       await createOpenAI({ env: {}, baseURL: url, model: 'llama3.3' }).run(ask);
       await createOpenAI({ env: {}, baseURL: url, model: 'llama3.3', apiKey: 'sk-local' }).run(ask);
@@ -86,8 +86,8 @@ describe('the key [S0.29]', () => {
   });
 });
 
-describe('the address', () => {
-  test('chooses the API: Responses at OpenAI, Chat Completions elsewhere, unless it is named', async () => {
+describe('the base URL', () => {
+  test('selects the API, unless configured: Responses for OpenAI, Chat Completions for other servers', async () => {
     const urls: string[] = [];
     const transport: Transport = ({ url }) => {
       urls.push(url);
@@ -118,7 +118,7 @@ describe('the address', () => {
     ]);
   });
 
-  test('that is none is refused with what one looks like', () => {
+  test('is rejected if it is not an HTTP URL', () => {
     for (const baseURL of ['localhost:11434', 'not a url', 'ftp://example.org/v1']) {
       expect(thrownBy(() => createOpenAI({ env: {}, baseURL }))).toMatchObject({
         kind: 'invalid',
@@ -127,7 +127,7 @@ describe('the address', () => {
     }
   });
 
-  test('another address gets ten minutes for its headers, since local models load slowly [P2]', async () => {
+  test('allows ten minutes for the headers of other servers, because local models load slowly [P2]', async () => {
     const silent: Transport = () => new Promise(() => {});
     const failure = async (config: { readonly baseURL?: string; readonly apiKey?: string }, ms: number) => {
       const runtime = fakeRuntime();
@@ -143,7 +143,7 @@ describe('the address', () => {
       const running = agent.run(ask).catch((error: unknown) => {
         over = error;
       });
-      // The address is looked up through the vendor's client, which is loaded in real time.
+      // The vendor's client determines the address; its import takes real time.
       while (runtime.timers === 0) await new Promise((resolve) => setImmediate(resolve));
       await runtime.advance(ms);
       const early = over;
@@ -157,7 +157,7 @@ describe('the address', () => {
 });
 
 describe('the vendor client', () => {
-  test('gives URL and headers of a route, its own retries and time-outs left out', async () => {
+  test('provides the URL and headers of a route, without its retry and timeout headers', async () => {
     const env = { OPENAI_ORG_ID: 'org-1', OPENAI_PROJECT_ID: 'proj-1' };
     const { url, headers, secrets } = await endpointOf(addressOf({ env, apiKey: 'sk-test' }), '/responses');
     expect(url).toBe('https://api.openai.com/v1/responses');
@@ -175,13 +175,13 @@ describe('the vendor client', () => {
     );
   });
 
-  test('says nothing of an organization to another server', async () => {
+  test('sends no organization to another server', async () => {
     const env = { OPENAI_ORG_ID: 'org-1', OPENAI_PROJECT_ID: 'proj-1' };
     const { headers } = await endpointOf(addressOf({ env, baseURL: 'http://localhost:1/v1' }), '/responses');
     expect(Object.keys(headers).filter((name) => name.startsWith('openai-'))).toEqual([]);
   });
 
-  test('is loaded only when it is needed: nothing imports it but by type or on demand', () => {
+  test('is loaded on demand: source files import only its types statically', () => {
     const root = new URL('../src/', import.meta.url);
     const files = readdirSync(root, { recursive: true })
       .map(String)
@@ -194,8 +194,8 @@ describe('the vendor client', () => {
   });
 });
 
-describe('what is asked of OpenAI', () => {
-  test('nothing is stored, and reasoning comes back encrypted [P19]', async () => {
+describe('the request body', () => {
+  test('disables storage and requests encrypted reasoning [P19]', async () => {
     await withService(responsesTesting, fine, async ({ url, exchanges }) => {
       const agent = createOpenAI({ api: 'responses', baseURL: url, env: {}, model: 'gpt-6.1-sol' });
       await agent.run({ ...ask, system: 'Be brief.', config: { effort: 'low', maxTokens: 99 } });
@@ -223,7 +223,7 @@ describe('what is asked of OpenAI', () => {
     });
   });
 
-  test('a compatible server gets the older max_tokens and nothing that only OpenAI has', async () => {
+  test('contains the older max_tokens and no OpenAI-only fields for a compatible server', async () => {
     await withService(chatTesting, fine, async ({ url, exchanges }) => {
       const agent = createOpenAI({ baseURL: url, env: {}, model: 'llama3.3' });
       await agent.run({

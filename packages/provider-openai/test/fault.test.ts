@@ -5,7 +5,7 @@ function body(error: unknown): string {
   return JSON.stringify({ error });
 }
 
-test('the message of the service is told, and the status decides unless the body says more', () => {
+test('reports the message of the service and leaves the kind to the status', () => {
   const error = { message: 'Nope.', type: 'invalid_request_error', param: null, code: null };
   expect(faultOf(400, body(error))).toEqual({ message: 'Nope.' });
   expect(faultOf(401, body({ ...error, code: 'invalid_api_key' }))).toEqual({ message: 'Nope.' });
@@ -14,7 +14,7 @@ test('the message of the service is told, and the status decides unless the body
   });
 });
 
-test('an account without credit is not asked again although its status is that of a rate limit [P6]', () => {
+test('treats an account without credit as invalid, not as a rate limit, so it is not retried [P6]', () => {
   const error = {
     message: 'You exceeded your current quota.',
     type: 'insufficient_quota',
@@ -24,13 +24,13 @@ test('an account without credit is not asked again although its status is that o
   expect(faultOf(429, body({ message: 'Empty.', code: 'credit_balance_exhausted' })).kind).toBe('invalid');
 });
 
-test('a service that says it is full is busy, whatever its status', () => {
+test('reports busy if the service says that it is overloaded, whatever the status', () => {
   expect(faultOf(503, body({ message: 'Full.', code: 'server_is_overloaded' })).kind).toBe('busy');
   expect(faultOf(500, body({ message: 'Slow down.', code: 'slow_down' })).kind).toBe('busy');
   expect(faultOf(503, 'upstream connect error').kind).toBeUndefined();
 });
 
-test('a conversation that does not fit is told from other refusals, by code or by words', () => {
+test('recognizes a conversation that is too long by code, type or message', () => {
   const said = [
     { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' },
     { message: "This model's maximum context length is 4096 tokens. You requested 5000.", code: 400 },
@@ -40,7 +40,7 @@ test('a conversation that does not fit is told from other refusals, by code or b
   expect(said.map((error) => streamFault(error).kind)).toEqual(['too_long', 'too_long', 'too_long']);
 });
 
-test('a key that the service repeats, in part or whole, is not repeated [P19]', () => {
+test('removes a masked key from the message of the service [P19]', () => {
   const message =
     'Incorrect API key provided: sk-proj-********abcd. You can find your API key at https://platform.openai.com.';
   const told = faultOf(401, body({ message, code: 'invalid_api_key' })).message;
@@ -49,7 +49,7 @@ test('a key that the service repeats, in part or whole, is not repeated [P19]', 
   );
 });
 
-test('errors of compatible servers are understood', () => {
+test('reads the error formats of compatible servers', () => {
   const bodies = [
     '{"error":"model \\"x\\" not found"}',
     '{"object":"error","message":"model \\"x\\" not found","type":"NotFoundError","code":404}',
@@ -58,7 +58,7 @@ test('errors of compatible servers are understood', () => {
   expect(bodies.map((text) => faultOf(404, text))).toEqual(Array(3).fill({ message: 'model "x" not found' }));
 });
 
-test('a page of a proxy is told as its words, and an empty body as its status', () => {
+test('reports the text of a proxy page, and the status for an empty body', () => {
   const page =
     '<html><head><style>p { color: red }</style></head><body><h1>502</h1>\n<p>Bad Gateway</p></body></html>';
   expect(faultOf(502, page).message).toBe('The service responded with status 502: 502 Bad Gateway');
@@ -66,7 +66,7 @@ test('a page of a proxy is told as its words, and an empty body as its status', 
   expect(faultOf(502, 'x'.repeat(5000)).message).toHaveLength(340);
 });
 
-test('a refusal to give summaries says how to go without', () => {
+test('explains how to turn off summaries if the service rejects them', () => {
   const error = {
     message: 'Your organization must be verified.',
     param: 'reasoning.summary',

@@ -13,7 +13,7 @@ const tool = {
   execute: () => '',
 };
 
-test('a conversation goes from Responses to Chat Completions and back, and its reasoning comes home', async () => {
+test('sends reasoning back to Responses after a turn over Chat Completions', async () => {
   const thought = { type: 'reasoning', text: 'I need the word.', seal: 'sealed/+=' } as const;
   const first = replies(
     scriptResponse([thought, 'I look.', callBlock('call_1', 'look_up', { word: 'last' })]),

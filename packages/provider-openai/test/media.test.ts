@@ -6,9 +6,9 @@ import { refusedFile } from '../src/media.ts';
 
 const png = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
-describe('what OpenAI would refuse with every request to come [P12]', () => {
+describe('file checks [P12]', () => {
   test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf', 'text/csv'])(
-    'is no file of type %s',
+    'accept files of type %s',
     (mediaType) => {
       const { files } = createOpenAI({ apiKey: 'sk-test', env: {} }).capabilities;
       expect(hasMediaType(files, mediaType)).toBe(true);
@@ -16,7 +16,7 @@ describe('what OpenAI would refuse with every request to come [P12]', () => {
     },
   );
 
-  test('is a file that leaves no room in a request', () => {
+  test('reject a file that leaves no room in a request', () => {
     expect(refusedFile({ ...png, data: 'A'.repeat(45_000_001) })).toMatch(/files over 45 MB/);
   });
 
@@ -25,18 +25,18 @@ describe('what OpenAI would refuse with every request to come [P12]', () => {
     ['gpt-4o-audio-preview', 'chat', true],
     ['gpt-audio', 'responses', false],
     ['gpt-6-sol', 'chat', false],
-  ] as const)('%s over %s accepts recordings: %s', (model, api, accepts) => {
+  ] as const)('%s over %s accepts audio: %s', (model, api, accepts) => {
     const { files } = createOpenAI({ apiKey: 'sk-test', env: {}, model, api }).capabilities;
     expect(['audio/wav', 'audio/mpeg'].map((type) => hasMediaType(files, type))).toEqual([accepts, accepts]);
   });
 
-  test('a compatible server says itself which types it accepts', () => {
+  test('are left to a compatible server', () => {
     const agent = createOpenAI({ apiKey: 'k', env: {}, baseURL: 'http://127.0.0.1:1/v1', model: 'm' });
     expect(agent.capabilities.files).toEqual(['*/*']);
   });
 
   test.each(['responses', 'chat'] as const)(
-    'is refused as it is said by %s at OpenAI itself',
+    'reject an unsupported image type over %s at OpenAI itself',
     async (api) => {
       const agent = createOpenAI({ apiKey: 'sk-test', env: {}, api });
       const messages = [userMessage([{ ...png, mediaType: 'image/bmp' }])];

@@ -12,13 +12,13 @@ import {
   resolveModel,
 } from '../src/models.ts';
 
-test('each alias stands for a model that the SDK lists [S0.28]', () => {
+test('resolves each alias to a model that the SDK lists [S0.28]', () => {
   const listed: readonly ChatModel[] = ['gpt-6-luna', 'gpt-6.1-sol', 'gpt-6-astra'];
   expect(Object.values(modelAliases)).toEqual(listed);
   expect(['fast', 'balanced', 'best'].map(resolveModel)).toEqual(listed);
 });
 
-test('any other name stands for itself, those of built-in properties included', () => {
+test('keeps any other name, including names of built-in properties', () => {
   expect(['gpt-4.1', 'llama3.3:70b', 'constructor'].map(resolveModel)).toEqual([
     'gpt-4.1',
     'llama3.3:70b',
@@ -26,7 +26,7 @@ test('any other name stands for itself, those of built-in properties included', 
   ]);
 });
 
-test('a model has a price only where one is known', () => {
+test('returns a price only for known models', () => {
   expect(openAIPricing('openai', 'gpt-6.1-sol', 1000)).toEqual({
     input: 2,
     cacheRead: 0.1,
@@ -39,13 +39,13 @@ test('a model has a price only where one is known', () => {
   expect(openAIPricing('openai', 'toString')).toBeUndefined();
 });
 
-test('a request of more than 272,000 input tokens costs twice as much for input and half as much again for output', () => {
+test('doubles the input price and adds half to the output price above 272,000 input tokens', () => {
   expect(openAIPrice('balanced', 272_000)).toEqual(openAIPrice('balanced', 0));
   expect(openAIPrice('balanced')).toEqual(openAIPrice('balanced', 272_001));
   expect(openAIPrice('balanced', 272_001)).toEqual({ input: 4, cacheRead: 0.2, cacheWrite: 5, output: 15 });
 });
 
-test('each alias has a price of every kind, and it is known where and when it was read', () => {
+test('has a complete price for each alias, with source and date', () => {
   for (const alias of ['fast', 'balanced', 'best']) {
     expect(Object.keys(openAIPrice(alias, 1000) ?? {})).toEqual([
       'input',
@@ -58,7 +58,7 @@ test('each alias has a price of every kind, and it is known where and when it wa
   expect(openAIPriceSource.on).toMatch(/^20\d\d-\d\d-\d\d$/);
 });
 
-test('keeping a prompt has a price from GPT-5.6 on', () => {
+test('charges for cache writes from GPT-5.6 on', () => {
   const billed = ['gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.1-sol-2026-09-29', 'gpt-10', 'openai/gpt-6-sol'];
   expect(billed.map((name) => promptCache(name)?.lifetimes)).toEqual(
     billed.map(() => [{ ms: 1_800_000, write: 1.25 }]),
@@ -68,11 +68,11 @@ test('keeping a prompt has a price from GPT-5.6 on', () => {
   );
 });
 
-test('the context window is told where it is known', () => {
+test('returns the context window of known models', () => {
   expect(['gpt-6-luna', 'gpt-9'].map(contextTokens)).toEqual([1_050_000, undefined]);
 });
 
-test('reasoning models are told by their family', () => {
+test('recognizes reasoning models by their family', () => {
   const yes = [
     'o1',
     'o3-mini',
@@ -99,7 +99,7 @@ test('reasoning models are told by their family', () => {
   expect(no.filter(reasons)).toEqual([]);
 });
 
-test('only models from GPT-5.1 on must be told not to think when they get tools over Chat Completions', () => {
+test('requires effort none for tools over Chat Completions only from GPT-5.1 on', () => {
   expect(['gpt-5.1', 'gpt-5.6-luna', 'gpt-6-sol'].every(needsNoEffortForTools)).toBe(true);
   expect(
     ['gpt-5', 'gpt-5-mini', 'o3', 'gpt-4.1', 'gpt-5.1-chat-latest', 'llama3.3'].some(needsNoEffortForTools),

@@ -10,7 +10,7 @@ import { subjects } from './subjects.ts';
 const answer = scriptResponse(['I look.', callBlock('call_1', 'look_up', { word: 'last' })]);
 
 test.each(subjects)(
-  'the handlers of the contract answer at the address of the real service, $name',
+  "serves the contract's handlers at the address of the real service, $name",
   async ({ name, testing, handlers }) => {
     const mock = wireServer(testing, [replies(answer)]);
     const network = setupServer(...handlers('https://api.openai.com/v1', mockResolver(mock.handler)));

@@ -4,12 +4,12 @@ import { chatMutants } from './mutants/chat.ts';
 import { responsesMutants } from './mutants/responses.ts';
 import { mutants } from './mutants.ts';
 
-test('there are at least fifteen mutants of each wire', () => {
+test('defines at least fifteen mutants of each wire', () => {
   expect(responsesMutants.length).toBeGreaterThanOrEqual(15);
   expect(chatMutants.length).toBeGreaterThanOrEqual(15);
 });
 
-test.each(mutants)('the place of the mutant is still there: $why', ({ file, find, replace }) => {
+test.each(mutants)('finds the code to replace exactly once: $why', ({ file, find, replace }) => {
   const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   expect(source.split(find)).toHaveLength(2);
   expect(replace).not.toBe(find);

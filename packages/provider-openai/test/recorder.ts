@@ -1,7 +1,7 @@
 import type { Json, StopReason, Usage } from '@cobbler/agent';
 import type { BlockKey, Fault, ResponseSink } from '@cobbler/agent/provider';
 
-/** A block as a wire told it. */
+/** A block as a wire emitted it. */
 export interface RecordedBlock {
   readonly at: BlockKey;
   readonly kind: 'text' | 'reasoning' | 'call' | 'opaque';
@@ -12,10 +12,10 @@ export interface RecordedBlock {
   closed?: true;
 }
 
-/** What a wire said about one answer. */
+/** The output of a wire for one response. */
 export interface Recording {
   readonly blocks: RecordedBlock[];
-  /** The kinds that the wire dropped. */
+  /** The kinds of data that the wire reported as ignored. */
   readonly ignored: string[];
   usage: Partial<Usage>;
   model?: string;
@@ -26,7 +26,7 @@ export interface Recording {
   late?: true;
 }
 
-/** Plays payloads to a wire's `event` and records what it says. */
+/** Sends payloads to a wire's `event` and records its output. */
 export function record(
   event: (payload: unknown, out: ResponseSink) => void,
   payloads: readonly unknown[],
@@ -90,14 +90,14 @@ export function record(
   return recording;
 }
 
-/** The calls of a recording, in order. */
+/** Returns the calls of a recording, in order. */
 export function callsIn({ blocks }: Recording): { id: string; name: string; input: string }[] {
   return blocks.flatMap(({ kind, id = '', name = '', text }) =>
     kind === 'call' ? [{ id, name, input: text }] : [],
   );
 }
 
-/** All of a recording's text of one kind. */
+/** Returns all text of one kind in a recording. */
 export function textIn({ blocks }: Recording, kind: RecordedBlock['kind']): string {
   return blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
 }

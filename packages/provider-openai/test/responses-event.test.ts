@@ -22,7 +22,7 @@ const thought = {
 };
 
 describe('items', () => {
-  test('reasoning is sealed whole, as its last event has it and unknown fields included', () => {
+  test('seals the complete reasoning item of the last event, including unknown fields', () => {
     const whole = { ...thought, summary: [], content: [], novel: { deep: [1] } };
     const recording = record(responsesEvent, [
       added(0, { ...whole, encrypted_content: 'gAAA-incomplete' }),
@@ -32,13 +32,13 @@ describe('items', () => {
     expect(recording.blocks).toEqual([{ at: '0', kind: 'reasoning', text: '', seal: whole, closed: true }]);
   });
 
-  test('reasoning that the service could not take back is shown and not sealed', () => {
+  test('shows reasoning that the service would not accept back, without sealing it', () => {
     const { encrypted_content: _, ...bare } = thought;
     const [block] = record(responsesEvent, [done(0, bare), completed()]).blocks;
     expect(block).toEqual({ at: '0', kind: 'reasoning', text: 'Hm.', closed: true });
   });
 
-  test('plain reasoning of an open model is sealed too', () => {
+  test('seals the plain reasoning of an open model', () => {
     const open = {
       id: 'rs_1',
       type: 'reasoning',
@@ -49,7 +49,7 @@ describe('items', () => {
     expect(block).toMatchObject({ text: 'Hm.', seal: open });
   });
 
-  test('the parts of a summary are separated by a blank line', () => {
+  test('separates the parts of a summary with a blank line', () => {
     const part = (summary_index: number) => ({
       type: 'response.reasoning_summary_part.added',
       output_index: 0,
@@ -70,7 +70,7 @@ describe('items', () => {
     expect(textIn(recording, 'reasoning')).toBe('One.\n\nTwo.');
   });
 
-  test('the phase of a message is kept before its text', () => {
+  test('stores the phase of a message before its text', () => {
     const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [], phase: 'commentary' };
     const delta = { type: 'response.output_text.delta', output_index: 0, delta: 'I look.' };
     const { blocks } = record(responsesEvent, [added(0, item), delta, done(0, item)]);
@@ -80,7 +80,7 @@ describe('items', () => {
     ]);
   });
 
-  test('the id of a message is kept where reasoning stands before it', () => {
+  test('stores the id of a message only after reasoning', () => {
     const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
     const delta = { type: 'response.output_text.delta', output_index: 1, delta: 'Hello.' };
     const alone = record(responsesEvent, [added(1, item), delta, done(1, item)]);
@@ -93,20 +93,20 @@ describe('items', () => {
     ]);
   });
 
-  test('an item of a kind we do not know is kept whole', () => {
+  test('stores an item of an unknown type unchanged', () => {
     const novel = { id: 'cmp_1', type: 'compaction', encrypted_content: 'x' };
     expect(record(responsesEvent, [added(0, novel), done(0, novel)]).blocks).toEqual([
       { at: '0', kind: 'opaque', text: '', seal: novel },
     ]);
   });
 
-  test('an item without a kind is named, because no service would take it back [P12, P27]', () => {
+  test('reports an item without a type, because no service would accept it back [P12, P27]', () => {
     const kindless = [undefined, null, 0, {}].map((type, index) => done(index, { id: 'x_1', type }));
     const { blocks, ignored } = record(responsesEvent, [...kindless, completed()]);
     expect([blocks, ignored]).toEqual([[], Array(4).fill('an item without a type')]);
   });
 
-  test('a server that sends no deltas is understood by its whole items', () => {
+  test('reads complete items from a server that sends no deltas', () => {
     const recording = record(responsesEvent, [
       done(0, { id: 'msg_1', type: 'message', content: [{ type: 'output_text', text: 'Hello.' }] }),
       done(1, { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'one', arguments: '{"n":1}' }),
@@ -117,7 +117,7 @@ describe('items', () => {
     expect(recording.end).toBe('tool_use');
   });
 
-  test('a server that leaves out the index is understood by the id of the item', () => {
+  test('identifies an item by its id if the server omits the index', () => {
     const recording = record(responsesEvent, [
       { type: 'response.output_item.added', item: { id: 'msg_1', type: 'message', content: [] } },
       { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'Hello.' },
@@ -126,26 +126,26 @@ describe('items', () => {
   });
 });
 
-describe('the end of an answer [P4]', () => {
-  test('is tool_use when there was a call, whatever the closing event repeats', () => {
+describe('the end of a response [P4]', () => {
+  test('is tool_use if there was a call, even if the closing event does not repeat it', () => {
     const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'one', arguments: '' };
     expect(record(responsesEvent, [added(0, call), completed()]).end).toBe('tool_use');
     expect(record(responsesEvent, [completed()]).end).toBe('complete');
   });
 
-  test('is a refusal when the model refused, and the refusal is the text', () => {
+  test('is refusal if the model refused, and the refusal is the text', () => {
     const delta = { type: 'response.refusal.delta', output_index: 0, delta: 'I will not.' };
     const recording = record(responsesEvent, [delta, completed()]);
     expect(textIn(recording, 'text')).toBe('I will not.');
     expect(recording.end).toBe('refusal');
   });
 
-  test('is a refusal also when only the whole item tells it', () => {
+  test('is refusal if only the complete item contains the refusal', () => {
     const item = { id: 'msg_1', type: 'message', content: [{ type: 'refusal', refusal: 'I will not.' }] };
     expect(record(responsesEvent, [done(0, item), completed()])).toMatchObject({ end: 'refusal' });
   });
 
-  test('says why an answer is incomplete, and of an unknown reason that it is unknown', () => {
+  test('contains the reason for an incomplete response, and unknown for an unknown reason', () => {
     const ends = ['max_output_tokens', 'content_filter', 'steered', 'constructor', undefined].map(
       (reason) => {
         const response = {
@@ -158,7 +158,7 @@ describe('the end of an answer [P4]', () => {
     expect(ends).toEqual(['max_tokens', 'refusal', 'unknown', 'unknown', 'unknown']);
   });
 
-  test('the usage counts cached and reasoning tokens as part of the whole [S0.8]', () => {
+  test('includes cached and reasoning tokens in the total usage [S0.8]', () => {
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 64, cache_write_tokens: 8 },
@@ -181,7 +181,7 @@ describe('failures', () => {
     return record(responsesEvent, [{ type: 'response.failed', response: { status: 'failed', error } }]).fault;
   }
 
-  test('each code of a failed response has its kind', () => {
+  test('have a kind for each error code of a failed response', () => {
     const kinds = [
       'rate_limit_exceeded',
       'server_error',
@@ -208,14 +208,14 @@ describe('failures', () => {
     ]);
   });
 
-  test('a failed response without an error still says that it failed', () => {
+  test('include a failed response without an error object', () => {
     expect(failed(null)).toEqual({
       kind: 'agent',
       message: 'The service reported an error without details.',
     });
   });
 
-  test('what a failed response used is counted', () => {
+  test('include the usage of a failed response', () => {
     const response = {
       status: 'failed',
       error: { code: 'server_error', message: 'x' },
@@ -224,7 +224,7 @@ describe('failures', () => {
     expect(record(responsesEvent, [{ type: 'response.failed', response }]).usage).toEqual({ inputTokens: 9 });
   });
 
-  test('an error event is understood flat, nested and bare', () => {
+  test('are read from flat, nested and bare error events', () => {
     const error = { type: 'service_unavailable_error', code: 'server_is_overloaded', message: 'Full.' };
     const flat = { type: 'error', code: 'server_is_overloaded', message: 'Full.', param: null };
     const faults = [flat, { type: 'error', error }, { error }].map(
@@ -233,20 +233,20 @@ describe('failures', () => {
     expect(faults).toEqual(Array(3).fill({ kind: 'busy', message: 'Full.' }));
   });
 
-  test('the wait that only the text tells is heard [P7]', () => {
+  test('contain the retry delay from the error message [P7]', () => {
     const waits = ['in 1.3s', 'in 498ms', 'in 2m', 'later'].map(
       (when) => failed({ code: 'rate_limit_exceeded', message: `Please try again ${when}.` })?.retryAfterMs,
     );
     expect(waits).toEqual([1300, 498, 120_000, undefined]);
   });
 
-  test('text that is not JSON is a broken stream, the [DONE] of the older API is not', () => {
+  test('include text that is not JSON, except [DONE] of the older API', () => {
     expect(record(responsesEvent, ['{"type": "resp']).fault?.kind).toBe('broken');
     expect(record(responsesEvent, ['[DONE]']).fault).toBeUndefined();
   });
 });
 
-describe('what the service says again [P1]', () => {
+describe('repeated content [P1]', () => {
   const message = (text: string, rest: object = {}) => ({
     id: 'msg_1',
     type: 'message',
@@ -268,7 +268,7 @@ describe('what the service says again [P1]', () => {
     ...rest,
   });
 
-  test('is the answer where it stands in the last event alone [P4]', () => {
+  test('is used if only the last event contains it [P4]', () => {
     const reasoning = { ...thought, status: 'completed' };
     const { blocks, end } = record(responsesEvent, [
       completed({ output: [reasoning, message('Hello.'), call('{"n":1}'), { id: 'x_1', type: 'novel' }] }),
@@ -283,7 +283,7 @@ describe('what the service says again [P1]', () => {
     expect(end).toBe('tool_use');
   });
 
-  test('is the answer where it stands in the event that ends a part alone [P4]', () => {
+  test('is used if only the event that ends a part contains it [P4]', () => {
     const text = { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'Hello.' };
     expect(textIn(record(responsesEvent, [text, completed()]), 'text')).toBe('Hello.');
     const unplaced = { type: 'response.output_text.delta', output_index: 0, delta: 'Hello.' };
@@ -302,7 +302,7 @@ describe('what the service says again [P1]', () => {
     ]);
   });
 
-  test('adds nothing where it is the same, however the item is named the second time', () => {
+  test('adds nothing if it is the same, even with another id or index of the item', () => {
     const texts = [
       [delta('Hello.'), done(0, message('Hello.')), completed({ output: [message('Hello.')] })],
       [
@@ -321,7 +321,7 @@ describe('what the service says again [P1]', () => {
     expect(texts).toEqual(Array(6).fill('Hello.'));
   });
 
-  test('adds its end where the pieces are its beginning', () => {
+  test('adds the rest if the chunks contain only its beginning', () => {
     const recording = record(responsesEvent, [delta('Hel'), completed({ output: [message('Hello.')] })]);
     expect([textIn(recording, 'text'), recording.fault]).toEqual(['Hello.', undefined]);
   });
@@ -344,7 +344,7 @@ describe('what the service says again [P1]', () => {
         done(0, call('{"n":1}')),
       ],
     ],
-  ])('makes the answer garbled where its %s differs from the pieces', (_what, payloads) => {
+  ])('makes the response invalid if its %s differs from the chunks', (_what, payloads) => {
     expect(record(responsesEvent, payloads).fault?.kind).toBe('broken');
   });
 
@@ -374,7 +374,7 @@ describe('what the service says again [P1]', () => {
     expect([textIn(recording, 'text'), recording.fault]).toEqual(['One.Two.', undefined]);
   });
 
-  test('under the number of an event that came before is not said twice', () => {
+  test('is dropped if its event repeats an earlier sequence number', () => {
     const twice = (...payloads: Record<string, unknown>[]) =>
       payloads
         .map((payload, index) => ({ ...payload, sequence_number: index + 1 }))
@@ -387,7 +387,7 @@ describe('what the service says again [P1]', () => {
     expect(textIn(record(responsesEvent, again), 'text')).toBe('abc');
   });
 
-  test('is taken where servers do not count their events', () => {
+  test('is kept if the server does not number its events properly', () => {
     const uncounted = [0, 0, -1, -1, 7, 7].map((sequence_number, index) =>
       delta(String(index), { sequence_number }),
     );

@@ -18,12 +18,12 @@ const thought = {
   encrypted_content: 'gAAAAA==',
 };
 
-test('an answer that was cut says so also in the event of a whole one [P4]', () => {
+test('ends with max_tokens if response.completed contains an incomplete response [P4]', () => {
   const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
   expect(record(responsesEvent, [completed(response)]).end).toBe('max_tokens');
 });
 
-describe('nothing is lost in silence [P27]', () => {
+describe('nothing is lost silently [P27]', () => {
   const message = (text: string, at: number, rest: object = {}) => ({
     id: `msg_${at}`,
     type: 'message',
@@ -38,7 +38,7 @@ describe('nothing is lost in silence [P27]', () => {
   });
   const faultOf = (...payloads: unknown[]) => record(responsesEvent, payloads).fault?.kind;
 
-  test('an unknown event about an item is dropped if the last event repeats the item, and named if not', () => {
+  test('drops an unknown event of an item if the last event repeats the item, and reports it if not', () => {
     const event = { type: 'response.hologram.delta', output_index: 0, delta: 'x' };
     const novel = { id: 'x_1', type: 'novel', depth: 3 };
     const whole = record(responsesEvent, [event, completed({ output: [novel] })]);
@@ -48,24 +48,24 @@ describe('nothing is lost in silence [P27]', () => {
     expect(lost.ignored).toContain('an item of an unknown type at 0');
   });
 
-  test('an unknown part of a message is named', () => {
+  test('reports an unknown part of a message', () => {
     const item = message('', 0, { content: [{ type: 'output_audio', data: 'UklGRg==' }] });
     expect(record(responsesEvent, [done(0, item)]).ignored).toContain('a part of type output_audio');
   });
 
-  test('a text that goes on after its end, or starts after another that it precedes, is invalid', () => {
+  test('rejects a text that continues after its end, and texts in the wrong order', () => {
     expect(faultOf(done(0, message('Hello.', 0)), delta('More.', 0))).toBe('broken');
     const output = [message('One.', 0), message('Two.', 1)];
     expect(faultOf(delta('Two.', 1), delta('One.', 0), completed({ output }))).toBe('broken');
     expect(faultOf(delta('One.', 0), delta('Two.', 1), completed({ output }))).toBeUndefined();
   });
 
-  test('a text that lacks whitespace of the complete text is invalid', () => {
+  test('rejects a text that lacks whitespace of the complete text', () => {
     expect(faultOf(delta('OneTwo.', 0), completed({ output: [message('One Two.', 0)] }))).toBe('broken');
     expect(faultOf(delta('One.', 0), completed({ output: [message('\nOne.', 0)] }))).toBe('broken');
   });
 
-  test('reasoning that differs from the complete one is invalid, and a missing rest is added once', () => {
+  test('rejects reasoning that differs from the complete item, and adds a missing rest once', () => {
     const piece = { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'H' };
     expect(faultOf({ ...piece, delta: 'Oh' }, done(0, thought))).toBe('broken');
     const { blocks, fault } = record(responsesEvent, [
@@ -76,19 +76,19 @@ describe('nothing is lost in silence [P27]', () => {
     expect([blocks[0]?.text, fault]).toEqual(['Hm.', undefined]);
   });
 
-  test('a message without its start is invalid if its phase would be lost', () => {
+  test('rejects a message without its start event if its phase would be lost', () => {
     const item = message('Hello.', 0, { phase: 'commentary' });
     expect(faultOf(delta('Hello.', 0), done(0, item))).toBe('broken');
   });
 
-  test('events out of order are invalid, and a gap is if an item is not repeated as a whole', () => {
+  test('rejects events out of order, and a gap if an item is not repeated completely', () => {
     const numbered = (sequence_number: number, text: string) => delta(text, 0, { sequence_number });
     expect(faultOf(numbered(1, 'a'), numbered(3, 'c'), numbered(2, 'b'))).toBe('broken');
     expect(faultOf(numbered(1, 'a'), numbered(3, 'c'), completed())).toBe('broken');
     expect(faultOf(numbered(1, 'a'), numbered(2, 'c'), completed())).toBeUndefined();
   });
 
-  test('the model in the last event counts if the first was lost', () => {
+  test('uses the model in the last event if the first event is missing', () => {
     expect(record(responsesEvent, [completed({ model: 'gpt-x' })]).model).toBe('gpt-x');
   });
 });

@@ -10,7 +10,7 @@ import { createOpenAI } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 import { withService } from './service.ts';
 
-/** The same things about an answer, whoever has read it. */
+/** The data of a response to compare, read by this package or by the SDK. */
 interface Reading {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[];
@@ -69,7 +69,7 @@ function readingOf(response: ModelResponse): Reading {
   };
 }
 
-describe('what we read of the Responses mock is what the SDK reads [P1]', () => {
+describe('reads the Responses mock like the SDK [P1]', () => {
   const thinking = scriptResponse(
     [
       { type: 'reasoning', text: 'Let me think.', seal: 'sealed/+=' },
@@ -119,7 +119,7 @@ describe('what we read of the Responses mock is what the SDK reads [P1]', () => 
   });
 });
 
-describe('what we read of the Chat Completions mock is what the SDK reads [P1]', () => {
+describe('reads the Chat Completions mock like the SDK [P1]', () => {
   function readingOfSdk(completion: ChatCompletion): Reading {
     const [choice] = completion.choices;
     const stops: Readonly<Record<string, string>> = {

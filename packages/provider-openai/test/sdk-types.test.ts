@@ -28,7 +28,7 @@ function seal(data: NonNullable<Extract<Message['content'][number], { type: 'opa
   return { provider: 'openai', data };
 }
 
-/** A conversation with everything that can stand in one. */
+/** A conversation with every kind of content. */
 const messages: readonly Message[] = [
   { role: 'user', content: [{ type: 'text', text: 'Look at these.' }, picture, paper] },
   {
@@ -71,7 +71,7 @@ const requests: readonly ModelRequest[] = [
   { messages, tools: [tool], output: { name: 'facts', schema: { type: 'object' } } },
 ];
 
-/** The bodies that these requests make. OpenAI itself is asked too, its address turned to this machine. */
+/** Returns the bodies of these requests. Requests to OpenAI are redirected to the local service. */
 async function bodiesOf(api: OpenAIApi, testing: ProviderTesting): Promise<unknown[]> {
   const bodies: unknown[] = [];
   await withService(testing, fine, async ({ url, exchanges }) => {
@@ -91,7 +91,7 @@ async function bodiesOf(api: OpenAIApi, testing: ProviderTesting): Promise<unkno
   return bodies;
 }
 
-/** Every kind of payload that the mock plays, with all details that the types want. */
+/** Returns every kind of payload that the mock plays, with all fields that the types require. */
 function payloadsOf(testing: ProviderTesting): unknown[] {
   const usage = {
     inputTokens: 9,
@@ -116,7 +116,7 @@ function payloadsOf(testing: ProviderTesting): unknown[] {
   return all.filter((payload) => typeof payload !== 'string').map(withOutputText);
 }
 
-/** The types hold a field of a response that is not on the wire: the SDK puts it there. */
+/** Adds `output_text`, which the types require but which is not on the wire: the SDK sets it. */
 function withOutputText(payload: unknown): unknown {
   const { response, ...rest } = payload as { response?: object };
   return response === undefined ? payload : { ...rest, response: { output_text: '', ...response } };
@@ -129,7 +129,7 @@ const imports = [
   `import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from '${sdk}/chat/completions/completions.js';`,
 ];
 
-/** The lines of declarations, one a line, that the compiler refuses. */
+/** Returns the lines that the compiler rejects, given one declaration per line. */
 async function refusedLines(declarations: readonly string[]): Promise<Set<number>> {
   const folder = await mkdtemp(join(tmpdir(), 'cobbler-types-'));
   try {
@@ -163,7 +163,7 @@ function declared(type: string, values: readonly unknown[]): string[] {
   return values.map((value) => `(${JSON.stringify(value)}) satisfies ${type};`);
 }
 
-/** A body with one of its fields, the last of this name, renamed. */
+/** Returns the value with its last field of this name renamed. */
 function renamed(value: unknown, field: string): unknown {
   const json = JSON.stringify(value);
   const at = json.lastIndexOf(`"${field}":`);
@@ -171,7 +171,7 @@ function renamed(value: unknown, field: string): unknown {
   return JSON.parse(`${json.slice(0, at)}"${field}s":${json.slice(at + field.length + 3)}`);
 }
 
-test('each body sent and each payload played fits the types of the SDK, which notice a wrong field anywhere', async () => {
+test('matches the SDK types with each body and payload, and detects renamed fields', async () => {
   const bodies = {
     responses: await bodiesOf('responses', responsesTesting),
     chat: await bodiesOf('chat', chatTesting),

@@ -1,15 +1,15 @@
 import type { ProviderTesting, WireScript, WireServer } from '@cobbler/agent/testing';
 import { replies, scriptResponse, serveLoopback, wireServer } from '@cobbler/agent/testing';
 
-/** A service on this machine and what it was asked. */
+/** A local service and the requests that it received. */
 export interface Service extends Pick<WireServer, 'exchanges'> {
   readonly url: string;
 }
 
-/** Answers that nobody looks at. */
+/** A script whose responses do not matter. */
 export const fine: WireScript = () => replies(scriptResponse(['Fine.']));
 
-/** Plays a script as a service for as long as it is used. */
+/** Runs a local service that plays a script until `use` settles. */
 export async function withService(
   testing: ProviderTesting,
   script: WireScript,

@@ -16,11 +16,11 @@ function shape(
   };
 }
 
-test('a closed object with every property required is enforced', () => {
+test('allows strict mode for a closed object whose properties are all required', () => {
   expect(canBeStrict(shape({ a: text, b: { type: ['string', 'null'] }, c: { enum: [1, 2] } }))).toBe(true);
 });
 
-test('nested objects, lists, choices and definitions are looked into', () => {
+test('checks nested objects, lists, choices and definitions', () => {
   const nested = shape({
     list: { type: 'array', items: shape({ x: text }) },
     either: { anyOf: [text, shape({})] },
@@ -32,13 +32,13 @@ test('nested objects, lists, choices and definitions are looked into', () => {
   expect(canBeStrict({ ...nested, $defs: { one: open } })).toBe(false);
 });
 
-test('an optional property, an open object and a keyword the service does not know are not enforced', () => {
+test('disallows strict mode for optional properties, open objects and unsupported keywords', () => {
   expect(canBeStrict(shape({ a: text, b: text }, { required: ['a'] }))).toBe(false);
   expect(canBeStrict(shape({ a: text }, { additionalProperties: true }))).toBe(false);
   expect(canBeStrict(shape({ a: { type: 'string', contentEncoding: 'base64' } }))).toBe(false);
 });
 
-test('what is no object at its root is not enforced', () => {
+test('disallows strict mode if the root is not an object', () => {
   expect([text, { anyOf: [shape({})] }, { type: 'array', items: text }, true, null].map(canBeStrict)).toEqual(
     Array(5).fill(false),
   );

@@ -4,8 +4,8 @@ import { createOpenAI } from '../src/index.ts';
 import { chatTesting, responsesTesting } from '../src/testing/index.ts';
 
 /**
- * What the contract and the mutants are run on. Chat Completions is asked for a model that takes a temperature
- * and the older `max_tokens`, as most of the servers that speak it do.
+ * The subjects of the contract and the mutants. Chat Completions uses a model that accepts a
+ * temperature and the older `max_tokens`, like most servers with this API.
  */
 export const subjects: readonly MockedSubject[] = [
   {

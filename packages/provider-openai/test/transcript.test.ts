@@ -27,8 +27,8 @@ const refusedResponses = (input: unknown) =>
 describe.each([
   ['Chat Completions', chatTranscripts, refusedChat],
   ['Responses', responsesTranscripts, refusedResponses],
-] as const)('a conversation of %s in a file', (_name, format, refused) => {
-  test('as the provider writes it is fine, and is written as it was read', () => {
+] as const)('a stored %s conversation', (_name, format, refused) => {
+  test('has no problems and is written back unchanged if the provider wrote it', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const items = written(format, seed);
       expect(told(format, items)).toEqual([]);
@@ -36,7 +36,7 @@ describe.each([
     }
   });
 
-  test('with items lost, doubled and out of order is mended so that the service takes it [P12]', () => {
+  test('is repaired for the service if items are missing, repeated or reordered [P12]', () => {
     const torn = fc.nat(400).chain((seed) => {
       const items = written(format, seed);
       return fc.shuffledSubarray([...items, ...items], { minLength: 1 });
@@ -75,12 +75,12 @@ describe('Chat Completions', () => {
       'messages[1] contains a call of look ("a") without a result',
     ],
     [
-      'a result behind the user',
+      'a result after a user message',
       [user, calls('a'), user, result('a')],
       'messages[3] is the result of the call "a", but does not follow it',
     ],
     [
-      'a result behind another answer',
+      'a result after another response',
       [user, calls('a'), { role: 'assistant', content: 'Hm.' }, result('a')],
       'messages[3] is the result of the call "a", but does not follow it',
     ],
@@ -101,21 +101,21 @@ describe('Chat Completions', () => {
     ],
     ['no message', [user, 7], 'messages[1] is not a message'],
     ['an empty answer', [user, { role: 'assistant', content: '' }], 'messages[1] is empty'],
-  ])('%s is told and mended', (_what, messages, expected) => {
+  ])('reports and repairs: %s', (_what, messages, expected) => {
     expect(told(chatTranscripts, messages)).toEqual([expected]);
     const whole = mended(chatTranscripts, messages);
     expect(refusedChat(whole)).toBeUndefined();
     expect(told(chatTranscripts, whole)).toEqual([]);
   });
 
-  test('an empty list of calls is told of and left out [P12]', () => {
+  test('reports and omits an empty list of calls [P12]', () => {
     const messages = [user, { role: 'assistant', content: 'So.', tool_calls: [] }, user];
     expect(refusedChat(messages)).toMatch(/empty array/);
     expect(told(chatTranscripts, messages)).toEqual(['messages[1] contains an empty list of calls']);
     expect(refusedChat(mended(chatTranscripts, messages))).toBeUndefined();
   });
 
-  test('instructions in front and the fields of the request stay as they are', () => {
+  test('keeps leading system messages and the fields of the request body', () => {
     const lead = [
       { role: 'system', content: 'Be brief.' },
       { role: 'developer', content: 'In French.' },
@@ -126,7 +126,7 @@ describe('Chat Completions', () => {
     expect(whole.messages).toHaveLength(5);
   });
 
-  test('what has no place in our words is named', () => {
+  test('reports content that a conversion would lose', () => {
     const { losses } = checked(chatTranscripts, [
       user,
       { role: 'system', content: 'Now.' },
@@ -145,7 +145,7 @@ describe('Chat Completions', () => {
     ]);
   });
 
-  test('is told from those of other services', () => {
+  test('is distinguished from the formats of other services', () => {
     expect(chatTranscripts.match([user])).toBe(0);
     expect(chatTranscripts.match({ messages: [user, calls('a'), result('a')] })).toBe(2);
     expect(chatTranscripts.match({ input: 'Go.' })).toBeUndefined();
@@ -184,20 +184,20 @@ describe('Responses', () => {
       [user, result('a')],
       'input[1] is a result for the call "a", which is not open',
     ],
-    ['a thought that leads nowhere', [user, thought], 'input[1] is reasoning without a following item'],
+    ['reasoning without a following item', [user, thought], 'input[1] is reasoning without a following item'],
     [
-      'a thought before the user',
+      'reasoning before a user message',
       [user, thought, user, answer],
       'input[1] is reasoning without a following item',
     ],
     ['no item', [user, null], 'input[1] is not an item'],
     ['a role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],
-  ])('%s is told and mended', (_what, items, expected) => {
+  ])('reports and repairs: %s', (_what, items, expected) => {
     expect(told(responsesTranscripts, items)).toEqual([expected]);
     expect(told(responsesTranscripts, mended(responsesTranscripts, items))).toEqual([]);
   });
 
-  test('thoughts, ids and items of the service’s own come back as they were', () => {
+  test('keeps reasoning, ids and service-specific items unchanged', () => {
     const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'x' } };
     const items = [user, thought, call('a'), result('a'), search, { ...thought, id: 'rs_2' }, answer];
     expect(told(responsesTranscripts, items)).toEqual([]);
@@ -206,12 +206,12 @@ describe('Responses', () => {
     expect(whole).toContainEqual(search);
   });
 
-  test('a text alone is a conversation as well', () => {
+  test('accepts a string as the whole conversation', () => {
     expect(told(responsesTranscripts, { model: 'm', input: 'Go.' })).toEqual([]);
     expect(mended(responsesTranscripts, { model: 'm', input: '' })).toMatchObject({ model: 'm' });
   });
 
-  test('is told from those of other services', () => {
+  test('is distinguished from the formats of other services', () => {
     expect(responsesTranscripts.match([user])).toBe(0);
     expect(responsesTranscripts.match({ input: [user, call('a'), result('a')] })).toBe(2);
     expect(responsesTranscripts.match({ messages: [] })).toBeUndefined();

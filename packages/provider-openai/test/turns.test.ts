@@ -41,7 +41,7 @@ const results: Turn = {
 };
 
 describe('Responses', () => {
-  test('sealed items go back as they came, in their place [S0.16]', () => {
+  test('sends sealed items back unchanged, in their position [S0.16]', () => {
     const turn: Turn = {
       side: 'assistant',
       parts: [
@@ -74,7 +74,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('what another provider said goes without ids', () => {
+  test('sends content from another provider without ids', () => {
     const turn: Turn = {
       side: 'assistant',
       parts: [
@@ -88,7 +88,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('reasoning goes back only before what it led to, since the service refuses it alone for ever [P12]', () => {
+  test('sends reasoning back only before its item, because the service rejects it alone [P12]', () => {
     const reasoning = { type: 'reasoning', text: '', seal: sealed(thought) } as const;
     const head = { type: 'opaque', seal: sealed({ type: 'message', id: 'msg_1' }) } as const;
     const text = { type: 'text', text: 'Hello.' } as const;
@@ -105,7 +105,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('ids go back only behind reasoning that goes back [P12]', () => {
+  test('sends ids back only after reasoning that is sent back [P12]', () => {
     const parts = [
       { type: 'opaque', seal: sealed({ type: 'message', id: 'msg_1', phase: 'final_answer' }) },
       { type: 'text', text: 'Hello.' },
@@ -117,7 +117,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('a model that does not reason gets neither reasoning nor what is tied to it', () => {
+  test('omits reasoning and the data tied to it for a model that does not reason', () => {
     const parts = [
       { type: 'reasoning', text: 'shown', seal: sealed(thought) },
       { type: 'opaque', seal: sealed({ type: 'message', id: 'msg_1', phase: 'commentary' }) },
@@ -130,7 +130,7 @@ describe('Responses', () => {
     ]);
   });
 
-  test('results with pictures and files are lists, results of text are strings', () => {
+  test('sends results with images and files as lists, and text results as strings', () => {
     expect(responsesTurn(results, true)).toEqual([
       {
         type: 'function_call_output',
@@ -154,7 +154,7 @@ describe('Responses', () => {
 });
 
 describe('Chat Completions', () => {
-  test('pictures and files of results follow the tool messages, before what the user says', () => {
+  test('sends images and files of results after the tool messages and before the user text', () => {
     expect(chatTurn(results)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'Drawn:' },
       { role: 'tool', tool_call_id: 'b', content: 'The result is attached to the next message.' },
@@ -175,13 +175,13 @@ describe('Chat Completions', () => {
     ]);
   });
 
-  test('a plain say of the user is a plain string, which every server understands', () => {
+  test('sends plain user text as a string, which every server supports', () => {
     expect(chatTurn({ side: 'user', parts: [{ type: 'text', text: 'Hi.' }] })).toEqual([
       { role: 'user', content: 'Hi.' },
     ]);
   });
 
-  test('reasoning is not sent back, calls are, and an answer of calls has no text', () => {
+  test('omits reasoning, keeps calls, and sends null content if there is no text', () => {
     const turn: Turn = {
       side: 'assistant',
       parts: [

@@ -1,14 +1,17 @@
 import { describe, it } from 'vitest';
 
-/** A group of tests that need something; where it is missing they are one test that is skipped and says why. */
+/**
+ * Defines a group of tests that need a program. If it is missing, the group is one skipped test
+ * with the reason.
+ */
 export function describeWith(missing: string | undefined, name: string, define: () => void): void {
   describe(name, () => {
     if (missing === undefined) define();
-    else it('holds', ({ skip }) => skip(missing));
+    else it('is skipped because a program is missing', ({ skip }) => skip(missing));
   });
 }
 
-/** Where something is missing the suite says so where it cannot be overlooked, and fails where it must not be missing. */
+/** Reports a missing program on stderr, or throws if `COBBLER_SCALE` is 1. */
 export function announce(what: string, missing: string | undefined): void {
   if (missing === undefined) return;
   if (process.env['COBBLER_SCALE'] === '1') throw new Error(`${what}: ${missing}`);

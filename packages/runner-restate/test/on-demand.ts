@@ -3,10 +3,10 @@ import type { RestateCluster } from './restate-server.ts';
 import { missingRestate, startRestate } from './restate-server.ts';
 import { restateStand } from './restate-stand.ts';
 
-/** A stand of the runner's contract whose engine is started when the first case needs it. */
+/** Returns an environment for the runner contract, whose engine starts with the first case. */
 export function restateOnDemand(): {
   readonly subject: RunnerEnvironment;
-  /** Why it cannot be started here, and how to come by what is missing. */
+  /** The reason why the engine cannot start here, and how to install what is missing. */
   readonly missing: string | undefined;
   stop(): Promise<void>;
 } {

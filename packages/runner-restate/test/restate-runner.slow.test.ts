@@ -49,7 +49,7 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-/** Something that is waited for from outside. */
+/** Returns a promise, and the function that resolves it. */
 function gate(): { readonly open: () => void; readonly passed: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { open: resolve, passed: promise };
@@ -58,7 +58,7 @@ function gate(): { readonly open: () => void; readonly passed: Promise<void> } {
 const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
 here('a changed workflow', () => {
-  it('continues a run that an older one began, whatever each of them does [P13]', async () => {
+  it('continues a run that an older version started, even if their steps differ [P13]', async () => {
     const own = { service: service(), port: await freePort() };
     const begun = gate();
     const older = await open(async (_input, steps) => {
@@ -84,7 +84,7 @@ here('a changed workflow', () => {
 });
 
 here('several processes', () => {
-  it('may make the same handlers known at once, and any of them starts, signals and asks', async () => {
+  it('can register the same handlers at the same time, and each can start, signal and query runs', async () => {
     const own = { service: service(), port: await freePort() };
     const begun = gate();
     const worker = await open(async (input, steps) => {
@@ -103,7 +103,7 @@ here('several processes', () => {
     expect(await three.result('one')).toEqual(['in', 'said']);
   });
 
-  it('handlers that have taken the place of others at an address are made known', async () => {
+  it('register handlers that replace others at the same address', async () => {
     const port = await freePort();
     const before = await open(async () => 'before', { port });
     await before.close();
@@ -112,7 +112,7 @@ here('several processes', () => {
     expect(await after.result('one')).toBe('after');
   });
 
-  it('a cancel from another process stops a step that is at work', async () => {
+  it('can cancel a running step of another process', async () => {
     const own = { service: service(), port: await freePort() };
     const [begun, ended] = [gate(), gate()];
     const worker = await open(async (_input, steps) => {
@@ -134,7 +134,7 @@ here('several processes', () => {
     expect((await worker.status('one')).state).toBe('cancelled');
   });
 
-  it('a port that somebody else has is told of', async () => {
+  it('report a port that is already in use', async () => {
     const port = await freePort();
     await open(async () => null, { port });
     const second = restateRunner({ routine: async () => null, ingress: cluster.ingress, port });
@@ -143,7 +143,7 @@ here('several processes', () => {
     await second.close();
   });
 
-  it('an engine that does not answer is told of within the time', async () => {
+  it('report within a time limit that the engine does not respond', async () => {
     const runner = restateRunner({
       routine: async () => null,
       ingress: ['http://127.0.0.1:1', 'http://127.0.0.1:2'],
@@ -159,7 +159,7 @@ here('several processes', () => {
 });
 
 here('a step', () => {
-  it('that was shut out of its session by an attempt given up before is tried again [P13]', async () => {
+  it('is retried after a fencing error, which an abandoned attempt can cause [P13]', async () => {
     let tries = 0;
     const runner = await open(async (_input, steps) =>
       steps.run('fenced twice', () => {
@@ -172,7 +172,7 @@ here('a step', () => {
     expect(await runner.result('one')).toBe(3);
   });
 
-  it('at work when the runner closes may come to its end, and its checkpoint ends the call', async () => {
+  it('can finish while the runner closes, and its checkpoint then ends the call', async () => {
     const own = { service: service(), port: await freePort() };
     const begun = gate();
     let done = 0;

@@ -14,7 +14,7 @@ export interface RestateNode {
   kill(): Promise<void>;
 }
 
-/** Restate on the loopback, in a temporary folder: one node, or a cluster. */
+/** A Restate server on the loopback interface, in a temporary directory: one node or a cluster. */
 export interface RestateCluster {
   readonly nodes: readonly RestateNode[];
   readonly ingress: readonly string[];
@@ -24,7 +24,7 @@ export interface RestateCluster {
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
-/** The path of the server's program, where it is installed. */
+/** Returns the path of the server binary; undefined if it is not installed. */
 export function restateBinary(): string | undefined {
   const name = `@restatedev/restate-server-linux-${process.arch === 'arm64' ? 'arm64' : 'x64'}`;
   const places = [
@@ -34,13 +34,13 @@ export function restateBinary(): string | undefined {
   return places.find((place) => place !== undefined && existsSync(place));
 }
 
-/** How to come by what is missing; undefined when it is there. */
+/** Returns how to install the server; undefined if it is installed. */
 export function missingRestate(): string | undefined {
   if (restateBinary() !== undefined) return undefined;
   return 'no Restate server is installed here (npm run verify -- scale fetches it into e2e/scale; or set COBBLER_RESTATE_BIN)';
 }
 
-/** Starts a node, or so many that two of each three keep everything. */
+/** Starts nodes. A cluster of three or more stores all data on two nodes. */
 export async function startRestate(count = 1): Promise<RestateCluster> {
   const file = restateBinary();
   if (file === undefined) throw new Error(missingRestate());
@@ -71,10 +71,10 @@ export async function startRestate(count = 1): Promise<RestateCluster> {
           RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${place.node}`,
           RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${place.ingress}`,
           RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${place.admin}`,
-          // Several connections, so that something in front can share them out.
+          // Uses several connections, so that a load balancer can distribute them.
           RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT: count > 1 ? '8' : '128',
           RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '256.0 MiB',
-          // Else a node may take ten seconds to hear of handlers that were made known at another.
+          // Otherwise a node can take ten seconds to see handlers registered at another.
           RESTATE_METADATA_UPDATE_INTERVAL: '500ms',
         },
       },
@@ -128,8 +128,8 @@ async function answers(url: string, child: ChildProcess | undefined): Promise<vo
 let asked = 0;
 
 /**
- * A port that stays free until it is taken here: below those that a system gives to whoever asks for any, and looked for
- * elsewhere in every process.
+ * Returns a port that stays free until the caller uses it: below the range from which systems
+ * assign ports, and from a different part of it in every process.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -6,7 +6,7 @@ import { restateRunner } from '../src/restate-runner.ts';
 import type { RestateCluster } from './restate-server.ts';
 import { freePort } from './restate-server.ts';
 
-/** Lines in memory, which outlive the runners that add to them. */
+/** A counter in memory that outlives the runners that use it. */
 class MemoryCounter implements Counter {
   readonly #lines = new Map<string, string[]>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -29,7 +29,7 @@ class MemoryCounter implements Counter {
   }
 }
 
-/** A counter that those hold who may die: from then on nothing that they do comes to anything. */
+/** A counter for a runner that can crash: after `die`, its writes have no effect. */
 class MortalCounter implements Counter {
   readonly #counter: Counter;
   #isDead = false;
@@ -56,7 +56,7 @@ class MortalCounter implements Counter {
   }
 }
 
-/** One engine for all cases, and a service of its own for each. A crash is played by cutting all connections. */
+/** Uses one engine for all cases and one service per case. A crash closes the runner. */
 export function restateStand(cluster: () => RestateCluster): RunnerEnvironment {
   let services = 0;
   return {

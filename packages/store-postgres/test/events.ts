@@ -1,7 +1,7 @@
 import type { Event } from '@cobbler/agent';
 import type { EventBody } from '@cobbler/agent/events';
 
-/** Events as a log would write them, from the place after `after` on. */
+/** Returns events as in a log, with sequence numbers that start after `after`. */
 export function eventsOf(sessionId: string, texts: readonly string[], after = 0): Event[] {
   return texts.map((text, offset) => {
     const seq = after + offset + 1;

@@ -4,7 +4,7 @@ import type { PostgresStoreOptions } from '../src/postgres-store.ts';
 
 let places = 0;
 
-/** A schema of its own for each case, all in one database. */
+/** Returns a subject with one schema per case, all in the same database. */
 export function postgresSubject(
   name: string,
   options: () => Omit<PostgresStoreOptions, 'schema' | 'now'>,

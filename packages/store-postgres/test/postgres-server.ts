@@ -18,24 +18,24 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
-/** A PostgreSQL of its own, on the loopback, in a temporary folder. */
+/** A PostgreSQL server on the loopback interface, in a temporary directory. */
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;
-  /** Runs a statement and gives its rows. */
+  /** Executes a statement and returns its rows. */
   sql(text: string): Promise<readonly Record<string, unknown>[]>;
-  /** Ends it as a crash does, and starts it again on the same data. */
+  /** Stops the server as in a crash, and starts it again with the same data. */
   crash(betweenMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A pooler in transaction mode before a server. */
+/** A pooler in transaction mode in front of a server. */
 export interface Pooler {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** How to come by what is missing; undefined when it is there. */
+/** Returns how to install PostgreSQL; undefined if it is installed. */
 export function missingPostgres(): string | undefined {
   if (binaries() !== undefined) return undefined;
   return 'no PostgreSQL is installed here (Debian: apt-get install postgresql; elsewhere: set COBBLER_POSTGRES_BIN to the folder of initdb and postgres)';
@@ -47,7 +47,7 @@ export function missingPooler(): string | undefined {
     : undefined;
 }
 
-/** Starts a server. `durable`: commits go to the disk, as they do outside of tests. */
+/** Starts a server. With `durable`, commits are flushed to disk, as in production. */
 export async function startPostgres({
   durable = false,
 }: {
@@ -105,7 +105,7 @@ export async function startPostgres({
       }
     },
     async crash(betweenMs = 0) {
-      // At once and without a checkpoint; a kill would leave its children behind.
+      // Stops immediately without a checkpoint. SIGKILL would leave child processes running.
       await end('SIGQUIT');
       await new Promise((resolve) => setTimeout(resolve, betweenMs));
       await start();
@@ -159,7 +159,7 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     const client = new pg.Client({ connectionString: url });
-    // A server that is just starting says so by an event as well.
+    // A connection to a server that is still starting also emits an error event.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -175,8 +175,8 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
 let asked = 0;
 
 /**
- * A port that stays free until it is taken here: below those that a system gives to whoever asks for any, and looked for
- * elsewhere in every process.
+ * Returns a port that stays free until the caller uses it: below the range from which systems
+ * assign ports, and from a different part of it in every process.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -219,7 +219,7 @@ function poolerBinary(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** PostgreSQL and pgbouncer refuse to be root's. */
+/** Returns another account if the user is root, as which PostgreSQL and pgbouncer refuse to run. */
 function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');

@@ -59,7 +59,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
 here('who holds a session', () => {
-  it('a session that another process runs is in use until its run has ended [P13]', async () => {
+  it('a session that another process runs is in use until the run ends [P13]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own })];
     const epoch = await one.claim('a');
@@ -72,7 +72,7 @@ here('who holds a session', () => {
     expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch }))).toBe('fenced');
   });
 
-  it('a process that is not heard of any more loses its sessions, and cannot write into them [P13]', async () => {
+  it('a process whose lease has expired loses its sessions and cannot write to them [P13]', async () => {
     const own = schema();
     const [dead, other] = [open({ schema: own, leaseMs: 60_000 }), open({ schema: own, leaseMs: 60_000 })];
     const epoch = await dead.claim('a');
@@ -85,17 +85,17 @@ here('who holds a session', () => {
     expect(await other.read('a')).toHaveLength(1);
   });
 
-  it('a process that is alive goes on being heard of', async () => {
+  it('a running process renews its lease', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own, leaseMs: 6000 }), open({ schema: own, leaseMs: 6000 })];
     await one.append('a', eventsOf('a', ['x']), { epoch: await one.claim('a') });
-    // As if it had been silent for longer than that: only its next beat makes it alive.
+    // Simulates an expired lease, which only the next renewal makes valid again.
     await server.sql(`UPDATE ${own}.owners SET seen = seen - interval '7 seconds'`);
     await until(async () => (await other.info('a'))?.status === 'running');
     expect(await codeOf(other.claim('a'))).toBe('in_use');
   });
 
-  it('with a runner before it a claim always succeeds and shuts out whoever wrote before', async () => {
+  it('with exclusion by a runner, a claim always succeeds and fences the earlier writer', async () => {
     const own = schema();
     const options = { schema: own, exclusion: 'runner' } as const;
     const [one, other] = [open(options), open(options)];
@@ -105,12 +105,12 @@ here('who holds a session', () => {
     expect(second).toBeGreaterThan(first);
     expect(await codeOf(one.append('a', eventsOf('a', ['y'], 1), { epoch: first }))).toBe('fenced');
     await other.append('a', eventsOf('a', ['y'], 1), { epoch: second });
-    // Whoever died: the runner goes on with it.
+    // The session counts as running even if its process has died, because the runner continues it.
     expect((await one.info('a'))?.status).toBe('running');
     expect(await one.prune({ keepLast: 0 })).toEqual([]);
   });
 
-  it('of many processes that claim and write at once the log has what one after the other wrote', async () => {
+  it('concurrent claims and appends of several processes leave a log without gaps or lost events', async () => {
     const own = schema();
     const stores = Array.from({ length: 4 }, () => open({ schema: own, exclusion: 'runner' }));
     let written = 0;
@@ -133,14 +133,14 @@ here('who holds a session', () => {
 });
 
 here('the schema', () => {
-  it('is made once by many processes that open at the same time', async () => {
+  it('is created once if several processes open it at the same time', async () => {
     const own = schema();
     await Promise.all(Array.from({ length: 6 }, (_, at) => open({ schema: own }).claim(`s${at}`)));
     const [row] = await server.sql(`SELECT version FROM ${own}.cobbler_sessions`);
     expect(row).toEqual({ version: 1 });
   });
 
-  it('of a newer version, or of another program, is refused in words and left alone', async () => {
+  it('is refused and not changed if it belongs to a newer version or another program', async () => {
     const [newer, foreign] = [schema(), schema()];
     await open({ schema: newer }).claim('a');
     await server.sql(`UPDATE ${newer}.cobbler_sessions SET version = 9`);
@@ -150,7 +150,7 @@ here('the schema', () => {
     expect(await server.sql(`SELECT * FROM ${foreign}.sessions`)).toEqual([]);
   });
 
-  it('is taken from version to version, all or nothing', async () => {
+  it('is migrated in one transaction, completely or not at all', async () => {
     const own = schema();
     await open({ schema: own }).claim('a');
     const migrations = ['', 'ALTER TABLE $s.owners ADD COLUMN more text', 'THIS IS NO SQL'];
@@ -173,7 +173,7 @@ here('the schema', () => {
     await db.close();
   });
 
-  it('gets the tables of the runs once, beside sessions that keep their version', async () => {
+  it('gets the tables of the runner once, and the sessions keep their version', async () => {
     const own = schema();
     await open({ schema: own }).claim('a');
     const db = new Database({
@@ -192,7 +192,7 @@ here('the schema', () => {
     await db.close();
   });
 
-  it('names that are none are refused at once', () => {
+  it('is refused immediately if its name or the URL is invalid', () => {
     for (const name of ['', 'A', 'x; DROP', 'a"b', 'x'.repeat(41)])
       expect(() => open({ schema: name })).toThrow(AgentError);
     expect(() => open({ url: 'mysql://x' })).toThrow(/postgres:/);
@@ -200,13 +200,13 @@ here('the schema', () => {
 });
 
 here('a connection that breaks', () => {
-  it('in the middle of an append, after the commit: it is found out that it was stored [P9]', async () => {
+  it('after the commit of an append: the append succeeds and stores its events once [P9]', async () => {
     const proxy = await startProxy(server.port);
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
     const store = open({ url, schema: schema() });
     const epoch = await store.claim('a');
     await store.append('a', eventsOf('a', ['x']), { epoch });
-    // The answer to an append, and to nothing else: the server has committed by then.
+    // Matches only the response to an append, which the server sends after the commit.
     proxy.cutAtAnswer('?column?');
     await store.append('a', eventsOf('a', ['y'], 1), { epoch });
     await store.append('a', eventsOf('a', ['z'], 2), { epoch });
@@ -215,7 +215,7 @@ here('a connection that breaks', () => {
     await proxy.close();
   });
 
-  it('is found out also when another process has taken the session over meanwhile [P9]', async () => {
+  it('after the commit of an append: it succeeds even if another process then claims the session [P9]', async () => {
     const proxy = await startProxy(server.port);
     const own = schema();
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
@@ -232,10 +232,10 @@ here('a connection that breaks', () => {
     await proxy.close();
   });
 
-  it('comes back by itself, and one that does not is told of within the time', async () => {
+  it('is opened again, or reported as unreachable after the time limit', async () => {
     const proxy = await startProxy(server.port);
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
-    // With a runner before them they connect for nothing but what is asked of them here.
+    // With exclusion by a runner, a store connects only for the calls of this test.
     const options = { url, schema: schema(), exclusion: 'runner' } as const;
     const patient = open({ ...options, busyMs: 60_000 });
     const epoch = await patient.claim('a');
@@ -252,7 +252,7 @@ here('a connection that breaks', () => {
     const failing = (async () => await store.append('a', eventsOf('a', ['y'], 1), writer))();
     const error: unknown = await failing.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'agent', code: 'store_unreachable', retryable: true });
-    // In the pauses between its tries, which double from 25 to 400 ms.
+    // The store pauses between attempts for 25 ms, doubled up to 400 ms.
     expect(proxy.refusals - before).toBeLessThanOrEqual(8);
     expect(String(error)).not.toContain('cobbler@');
     proxy.mend();
@@ -262,7 +262,7 @@ here('a connection that breaks', () => {
     await proxy.close();
   });
 
-  it('a server that crashes and comes back loses nothing that was appended', async () => {
+  it('in a crash of the server loses no appended events', async () => {
     const store = open({ schema: schema(), busyMs: 15_000 });
     const epoch = await store.claim('a');
     await store.append('a', eventsOf('a', ['x']), { epoch });
@@ -274,7 +274,7 @@ here('a connection that breaks', () => {
 });
 
 here('a probe', () => {
-  it('fails where nothing can be written, though all can be read [P13]', async () => {
+  it('fails if the database is readable but not writable [P13]', async () => {
     const own = schema();
     const store = open({ schema: own });
     await store.probe();
@@ -290,7 +290,7 @@ here('a probe', () => {
 });
 
 here('who watches', () => {
-  it('receives at once what another process appends [S4.15]', async () => {
+  it('receives events immediately when another process appends them [S4.15]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 60_000, slowPollMs: 60_000 })];
     const heard: string[] = [];
@@ -305,7 +305,7 @@ here('who watches', () => {
     expect(heard).toEqual(['a 2']);
   });
 
-  it('misses nothing while its connection is broken [S4.15]', async () => {
+  it('misses no events while its connection is broken [S4.15]', async () => {
     const proxy = await startProxy(server.port);
     const own = schema();
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
@@ -328,7 +328,7 @@ here('who watches', () => {
     await proxy.close();
   });
 
-  it('behind a transaction pooler, by looking, and at once with an address past it [S4.15]', async ({
+  it('behind a transaction pooler, receives events by polling, or immediately by a direct URL [S4.15]', async ({
     skip,
   }) => {
     const missingToo = missingPooler();
@@ -341,7 +341,7 @@ here('who watches', () => {
     const [looked, heard]: [string[], string[]] = [[], []];
     looking.watch((sessionId, seq) => looked.push(`${sessionId} ${seq}`));
     listening.watch((sessionId, seq) => heard.push(`${sessionId} ${seq}`));
-    // What comes after the first thing that is read is told.
+    // A store reports only events that are appended after its first read.
     for (const store of [looking, listening]) expect(await store.sessions()).toEqual([]);
     const epoch = await one.claim('a');
     await until(() => listening.isListening);
@@ -353,13 +353,13 @@ here('who watches', () => {
     await pooler.stop();
   });
 
-  it('sees also what commits late: a transaction that began before the last look', async () => {
+  it('also receives events that commit late, in a transaction from before the last poll', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 30, slowPollMs: 30 })];
     const epoch = await one.claim('a');
     await one.append('a', eventsOf('a', ['x']), { epoch });
     const heard: string[] = [];
-    // Without being told: only by looking.
+    // This store receives no notification, because the INSERT below sends none: it only polls.
     await other.sessions();
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A wire to a server that can be cut at a chosen moment. */
+/** A TCP proxy to a server, with connections that a test can cut. */
 export interface Proxy {
   readonly port: number;
-  /** Connections that were refused because the wire is cut. */
+  /** Number of connections that were refused after `cut`. */
   readonly refusals: number;
-  /** Cuts all connections, and refuses new ones until `mend`. */
+  /** Cuts all connections, and refuses new connections until `mend`. */
   cut(): void;
   mend(): void;
-  /** From now on the first answer that says so many times `needle` is not let through: the wire is cut instead. */
+  /** Cuts all connections instead of forwarding the next response that contains `needle`. */
   cutAtAnswer(needle: string): void;
   close(): Promise<void>;
 }

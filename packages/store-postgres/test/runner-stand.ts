@@ -7,7 +7,7 @@ import type { PostgresServer } from './postgres-server.ts';
 import { missingPostgres, startPostgres } from './postgres-server.ts';
 import { startProxy } from './proxy.ts';
 
-/** Lines in memory. Whoever dies adds nothing more. */
+/** A counter in memory. After a crash, its runner adds no more lines. */
 class Lines implements Counter {
   readonly #lines: Map<string, string[]>;
   isDead = false;
@@ -34,7 +34,7 @@ class Lines implements Counter {
 
 let places = 0;
 
-/** A schema for each case. A crash cuts the connections of a runner, so that its lease ends. */
+/** Uses one schema per case. A crash cuts the runner's connections, so that its lease expires. */
 function postgresStand(start: () => Promise<PostgresServer>): RunnerEnvironment {
   return {
     name: 'postgres',
@@ -78,10 +78,10 @@ function postgresStand(start: () => Promise<PostgresServer>): RunnerEnvironment 
   };
 }
 
-/** The runner's contract over a server that is started when the first case needs it. */
+/** Returns the subject of the runner contract, whose server starts with the first case. */
 export function postgresRunnerOnDemand(): {
   readonly subject: RunnerEnvironment;
-  /** Why it cannot be started here, and how to come by what is missing. */
+  /** The reason why the server cannot start here, and how to install what is missing. */
   readonly missing: string | undefined;
   stop(): Promise<void>;
 } {

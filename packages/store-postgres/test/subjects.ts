@@ -4,11 +4,11 @@ import { postgresSubject } from './postgres-places.ts';
 import type { Pooler, PostgresServer } from './postgres-server.ts';
 import { missingPooler, missingPostgres, startPooler, startPostgres } from './postgres-server.ts';
 
-/** The store's contract over a server that is started when the first case needs it. */
+/** The store contract on a server that starts with the first case. */
 interface OnDemand {
   readonly name: string;
   cases(): readonly ContractCase[];
-  /** Why it cannot be started here, and how to come by what is missing. */
+  /** The reason why the server cannot start here, and how to install what is missing. */
   readonly missing: string | undefined;
   close(): Promise<void>;
 }
@@ -43,5 +43,5 @@ function onDemand(pooled: boolean): OnDemand {
   };
 }
 
-/** What `npm run verify -- contract` runs the contract on: directly, and behind a transaction pooler. */
+/** Subjects of `npm run verify -- contract`: a direct connection and a transaction pooler. */
 export const subjects: readonly OnDemand[] = [onDemand(false), onDemand(true)];

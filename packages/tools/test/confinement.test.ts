@@ -24,7 +24,7 @@ function tool(name: string): Tool {
   return found;
 }
 
-/** Each tool with arguments that differ only in the path. */
+/** Each tool, with a function that returns its arguments for a path. */
 const calls: [string, (path: string) => Record<string, unknown>][] = [
   ['read_file', (path) => ({ path })],
   ['write_file', (path) => ({ path, content: 'overwritten' })],
@@ -56,7 +56,7 @@ describe.each(calls)('%s', (name, args) => {
     'src/../../outside',
   ])('refuses %s [P21]', async (path) => await isRefused(path, /^outside$/));
 
-  it('refuses a link to a folder or a file outside, and what would be made through one [P21]', async () => {
+  it('refuses links to a directory or file outside, and new files behind such links [P21]', async () => {
     symlinkSync(box.outside, join(box.root, 'folder'));
     symlinkSync(join(box.outside, 'secret.txt'), join(box.root, 'file'));
     symlinkSync(join(box.outside, 'made'), join(box.root, 'dangling'));
@@ -65,12 +65,12 @@ describe.each(calls)('%s', (name, args) => {
     }
   });
 
-  it('refuses an absolute path by the real name of the outside [P21]', async () => {
+  it('refuses the absolute path of a directory outside [P21]', async () => {
     await expect(call(tool(name), args(box.outside))).resolves.toMatchObject({ error: { code: 'outside' } });
     expect(readdirSync(box.outside)).toEqual(['secret.txt']);
   });
 
-  it('names odd paths on one line [P10]', async () => {
+  it('reports unusual paths on one line [P10]', async () => {
     await isRefused('a\0b', /^not_found$/);
     await isRefused('x'.repeat(5000), /^not_found$/);
     await isRefused('no\nsuch/../../outside\n', /^outside$/);
@@ -97,7 +97,7 @@ describe('the tools of a workspace', () => {
     expect((await call(tool('search_files'), { pattern: 'secret|root' })).text).toContain('No match');
   });
 
-  it('tell permission rules where a path really leads [P21]', () => {
+  it('pass the resolved path to permission rules [P21]', () => {
     mkdirSync(join(box.root, 'private'));
     symlinkSync('../private', join(box.root, 'src', 'public'));
     expect(tool('edit_file').subject?.({ path: 'src/public/x' })).toBe('private/x');
@@ -105,7 +105,7 @@ describe('the tools of a workspace', () => {
     expect(tool('run_command').subject?.({ command: 'npm test\ncurl x' })).toBe('npm test\ncurl x');
   });
 
-  it('say what they do to the world, so that only reading ones run again by themselves [P9]', () => {
+  it('declare their effects, and tools that change files lock the workspace [P9]', () => {
     expect(Object.fromEntries([...tools].map(([name, { effect }]) => [name, effect]))).toEqual({
       read_file: 'read',
       write_file: 'idempotent',
@@ -118,17 +118,17 @@ describe('the tools of a workspace', () => {
     expect(changing.every(({ locks }) => locks?.includes('workspace'))).toBe(true);
   });
 
-  it('each has a time limit of its own or the default of two minutes [P2]', () => {
+  it('have a time limit of at most 605 seconds, with a default of two minutes [P2]', () => {
     for (const { name, timeoutMs } of tools.values()) {
       expect(timeoutMs ?? 120_000, name).toBeLessThanOrEqual(605_000);
     }
   });
 
-  it('refuse a root that is no directory, when they are made', () => {
+  it('reject a root directory that does not exist', () => {
     expect(() => workspaceTools({ root: join(box.root, 'nowhere') })).toThrow(AgentError);
   });
 
-  it('work without zod: their schemas are plain JSON', () => {
+  it('do not need zod: their schemas are plain JSON', () => {
     for (const { parameters } of tools.values())
       expect(JSON.parse(JSON.stringify(parameters))).toEqual(parameters);
   });

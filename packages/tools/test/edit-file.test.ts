@@ -35,19 +35,19 @@ describe('edit_file', () => {
     );
   });
 
-  it('takes replacement signs as text', async () => {
+  it('treats replacement patterns in new_text as plain text', async () => {
     box.write('a.txt', 'price: X\n');
     await edit('X', "$& $1 $$ $` $'");
     expect(box.read('a.txt')).toBe("price: $& $1 $$ $` $'\n");
   });
 
-  it('may delete a passage', async () => {
+  it('can delete a passage', async () => {
     box.write('a.txt', 'keep\ndrop\nkeep too\n');
     await edit('drop\n', '');
     expect(box.read('a.txt')).toBe('keep\nkeep too\n');
   });
 
-  it('keeps Windows line breaks when both texts have UNIX ones', async () => {
+  it('keeps Windows line breaks if the arguments contain UNIX line breaks', async () => {
     box.write('a.txt', 'one\r\ntwo\r\nthree\r\n');
     await edit('one\ntwo', 'eins\nzwei\nund mehr');
     expect(box.read('a.txt')).toBe('eins\r\nzwei\r\nund mehr\r\nthree\r\n');
@@ -55,7 +55,7 @@ describe('edit_file', () => {
     expect(box.read('a.txt')).toBe('eins\r\nzwei\r\nund mehr\r\ndrei\r\nvier\r\n');
   });
 
-  it('leaves the other lines of a file with mixed line breaks as they are', async () => {
+  it('does not change other lines of a file with mixed line breaks', async () => {
     box.write('a.txt', 'one\r\ntwo\r\nthree\r\nfour\nfive\r\n');
     await edit('four\nfive', '4\n5');
     expect(box.read('a.txt')).toBe('one\r\ntwo\r\nthree\r\n4\n5\r\n');
@@ -71,7 +71,7 @@ describe('edit_file', () => {
     expect(statSync(join(box.root, 'a.txt')).mode & 0o777).toBe(0o640);
   });
 
-  it('refuses a passage that is not unique and says where it stands', async () => {
+  it('refuses a passage that is not unique and reports its lines', async () => {
     const content = 'x = 1\ny = 2\nx = 1\n';
     box.write('a.txt', content);
     const { text, isError } = await edit('x = 1', 'x = 3');
@@ -83,14 +83,14 @@ describe('edit_file', () => {
     expect(box.read('a.txt')).toBe(content);
   });
 
-  it('counts overlapping passages as ambiguous', async () => {
+  it('counts overlapping occurrences as ambiguous', async () => {
     box.write('a.txt', 'aaa');
     expect((await edit('aa', 'b')).text).toContain('occurs 2 times (line 1)');
     box.write('a.txt', 'ab'.repeat(5000));
     expect((await edit('ab', 'b')).text).toContain('occurs more than 1,000 times (line 1, …)');
   });
 
-  it('replaces every passage with replace_all', async () => {
+  it('replaces every occurrence with replace_all', async () => {
     box.write('a.txt', 'x x\nx\naaa\n');
     expect((await edit('x', 'y', { replace_all: true })).text).toBe(
       'Replaced 3 passages in "a.txt" (+2 -2).',
@@ -99,7 +99,7 @@ describe('edit_file', () => {
     expect(box.read('a.txt')).toBe('y y\ny\nba\n');
   });
 
-  it('refuses an empty old_text and a change that is none', async () => {
+  it('refuses an empty old_text and an edit that changes nothing', async () => {
     box.write('a.txt', 'x');
     expect((await edit('', 'y')).text).toContain('old_text is empty');
     expect((await edit('', 'y', { replace_all: true })).text).toContain('old_text is empty');
@@ -107,7 +107,7 @@ describe('edit_file', () => {
     expect(box.read('a.txt')).toBe('x');
   });
 
-  it('shows the passage that was meant when only white space differs', async () => {
+  it('shows the intended passage if only white space differs', async () => {
     box.write('a.txt', 'function f() {\n\treturn 1;\n}\n');
     expect((await edit('function f() {\n  return 1;\n}', 'x')).text).toBe(
       `${problemStart}old_text was not found. old_text must match exactly, including white space. ` +
@@ -115,34 +115,34 @@ describe('edit_file', () => {
     );
   });
 
-  it('shows the passage where most lines are the same', async () => {
+  it('shows the passage in which most lines match', async () => {
     box.write('a.txt', 'begin\nalpha\nbeta\ngamma\nend\n');
     expect((await edit('alpha\nBETA\ngamma', 'x')).text).toMatch(
       /The closest match is the text at line 2:\nalpha\nbeta\ngamma$/,
     );
   });
 
-  it('shows the most similar line when none is the same', async () => {
+  it('shows the most similar line if no line matches', async () => {
     box.write('a.txt', 'const a = 1;\nconst total = count + price;\n');
     expect((await edit('const total = count * price;', 'x')).text).toMatch(
       /The closest match is the text at line 2:\nconst total = count \+ price;$/,
     );
   });
 
-  it('says what to do when nothing is like it', async () => {
+  it('explains what to do if no line is similar', async () => {
     box.write('a.txt', 'const a = 1;\n');
     expect((await edit('import zebra', 'x')).text).toMatch(/Read the file and copy the text from it\.$/);
     expect((await edit('\n\n\n', 'x')).text).toMatch(/Read the file and copy the text from it\.$/);
   });
 
-  it('stays quick on large files full of the same line', async () => {
+  it('stays fast on large files that repeat the same line', async () => {
     box.write('a.txt', '}\n'.repeat(200_000));
     const { text, isError } = await edit(`${'}\n'.repeat(5000)}{`, 'x');
     expect(isError).toBe(true);
     expect(text.length).toBeLessThan(3000);
   });
 
-  it('refuses binary files, files that are not UTF-8 and files that are too large, and leaves them alone', async () => {
+  it('refuses binary files, files that are not UTF-8 and files that are too large', async () => {
     const latin = Buffer.from('gr\xfc\xdfe x', 'latin1');
     box.write('binary', Buffer.from('x\0y'));
     box.write('latin', latin);
@@ -155,14 +155,14 @@ describe('edit_file', () => {
     expect(Buffer.from(box.read('latin'), 'utf8').length).toBeGreaterThan(0);
   });
 
-  it('suggests files that are called alike', async () => {
+  it('suggests files with similar names', async () => {
     box.write('src/b.txt', 'x');
     expect((await edit('x', 'y', { path: 'src/bb.txt' })).text).toBe(
       '"src/bb.txt" does not exist. Did you mean "src/b.txt"?',
     );
   });
 
-  it('shows in a preview what it would change, and changes nothing', async () => {
+  it('previews the change without making it', async () => {
     box.write('a.txt', 'old\n');
     const tool = editFile(new Workspace(box.root));
     const preview = await tool.preview?.({ path: 'a.txt', old_text: 'old', new_text: 'new' });
@@ -176,7 +176,7 @@ describe('edit_file', () => {
     );
   });
 
-  it('does not overwrite what somebody else wrote in between', async () => {
+  it('does not overwrite a change that another program makes during the edit', async () => {
     box.write('a.txt', 'old\n');
     const workspace = new Workspace(box.root);
     const write = workspace.write.bind(workspace);

@@ -8,7 +8,7 @@ let box: Sandbox;
 
 afterEach(() => box.remove());
 
-/** The files that git itself would offer to add. */
+/** Returns the files that git itself would add. */
 function gitFiles(root: string): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', root, '-c', 'core.excludesFile=', ...args], { encoding: 'utf8' });
@@ -32,7 +32,7 @@ const trees: [string, Record<string, string>][] = [
     },
   ],
   [
-    'a folder that a deeper file takes back',
+    'a directory that a rule in a deeper file includes again',
     {
       '.gitignore': 'b/\n*.log\n',
       'a/.gitignore': '!b/\n',
@@ -43,7 +43,7 @@ const trees: [string, Record<string, string>][] = [
     },
   ],
   [
-    'a folder that stays excluded though a file in it is taken back',
+    'a directory that stays excluded even if a rule includes a file in it',
     { '.gitignore': 'a/\n!a/b\n', 'a/b': '', 'a/.gitignore': '!*\n' },
   ],
   [
@@ -64,18 +64,18 @@ const trees: [string, Record<string, string>][] = [
     },
   ],
   [
-    'a folder with signs in its name, taken back',
+    'a directory with special characters in its name, included again',
     { '.gitignore': 'q*/\n', 'd/.gitignore': '!q\\[1]*/\n', 'd/q[1]/x': '', 'd/q1/x': '', 'd/q2/x': '' },
   ],
   [
     'comments, blank lines and Windows line breaks',
     { '.gitignore': '# c\r\n\r\n*.o\r\n', 'a.o': '', 'a.c': '' },
   ],
-  ['the last rule of a file wins', { '.gitignore': '*.x\n!a.x\na.*\n!a.y', 'a.x': '', 'a.y': '', 'b.x': '' }],
+  ['the last matching rule of a file wins', { '.gitignore': '*.x\n!a.x\na.*\n!a.y', 'a.x': '', 'a.y': '', 'b.x': '' }],
 ];
 
 describe('.gitignore', () => {
-  it.each(trees)('holds as in git: %s', async (_, files) => {
+  it.each(trees)('excludes the same files as git: %s', async (_, files) => {
     box = sandbox(files);
     const { text } = await call(listFiles(new Workspace(box.root)), {});
     const listed = text.split('\n').filter((line) => !line.endsWith('/'));

@@ -18,12 +18,12 @@ type Call = readonly [name: string, args: Record<string, unknown>];
 
 interface Ran {
   readonly result: RunResult;
-  /** What the model was told of each call. */
+  /** Results of the calls, as the model receives them. */
   readonly answers: readonly string[];
   readonly events: readonly RunEvent[];
 }
 
-/** Lets a scripted model make these calls, one a turn. */
+/** Runs a scripted model that makes these calls, one per turn. */
 async function run(calls: readonly Call[], gate?: Gate): Promise<Ran> {
   const script = calls.map(([name, args]) => ({ calls: [{ name, arguments: args }] }));
   const events: RunEvent[] = [];
@@ -41,7 +41,7 @@ async function run(calls: readonly Call[], gate?: Gate): Promise<Ran> {
 }
 
 describe('the tools in a run', () => {
-  it('do a small job from reading to testing', async () => {
+  it('complete a small task from reading to testing', async () => {
     const { result, answers, events } = await run([
       ['list_files', {}],
       ['search_files', { pattern: 'a - b' }],
@@ -62,7 +62,7 @@ describe('the tools in a run', () => {
     expect(summaries).toEqual(['1 file', '1 match in 1 file', '1 line', '+1 -1', '+2 -0', 'exit 0']);
   });
 
-  it('arguments that do not fit are refused before anything happens [P9]', async () => {
+  it('refuse invalid arguments before any side effect [P9]', async () => {
     const { answers } = await run([
       ['read_file', {}],
       ['read_file', { path: 'sum.js', offset: 0 }],
@@ -77,7 +77,7 @@ describe('the tools in a run', () => {
     expect(() => box.read('made')).toThrow();
   });
 
-  it('rules judge the path that is meant, not the one that is written [P21]', async () => {
+  it('are checked by rules with the resolved path and the whole command [P21]', async () => {
     box.write('private/key', 'secret');
     const gate = rules({ allow: ['read_file(src/*)', 'run_command(echo *)'], otherwise: 'deny' });
     const { answers } = await run(
@@ -95,7 +95,7 @@ describe('the tools in a run', () => {
     ]);
   });
 
-  it('show a person the change before it is made', async () => {
+  it('show the user a change before it is made', async () => {
     const args = { path: 'sum.js', old_text: 'a - b', new_text: 'a + b' };
     const { result, events } = await run([['edit_file', args]], rules({ otherwise: 'ask' }));
     expect(result.status).toBe('waiting');

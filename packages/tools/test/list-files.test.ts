@@ -14,7 +14,7 @@ function list(args: Record<string, unknown> = {}): Promise<Called> {
 }
 
 describe('list_files', () => {
-  it('lists files by their whole paths, sorted, and empty folders', async () => {
+  it('lists files by their full paths, sorted, with empty directories', async () => {
     box = sandbox({ 'b.txt': '', 'a/c.txt': '', 'a-b': '', 'a/B': '', 'a.txt': '' });
     mkdirSync(join(box.root, 'empty'));
     const { text, output } = await list();
@@ -22,7 +22,7 @@ describe('list_files', () => {
     expect(output?.summary).toBe('5 files');
   });
 
-  it('leaves out what .gitignore excludes, nested files and exceptions included', async () => {
+  it('omits files that .gitignore files exclude, with nested files and exceptions', async () => {
     box = sandbox({
       '.gitignore': '*.log\n/build/\n!keep.log\n',
       'a.log': '',
@@ -46,7 +46,7 @@ describe('list_files', () => {
     ]);
   });
 
-  it('lists what is ignored when asked, save .git', async () => {
+  it('lists ignored files on request, except .git', async () => {
     box = sandbox({
       '.gitignore': 'out',
       'out/x': '',
@@ -65,7 +65,7 @@ describe('list_files', () => {
     expect((await list({ path: 'out' })).text).toBe('out/x');
   });
 
-  it('takes rules from above into account when it begins below', async () => {
+  it('applies the rules of parent directories when it starts below them', async () => {
     box = sandbox({
       '.gitignore': '*.log',
       'src/.gitignore': '!b.log',
@@ -75,7 +75,7 @@ describe('list_files', () => {
     expect((await list({ path: 'src/deep' })).text).toBe('src/deep/b.log');
   });
 
-  it('finds by glob, relative to the folder or to the workspace', async () => {
+  it('filters by a glob relative to the directory or to the workspace', async () => {
     box = sandbox({ 'src/a.ts': '', 'src/b.tsx': '', 'src/deep/c.ts': '', 'd.ts': '', 'e.md': '' });
     expect((await list({ pattern: '*.ts' })).text.split('\n')).toEqual(['d.ts', 'src/a.ts', 'src/deep/c.ts']);
     expect((await list({ pattern: 'src/**/*.{ts,tsx}' })).text.split('\n')).toEqual([
@@ -91,7 +91,7 @@ describe('list_files', () => {
     );
   });
 
-  it('stops at a depth and says how much lies below', async () => {
+  it('stops at a depth and counts the files below', async () => {
     box = sandbox({ 'a/b/c/d.txt': '', 'a/b/e.txt': '', 'a/f.txt': '', 'g.txt': '' });
     expect((await list({ depth: 1 })).text).toBe(
       'a/ (3 files)\ng.txt\n[3 files not shown: name a directory or a pattern]',
@@ -99,7 +99,7 @@ describe('list_files', () => {
     expect((await list({ depth: 2 })).text).toContain('a/b/ (2 files)\na/f.txt\ng.txt\n');
   });
 
-  it('shows the upper levels of a large tree, with a count of what is left out [P10]', async () => {
+  it('shows the upper levels of a large tree and counts the omitted files [P10]', async () => {
     const files = Array.from({ length: 1050 }, (_, index) => [`deep/${index % 3}/f${index}`, ''] as const);
     box = sandbox({ 'top.txt': '', ...Object.fromEntries(files) });
     const { text, output } = await list();
@@ -117,14 +117,14 @@ describe('list_files', () => {
     expect(shown.text).toMatch(/\n\[20 files not shown: name a directory or a pattern\]$/);
   });
 
-  it('shows links without following them, circles included', async () => {
+  it('shows links without following them, including circular links', async () => {
     box = sandbox({ 'a/x': '' });
     symlinkSync('..', join(box.root, 'a', 'up'));
     symlinkSync('nowhere', join(box.root, 'dead'));
     expect((await list()).text).toBe('a/up (link)\na/x\ndead (link)');
   });
 
-  it('says that a folder is empty, is none, or does not exist', async () => {
+  it('reports that a directory is empty, is a file, or does not exist', async () => {
     box = sandbox({ file: '' });
     mkdirSync(join(box.root, 'empty'));
     expect((await list({ path: 'empty' })).text).toBe(
@@ -136,7 +136,7 @@ describe('list_files', () => {
     expect((await list({ path: 'none' })).text).toBe('"none" does not exist.');
   });
 
-  it('is not caught by a trap of folders in folders [P2]', async () => {
+  it('stops in very deeply nested directories [P2]', async () => {
     box = sandbox();
     mkdirSync(join(box.root, ...Array.from({ length: 300 }, () => 'd')), { recursive: true });
     const { text, isError } = await list();
@@ -144,7 +144,7 @@ describe('list_files', () => {
     expect(text).toMatch(/^(d\/){65}$/);
   });
 
-  it('ends when nobody waits any more', async () => {
+  it('stops if its signal is aborted', async () => {
     box = sandbox({ a: '' });
     const stopped = await call(listFiles(new Workspace(box.root)), {}, { signal: AbortSignal.abort() });
     expect(stopped.error?.kind).toBe('aborted');

@@ -2,5 +2,5 @@ import { mcpMutants } from './mutants/mcp.ts';
 import type { Mutant } from './mutants/mutant.ts';
 import { protectedMutants } from './mutants/protected.ts';
 
-/** Every planted mistake, for `npm run verify -- mutants packages/tools`. */
+/** All planted bugs, for `npm run verify -- mutants packages/tools`. */
 export const mutants: readonly Mutant[] = [...mcpMutants, ...protectedMutants];

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => box.remove());
 
-/** The tools of a workspace that is the user's home folder, unless the environment names another. */
+/** Returns tools for a workspace that is the home directory unless `environment` names another. */
 function toolsIn(environment: Record<string, string> = { HOME: box.root }): Map<string, Tool> {
   const tools = workspaceTools({ root: box.root, environment });
   return new Map(tools.map((tool) => [tool.name, tool]));
@@ -44,7 +44,7 @@ const onPath: [string, (path: string) => Record<string, unknown>][] = [
 ];
 
 describe('sealed paths', () => {
-  it.each(onPath)('%s never reaches Cobbler’s own files or keys [P21]', async (name, args) => {
+  it.each(onPath)('%s cannot access Cobbler’s own files or keys [P21]', async (name, args) => {
     symlinkSync('.ssh', join(box.root, 'notes'));
     const paths = [...Object.keys(secrets), 'notes/id_ed25519', 'src/../.ssh/id_ed25519'];
     for (const path of paths) {
@@ -56,14 +56,14 @@ describe('sealed paths', () => {
   });
 
   it.each(['.SSH/new', '.s\u200dsh/new', '.ssh./new', 'SSH~1/new', '.Cobbler/new'])(
-    'write_file refuses %j, which some file systems take for a sealed folder [P21]',
+    'write_file refuses %j, which some file systems treat as a sealed directory [P21]',
     async (path) => {
       const { error } = await call(tool('write_file'), { path, content: 'x' });
       expect(error?.code).toBe('sealed');
     },
   );
 
-  it('search_files and list_files leave them out [P21]', async () => {
+  it('search_files and list_files omit sealed paths [P21]', async () => {
     const found = await call(tool('search_files'), { pattern: 'secret', include_ignored: true });
     expect(found.text).toContain('src/a.txt');
     expect(found.text).not.toMatch(/\.ssh|\.cobbler|\.netrc|gh/);
@@ -72,12 +72,12 @@ describe('sealed paths', () => {
     expect((await call(tool('list_files'), { path: '.ssh' })).error?.code).toBe('sealed');
   });
 
-  it('run_command does not start in one [P21]', async () => {
+  it('run_command does not start in a sealed directory [P21]', async () => {
     const { error } = await call(tool('run_command'), { command: 'cat *', directory: '.ssh' });
     expect(error?.code).toBe('sealed');
   });
 
-  it('COBBLER_HOME is sealed where it is, and through a link to it [P21]', async () => {
+  it('COBBLER_HOME is sealed, both directly and through a link to it [P21]', async () => {
     mkdirSync(join(box.root, 'data'));
     box.write('data/server-tokens.json', 'secret');
     symlinkSync('data', join(box.root, 'home-link'));
@@ -87,7 +87,7 @@ describe('sealed paths', () => {
     expect((await call(tool('read_file', tools), { path: 'src/a.txt' })).isError).toBe(false);
   });
 
-  it('an ordinary project may have folders of the same names as those of the home folder', async () => {
+  it('a project outside the home directory may have directories with the same names', async () => {
     box.write('.docker/Dockerfile', 'FROM scratch');
     const tools = toolsIn({ HOME: box.outside });
     expect((await call(tool('read_file', tools), { path: '.docker/Dockerfile' })).isError).toBe(false);
@@ -107,7 +107,7 @@ describe('guarded paths', () => {
     return tool(name, toolsIn({ HOME: box.outside })).mustAsk?.({ path });
   }
 
-  it.each(guarded)('a write to %j must be asked about [P21]', (path) => {
+  it.each(guarded)('a write to %j requires approval [P21]', (path) => {
     for (const name of ['write_file', 'edit_file'])
       expect(mustAsk(name, path), name).toContain('is protected');
   });
@@ -120,11 +120,11 @@ describe('guarded paths', () => {
     'package.json',
     '.gitignore',
     'x~1',
-  ])('a write to %j needs no more than other writes', (path) => {
+  ])('a write to %j requires no additional approval', (path) => {
     for (const name of ['write_file', 'edit_file']) expect(mustAsk(name, path), name).toBeUndefined();
   });
 
-  it('a link on the way counts by where it leads [P21]', () => {
+  it('a path through a link is judged by its target [P21]', () => {
     mkdirSync(join(box.root, '.git', 'hooks'), { recursive: true });
     symlinkSync('.git', join(box.root, 'harmless'));
     symlinkSync(join('..', '.git', 'config'), join(box.root, 'src', 'settings.txt'));
@@ -133,7 +133,7 @@ describe('guarded paths', () => {
     expect(mustAsk('edit_file', 'src/settings.txt')).toContain('.git/config');
   });
 
-  it('a repository under another name counts: a gitdir file leads there, or git finds it bare [P21]', () => {
+  it('a git directory with another name is protected if a gitdir file or its content reveals it [P21]', () => {
     box.write('store/HEAD', 'ref: refs/heads/main\n');
     mkdirSync(join(box.root, 'store', 'objects'));
     mkdirSync(join(box.root, 'store', 'refs'));
@@ -144,7 +144,7 @@ describe('guarded paths', () => {
     expect(mustAsk('write_file', 'tree/config.worktree')).toContain('is protected');
   });
 
-  it('what the person decides about says that it is protected', async () => {
+  it('the reason for the approval says that the path is protected', async () => {
     const write = tool('write_file', toolsIn({ HOME: box.outside }));
     expect(readFileSync(join(box.root, 'src/a.txt'), 'utf8')).toContain('secret');
     expect(write.mustAsk?.({ path: '.envrc', content: 'x' })).toBe(

@@ -22,19 +22,19 @@ function lines(from: number, to: number): string {
 }
 
 describe('read_file', () => {
-  it('gives a text file as it is', async () => {
+  it('returns a text file unchanged', async () => {
     box.write('a.txt', 'first\nsecond ✓\n');
     const { text, output } = await read({ path: 'a.txt' });
     expect(text).toBe('first\nsecond ✓\n');
     expect(output?.summary).toBe('2 lines');
   });
 
-  it('shows Windows line breaks and byte order marks as plain text', async () => {
+  it('converts Windows line breaks and removes byte order marks', async () => {
     box.write('a.txt', '\uFEFFone\r\ntwo\r\n');
     expect((await read({ path: 'a.txt' })).text).toBe('one\ntwo\n');
   });
 
-  it('gives a part of a long file and says how to read on', async () => {
+  it('returns part of a long file and says how to read more', async () => {
     box.write('a.txt', lines(1, 5000));
     const whole = await read({ path: 'a.txt' });
     expect(whole.text).toBe(
@@ -50,13 +50,13 @@ describe('read_file', () => {
     );
   });
 
-  it('numbers lines on demand', async () => {
+  it('numbers lines on request', async () => {
     box.write('a.txt', 'x\n\nz');
     expect((await read({ path: 'a.txt', line_numbers: true })).text).toBe('1\tx\n2\t\n3\tz\n');
     expect((await read({ path: 'a.txt', line_numbers: true, offset: 3 })).text).toContain('3\tz\n');
   });
 
-  it('tells an empty file and an offset behind the end apart', async () => {
+  it('distinguishes an empty file from an offset after the end', async () => {
     box.write('empty', '');
     box.write('one', 'x');
     expect(await read({ path: 'empty' })).toMatchObject({ text: '(the file is empty)', isError: false });
@@ -66,7 +66,7 @@ describe('read_file', () => {
     });
   });
 
-  it('hands over a bounded part of huge lines and files [P10]', async () => {
+  it('returns a limited part of huge lines and files [P10]', async () => {
     box.write('line', 'x'.repeat(3_000_000));
     const cut = await read({ path: 'line' });
     expect(cut.text.length).toBeLessThan(201_000);
@@ -77,7 +77,7 @@ describe('read_file', () => {
     );
   });
 
-  it('counts the lines of a file of gigabytes only as far as is quick', async () => {
+  it('does not count all lines of a file of several gigabytes', async () => {
     box.write('huge', lines(1, 3000));
     truncateSync(join(box.root, 'huge'), 3_000_000_000);
     const { text } = await read({ path: 'huge', limit: 1 });
@@ -89,7 +89,7 @@ describe('read_file', () => {
     ['jpeg', 'image/jpeg', Buffer.from('\xff\xd8\xff\xe0rest', 'latin1')],
     ['gif', 'image/gif', Buffer.from('GIF89arest', 'latin1')],
     ['webp', 'image/webp', Buffer.from('RIFF\x04\0\0\0WEBPrest', 'latin1')],
-  ])('shows a picture (%s) as a picture, whatever its name', async (_, mediaType, bytes) => {
+  ])('returns an image (%s) as an image, regardless of its name', async (_, mediaType, bytes) => {
     box.write('picture.txt', bytes);
     const { output } = await read({ path: 'picture.txt' });
     expect(output?.content).toEqual([
@@ -98,7 +98,7 @@ describe('read_file', () => {
     ]);
   });
 
-  it('shows a PDF as a document with its name', async () => {
+  it('returns a PDF as a document with its name', async () => {
     box.write('docs/paper', '%PDF-1.7 …');
     const { output } = await read({ path: 'docs/paper' });
     expect(output?.content).toContainEqual({
@@ -109,7 +109,7 @@ describe('read_file', () => {
     });
   });
 
-  it('refuses pictures that no service takes, and other binary files', async () => {
+  it('refuses images that are too large, and other binary files', async () => {
     box.write(
       'large.png',
       Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(4_000_000)]),
@@ -124,7 +124,7 @@ describe('read_file', () => {
     });
   });
 
-  it('suggests files that are called alike when there is none of that name', async () => {
+  it('suggests files with similar names if a file does not exist', async () => {
     box.write('src/server.ts', '');
     box.write('src/deep/Server.ts', '');
     box.write('src/other.ts', '');
@@ -136,20 +136,20 @@ describe('read_file', () => {
     expect((await read({ path: 'README.md' })).text).toBe('"README.md" does not exist.');
   });
 
-  it('says what to use for a folder', async () => {
+  it('names the tool to use for a directory', async () => {
     box.write('src/a', '');
     expect((await read({ path: 'src' })).text).toBe('"src" is a directory. list_files shows its contents.');
     expect((await read({ path: '.' })).text).toBe('"." is a directory. list_files shows its contents.');
   });
 
-  it('says that permission is missing without a path of ours [P10]', async () => {
+  it('reports a missing permission without the absolute path [P10]', async () => {
     if (process.getuid?.() === 0) return; // Root may read everything.
     box.write('locked', 'x');
     chmodSync(join(box.root, 'locked'), 0);
     expect((await read({ path: 'locked' })).text).toBe('"locked": permission denied.');
   });
 
-  it('ends when nobody waits any more', async () => {
+  it('stops if its signal is aborted', async () => {
     box.write('a.txt', 'x');
     const stopped = await call(
       readFile(new Workspace(box.root)),

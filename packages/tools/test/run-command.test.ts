@@ -25,7 +25,7 @@ function run(command: string, { args, signal, onProgress, ...options }: Given = 
   return call(tool, { command, ...args }, { ...(signal && { signal }), ...(onProgress && { onProgress }) });
 }
 
-/** A process that only waits to be reaped is not running any more. */
+/** True if a process is running. A zombie, which has ended but is not reaped, is not. */
 function isRunning(pid: string): boolean {
   try {
     const stat = readFileSync(`/proc/${Number(pid)}/stat`, 'latin1');
@@ -36,7 +36,7 @@ function isRunning(pid: string): boolean {
 }
 
 describe('run_command', () => {
-  it('runs a shell line in the workspace and gives output and exit code', async () => {
+  it('runs a shell command in the workspace and returns its output and exit code', async () => {
     box.write('a b.txt', 'x');
     const { text, isError, output } = await run('ls; pwd');
     expect(text).toBe(`[exit 0]\na b.txt\n${realpathSync(box.root)}\n`);
@@ -44,7 +44,7 @@ describe('run_command', () => {
     expect(output?.summary).toBe('exit 0');
   });
 
-  it('a failing command is a result, not an error of the tool', async () => {
+  it('reports a failed command as a result, not as an error of the tool', async () => {
     const { text, isError, output } = await run('echo wrong >&2; exit 3');
     expect(text).toBe('[exit 3]\nwrong\n');
     expect(isError).toBe(false);
@@ -54,24 +54,24 @@ describe('run_command', () => {
     expect((await run('if')).text).toMatch(/^\[exit 2\]\n.*[Ss]yntax error/);
   });
 
-  it('keeps the order of output and errors', async () => {
+  it('keeps the order of standard output and standard error', async () => {
     const line = 'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done';
     const expected = [1, 2, 3, 4, 5].flatMap((index) => [`out${index}`, `err${index}`]).join('\n');
     expect((await run(line)).text).toBe(`[exit 0]\n${expected}\n`);
   });
 
-  it('runs in a folder of the workspace', async () => {
+  it('runs in a directory of the workspace', async () => {
     box.write('sub/x', '');
     expect((await run('ls', { args: { directory: 'sub' } })).text).toBe('[exit 0]\nx\n');
     expect((await run('ls', { args: { directory: 'none' } })).text).toBe('"none" does not exist.');
     expect((await run('ls', { args: { directory: 'sub/x' } })).isError).toBe(true);
   });
 
-  it('finds standard input empty', async () => {
+  it('provides an empty standard input', async () => {
     expect((await run('cat; read line || echo none')).text).toBe('[exit 0]\nnone\n');
   });
 
-  it('gives commands no secret of this process, and only the variables named for them [P19]', async () => {
+  it('gives commands no secrets of this process, but the configured variables [P19]', async () => {
     const environment = {
       PATH: process.env['PATH'],
       HOME: '/home/x',
@@ -84,11 +84,11 @@ describe('run_command', () => {
     expect(text).toContain('EXTRA=wanted');
   });
 
-  it('ends a command at its time limit and keeps what it printed [P2]', async () => {
+  it('ends a command at its time limit and keeps its output [P2]', async () => {
     let limit = () => {};
     const runtime = {
       monotonic: systemRuntime.monotonic,
-      /** The limit is over as soon as something was printed, however long this machine takes for that. */
+      /** Expires at the first output, so that the speed of the machine does not matter. */
       timer(ms: number, fire: () => void) {
         if (ms !== 150) return systemRuntime.timer(ms, fire);
         limit = fire;
@@ -107,7 +107,7 @@ describe('run_command', () => {
     expect(own.output?.summary).toBe('timed out after 0.1 s');
   });
 
-  it('a cancel ends the command with everything it started [P3]', async () => {
+  it('ends the command and all its child processes on a cancel [P3]', async () => {
     const stop = new AbortController();
     const stubborn = `sh -c 'trap "" TERM; echo $$ > pid; echo ready; while :; do sleep 0.05; done'`;
     const { text, isError } = await run(`(setsid ${stubborn} &) ; wait; sleep 60`, {
@@ -119,31 +119,31 @@ describe('run_command', () => {
     expect(isRunning(box.read('pid').trim())).toBe(false);
   });
 
-  it('does not wait for what a command leaves in the background, and ends it', async () => {
+  it('ends background processes of a command without waiting for them', async () => {
     const { text } = await run('sleep 60 & echo $! > pid; echo done');
     expect(text).toBe('[exit 0]\ndone\n');
     expect(isRunning(readFileSync(join(box.root, 'pid'), 'utf8').trim())).toBe(false);
   });
 
-  it('keeps head and tail of 100 MB and never blocks the command [P10]', async () => {
+  it('keeps the start and end of 100 MB of output and never blocks the command [P10]', async () => {
     const { text } = await run(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
       maxOutputBytes: 2000,
     });
     expect(text).toMatch(/^\[exit 0\]\nfirstx+\n\[… 99998009 bytes left out …\]\nx+last$/);
   });
 
-  it('a cut never garbles a character [P10]', async () => {
+  it('never cuts output inside a character [P10]', async () => {
     const { text } = await run(`for i in $(seq 200); do printf '✓ü😀'; done`, { maxOutputBytes: 99 });
     expect(text).not.toContain('\ufffd');
     expect(text).toMatch(/^\[exit 0\]\n[✓ü😀]+\n\[… 1703 bytes left out …\]\n[✓ü😀]+$/u);
   });
 
-  it('characters that come in pieces arrive whole', async () => {
+  it('joins characters that arrive in several chunks', async () => {
     const { text } = await run(`printf '\\342'; sleep 0.05; printf '\\234'; sleep 0.05; printf '\\223'`);
     expect(text).toBe('[exit 0]\n✓');
   });
 
-  it('describes output that is not text, and cleans output that is', async () => {
+  it('describes binary output and removes control sequences from text', async () => {
     expect((await run('head -c 5000 /dev/urandom')).text).toBe(
       '[exit 0]\n[binary output, 5,000 bytes, not shown]',
     );
@@ -152,7 +152,7 @@ describe('run_command', () => {
     expect(text).toBe('[exit 0]\nred ok\n10%\n20%\nlong enough to be text \ufffd\n');
   });
 
-  it('tells watchers the newest line, and no other for a tenth of a second', async () => {
+  it('reports the newest line as progress, at most once per 100 ms', async () => {
     const stopped = { monotonic: () => 0, timer: systemRuntime.timer };
     const still = await run('for i in $(seq 20000); do echo line $i; done', { runtime: stopped });
     expect(still.progress).toEqual([expect.stringMatching(/^line \d+$/)]);
@@ -165,14 +165,14 @@ describe('run_command', () => {
     expect(moving.progress.at(-1)).toBe('three');
   });
 
-  it('names no path of ours when the shell cannot be started [P10]', async () => {
+  it('does not reveal a path if the shell cannot be started [P10]', async () => {
     const spawn = (): ChildProcess => {
       throw Object.assign(new Error('spawn /usr/lib/secret/sh EACCES'), { code: 'EACCES' });
     };
     expect((await run('true', { spawn })).text).toBe('/bin/sh could not be started: permission denied.');
   });
 
-  it('previews in which folder the command would run [P21]', async () => {
+  it('previews the directory in which the command would run [P21]', async () => {
     const tool = runCommand(new Workspace(box.root));
     expect(await tool.preview?.({ command: 'ls' })).toEqual({ summary: 'in the workspace' });
     expect(await tool.preview?.({ command: 'ls', directory: './sub/' })).toEqual({ summary: 'in "sub"' });

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import type { Tool, ToolContext, ToolOutput } from '@cobbler/agent';
 import { AgentError, Budget } from '@cobbler/agent';
 
-/** A workspace of its own beside a folder that must never be reached. */
+/** A workspace next to a directory that the tools must never access. */
 export interface Sandbox {
-  /** Holds both; removed as a whole. */
+  /** The directory that contains both; `remove` deletes it. */
   readonly area: string;
   readonly root: string;
   readonly outside: string;
@@ -37,7 +37,7 @@ export function sandbox(files: Readonly<Record<string, string | Uint8Array>> = {
   return made;
 }
 
-/** What a call gave, as the model and the watchers see it. */
+/** The result of a call, as the model and progress listeners see it. */
 export interface Called {
   readonly text: string;
   readonly isError: boolean;
@@ -51,7 +51,7 @@ export interface CallOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-/** Calls a tool directly; what it throws is the text that a model would get. */
+/** Calls a tool directly. An error becomes the text that a model would receive. */
 export async function call(
   tool: Tool,
   args: Record<string, unknown>,

@@ -26,13 +26,13 @@ function search(args: Record<string, unknown>, options: SearchOptions = {}): Pro
 }
 
 describe('search_files', () => {
-  it('shows matching lines with file and number, and leaves out what git ignores', async () => {
+  it('shows matching lines with file and line number, without files that git ignores', async () => {
     const { text, output } = await search({ pattern: '\\bone\\b' });
     expect(text).toBe('notes.md\n1: one (two) three\n\nsrc/a.ts\n1: const one = 1;\n');
     expect(output?.summary).toBe('2 matches in 2 files');
   });
 
-  it('takes a folder, a file, a glob, ignored files, case and plain text into account', async () => {
+  it('supports a directory, a file, a glob, ignored files, case and plain text', async () => {
     const filesOf = async (args: Record<string, unknown>) =>
       (await search(args)).text.split('\n').filter((line) => /^[\w./]+$/.test(line));
     expect(await filesOf({ pattern: 'one', path: 'src' })).toEqual(['src/a.ts']);
@@ -53,18 +53,18 @@ describe('search_files', () => {
     ]);
   });
 
-  it('shows lines around a match, once, and marks gaps', async () => {
+  it('shows each line around a match once and marks gaps', async () => {
     box.write('c.txt', ['a', 'hit', 'b', 'c', 'd', 'e', 'hit', 'hit', 'f', ''].join('\n'));
     expect((await search({ pattern: 'hit', context: 1 })).text).toBe(
       'c.txt\n1- a\n2: hit\n3- b\n--\n6- e\n7: hit\n8: hit\n9- f\n',
     );
   });
 
-  it('anchors match lines, Windows line breaks aside', async () => {
+  it('matches anchors per line, also with Windows line breaks', async () => {
     expect((await search({ pattern: '^end$' })).text).toBe('src/b.ts\n2: end\n');
   });
 
-  it('shows a bounded number of matches and counts the others [P10]', async () => {
+  it('shows a limited number of matches and counts the others [P10]', async () => {
     box.write('many.txt', 'match\n'.repeat(5000));
     const { text, output } = await search({ pattern: '^match$', max_matches: 3 });
     expect(text).toBe(
@@ -84,7 +84,7 @@ describe('search_files', () => {
     expect(text.length).toBeLessThan(450);
   });
 
-  it('skips binary files, and says how many were too large', async () => {
+  it('skips binary files and reports how many files were too large', async () => {
     box.write('binary', Buffer.from('unique\0unique'));
     box.write('large', Buffer.alloc(5_242_881, 'unique '));
     expect((await search({ pattern: 'unique' })).text).toBe(
@@ -92,7 +92,7 @@ describe('search_files', () => {
     );
   });
 
-  it('explains an expression that is none', async () => {
+  it('explains an invalid expression', async () => {
     const { text, isError, error } = await search({ pattern: '(unclosed' });
     expect(isError).toBe(true);
     expect(error?.code).toBe('pattern');
@@ -101,13 +101,13 @@ describe('search_files', () => {
     );
   });
 
-  it('an expression that backtracks for ever is ended, and what was found before is shown [P2]', async () => {
+  it('stops an expression with endless backtracking and shows earlier matches [P2]', async () => {
     box.write('a-first.txt', 'xxxxy\n');
     box.write('b-trap.txt', `${'x'.repeat(60)}\n`);
     let clocks = 0;
     const runtime = {
       ...systemRuntime,
-      /** Of the first file it stands still: how soon we hear of its match depends on the machine. */
+      /** Never fires for the first file, because its search time depends on the machine. */
       timer(ms: number, fire: () => void) {
         clocks += 1;
         return clocks === 1 ? () => {} : systemRuntime.timer(ms, fire);
@@ -123,7 +123,7 @@ describe('search_files', () => {
   });
 
   it.each(['^(a|a)*$', '^(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(.*a){25}$'])(
-    'the classic trap %s ends too [P2]',
+    'also stops the well-known expression %s [P2]',
     async (pattern) => {
       box.write('trap.txt', `${'a'.repeat(5000)}!\n`);
       const { isError } = await search({ pattern, path: 'trap.txt' }, { fileTimeoutMs: 100 });
@@ -131,7 +131,7 @@ describe('search_files', () => {
     },
   );
 
-  it('a thread that dies answers nothing, and nobody waits for it [P10]', async () => {
+  it('returns nothing from a worker thread that died, and does not wait for it [P10]', async () => {
     const signal = new AbortController().signal;
     const options = { timeoutMs: 60_000, maxMatches: 1, runtime: systemRuntime, signal };
     const matcher = new LineMatcher({ source: '(', flags: '', context: 0 }, options);
@@ -140,14 +140,14 @@ describe('search_files', () => {
     await matcher.close();
   });
 
-  it('a cancel ends a search in the middle of such an expression [P3]', async () => {
+  it('stops during endless backtracking on a cancel [P3]', async () => {
     box.write('trap.txt', `${'x'.repeat(60)}\n`);
     const stop = new AbortController();
     const tool = searchFiles(new Workspace(box.root), {
       fileTimeoutMs: 60_000,
       runtime: {
         monotonic: () => 0,
-        // The clock of the expression starts once it runs: the moment to cancel.
+        // The timer starts when the expression runs, which is the moment to cancel.
         timer: () => {
           queueMicrotask(() => stop.abort());
           return () => {};
@@ -158,7 +158,7 @@ describe('search_files', () => {
     expect(error?.kind).toBe('aborted');
   });
 
-  it('ends with what it has when it takes too long as a whole', async () => {
+  it('returns the matches found so far at the time limit of the search', async () => {
     let now = 0;
     const runtime = { monotonic: () => (now += 1000), timer: () => () => {} };
     const { text, isError } = await search({ pattern: 'one' }, { searchTimeoutMs: 500, runtime });
@@ -167,7 +167,7 @@ describe('search_files', () => {
     expect(text).toContain('[stopped early: the search took too long: name a directory or a glob]');
   });
 
-  it('a name with a line break stays on one line', async () => {
+  it('shows a file name with a line break on one line', async () => {
     box.write('two\nlines.txt', 'hidden one\n');
     expect((await search({ pattern: 'hidden' })).text).toBe('"two\\nlines.txt"\n1: hidden one\n');
   });

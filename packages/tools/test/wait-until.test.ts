@@ -24,7 +24,7 @@ async function resultOf(args: Record<string, unknown>, limits?: Limits, tool = w
 }
 
 describe('wait_until', () => {
-  it('waits for a number of seconds, and tells the time', async () => {
+  it('waits for a number of seconds and returns the time', async () => {
     expect(await resultOf({ seconds: 90 })).toBe('The wait is over. It is 2026-01-01T00:01:30.000Z now.');
   });
 
@@ -43,13 +43,13 @@ describe('wait_until', () => {
     );
   });
 
-  it('is over at once at a time in the past', async () => {
+  it('ends immediately for a time in the past', async () => {
     expect(await resultOf({ time: '2025-12-31T23:00:00Z' })).toBe(
       'The wait is over. It is 2026-01-01T00:00:00.000Z now.',
     );
   });
 
-  it('says at once that a wait would pass the time limit of the run [P30]', async () => {
+  it('refuses immediately to wait beyond the time limit of the run [P30]', async () => {
     expect(await resultOf({ seconds: 7200 })).toBe(
       'The call was not run: the time limit of this run ends in 3600 seconds, before 2026-01-01T02:00:00.000Z. ' +
         'It is 2026-01-01T00:00:00.000Z now. Wait for less, or end your work and say what remains to be done.',

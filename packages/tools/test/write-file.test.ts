@@ -18,7 +18,7 @@ function write(path: string, content: string): Promise<Called> {
 }
 
 describe('write_file', () => {
-  it('makes a file with the folders it needs and says what it is', async () => {
+  it('creates a file with its directories and describes it', async () => {
     const { text, output } = await write('src/deep/a.txt', 'one\ntwo\n');
     expect(box.read('src/deep/a.txt')).toBe('one\ntwo\n');
     expect(text).toBe('Created "src/deep/a.txt" (2 lines, 8 bytes).');
@@ -26,7 +26,7 @@ describe('write_file', () => {
     expect(output?.diff).toBe('--- /dev/null\n+++ src/deep/a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n');
   });
 
-  it('replaces a file in one step, keeps its permissions and leaves no draft', async () => {
+  it('replaces a file, keeps its permissions and leaves no temporary file', async () => {
     box.write('run.sh', 'old\nsame\n');
     chmodSync(join(box.root, 'run.sh'), 0o755);
     const { text, output } = await write('run.sh', 'new\nsame\n');
@@ -36,13 +36,13 @@ describe('write_file', () => {
     expect(readdirSync(box.root)).toEqual(['run.sh']);
   });
 
-  it('the same call again changes nothing [P9]', async () => {
+  it('changes nothing if the same call is repeated [P9]', async () => {
     await write('a', 'x');
     expect((await write('a', 'x')).output).toMatchObject({ summary: 'no change' });
     expect(box.read('a')).toBe('x');
   });
 
-  it('shows in a preview what it would change, and changes nothing', async () => {
+  it('previews the change without making it', async () => {
     box.write('a', 'old\n');
     const tool = writeFile(new Workspace(box.root));
     expect(await tool.preview?.({ path: 'a', content: 'new\n' })).toMatchObject({
@@ -54,7 +54,7 @@ describe('write_file', () => {
     expect(readdirSync(box.root)).toEqual(['a']);
   });
 
-  it('replaces a binary or huge file without a comparison', async () => {
+  it('replaces a binary or huge file without a diff', async () => {
     box.write('binary', Buffer.from([1, 0, 2]));
     box.write('huge', 'x\n'.repeat(1_500_000));
     expect((await write('binary', 'text\n')).output).toMatchObject({ summary: '+1' });
@@ -64,14 +64,14 @@ describe('write_file', () => {
     expect(box.read('huge')).toBe('small\n');
   });
 
-  it('writes any text, half a surrogate pair included, as UTF-8', async () => {
+  it('writes any text as UTF-8, even with lone surrogates', async () => {
     await write('a', 'ok \ud800 \u{1f600} \0');
     expect(box.read('a')).toBe('ok \ufffd \u{1f600} \0');
     await write('empty', '');
     expect(box.read('empty')).toBe('');
   });
 
-  it('says why a file cannot be written', async () => {
+  it('explains why a file cannot be written', async () => {
     box.write('file', 'x');
     box.write('folder/x', 'x');
     expect((await write('folder', 'x')).text).toBe('"folder" is a directory, not a file.');
@@ -82,7 +82,7 @@ describe('write_file', () => {
     expect(box.read('file')).toBe('x');
   });
 
-  it('a comparison that would take long is left out, and the counts stay', async () => {
+  it('still counts changed lines if the diff would take too long', async () => {
     const random = (seed: number) =>
       Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 7919}\n`).join('');
     box.write('a', random(31));

@@ -1,4 +1,5 @@
-// Finds every error that the sources raise: its code, its kind or HTTP status, and where. Read from syntax trees.
+// Finds every error that the sources raise, in syntax trees: its code, its kind or HTTP status, and
+// its location.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'vite';
@@ -11,7 +12,7 @@ import { relays } from './relays.mjs';
 
 const KINDS = new Set('agent tool timeout rate_limit network invalid auth aborted limit'.split(' '));
 
-/** Suites for other packages contain made-up errors, except for the scripted agent. */
+/** Code for testing contains fictional errors, except for the scripted agent. */
 const madeUp = /\/testing\/(?!scripted-agent\.ts$)|^packages\/conformance\//;
 
 /**
@@ -68,7 +69,7 @@ function readTrees(root) {
 }
 
 /**
- * Returns what a node raises, if it raises something.
+ * Returns the expressions of the error that a node raises; undefined if it raises none.
  * @param {any} node
  * @param {Tree} tree
  * @returns {Spot | undefined}
@@ -80,7 +81,7 @@ function spotOf(node, tree) {
   if (node.type === 'CallExpression' && isCoded(node.callee)) return { code: node.arguments[0] };
   if (node.type === 'NewExpression' && node.callee.name === 'AgentError') {
     const [data] = node.arguments;
-    // An error made from data, or from another error, has the code of that.
+    // An error made from data, or from another error, keeps the code of its source.
     if (data?.type !== 'ObjectExpression') return undefined;
     const fields = fieldsOf(data);
     return isCopy(data, tree) && fields.code === undefined ? undefined : fields;
@@ -144,7 +145,7 @@ function outcomes(spot, place) {
   const kinds = kind === undefined ? [undefined] : valuesOf(kind, place.tree);
   const statuses = status === undefined ? [undefined] : valuesOf(status, place.tree);
   if (codes === undefined || kinds === undefined || statuses === undefined) return undefined;
-  // Two choices with the same condition belong together.
+  // Assumes that two choices have the same condition, so that their values belong together.
   const pairs =
     kind?.type === 'ConditionalExpression' && kinds.length === codes.length
       ? codes.map((one, at) => [one, kinds[at]])

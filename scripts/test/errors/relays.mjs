@@ -1,4 +1,5 @@
-// The places whose code cannot be determined from their own lines, each with the reason and the possible codes.
+// Locations that raise an error whose code cannot be determined there, each with the reason and the
+// possible codes.
 
 const limits = {
   turns: ['limit'],
@@ -8,7 +9,7 @@ const limits = {
   no_progress: ['limit'],
 };
 
-/** The results of `serviceCode` by kind; codes of a service itself are passed through. */
+/** The results of `serviceCode` by kind. Codes of a service itself are passed on unchanged. */
 const services = {
   key_refused: ['auth'],
   rate_limited: ['rate_limit'],
@@ -30,7 +31,7 @@ export const relays = [
   {
     file: 'packages/agent/src/values/errors.ts',
     says: 'message: cause.message, cause',
-    why: 'an error thrown by other code has no code of ours; its own is in `cause`',
+    why: 'a third-party error has no Cobbler code; its own code stays in `cause`',
   },
   {
     file: 'packages/agent/src/runner/attempts.ts',
@@ -45,13 +46,13 @@ export const relays = [
   {
     file: 'apps/server/src/http/http-listener.ts',
     says: 'new Problem(status, code, detail)',
-    why: 'a table by the errors of the HTTP parser',
+    why: 'a table maps the errors of the HTTP parser to codes',
     raises: { slow: [408], headers_too_large: [431], bad_request: [400] },
   },
   {
     file: 'packages/agent/src/values/input.ts',
     says: 'returned.includes(code)',
-    why: 'the code of the value that is being read: what `read` and `coded` receive',
+    why: 'the code is an argument of `read` or `coded`',
     raises: {
       bad_option: ['invalid'],
       bad_prompt: ['invalid'],
@@ -91,7 +92,7 @@ export const relays = [
   {
     file: 'packages/agent/src/provider/response/fault.ts',
     says: 'gave no reason.',
-    why: '`serviceCode`, by kind',
+    why: '`serviceCode` returns a code for each kind',
     raises: {
       ...services,
       context_full: ['invalid'],
@@ -109,7 +110,7 @@ export const relays = [
   {
     file: 'packages/assistant/src/memory/http-embedder.ts',
     says: 'serviceCode(kind, status)',
-    why: '`serviceCode`, by kind',
+    why: '`serviceCode` returns a code for each kind',
     raises: services,
   },
 ];

@@ -16,7 +16,7 @@ import { sqliteStore } from '@cobbler/agent/node';
 import { onTestFinished } from 'vitest';
 import { bareEnvironment, command } from '../support/binary.ts';
 
-/** What an editor knows of a call. */
+/** A tool call as the editor sees it. */
 export interface SeenCall {
   readonly name: unknown;
   readonly input: unknown;
@@ -31,19 +31,19 @@ export interface Seen {
   readonly calls: SeenCall[];
 }
 
-/** The official client, speaking with the real command. */
+/** The official ACP client, connected to the real command. */
 export interface Editor {
   readonly agent: ClientContext;
   readonly hello: InitializeResponse;
   readonly asked: RequestPermissionRequest[];
   updates(sessionId: string): SessionUpdate[];
-  /** Lets time pass until the editor has been told something. */
+  /** Waits until the editor receives a matching update. */
   until(sessionId: string, found: (update: SessionUpdate) => boolean): Promise<void>;
-  /** Hangs up. */
+  /** Closes the connection and waits for the command to exit. */
   leave(): Promise<Left>;
 }
 
-/** How the command ended. */
+/** The exit code and error output of the command. */
 export interface Left {
   readonly code: number | null;
   readonly stderr: string;
@@ -53,7 +53,7 @@ export interface EditorOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly args?: readonly string[];
-  /** The id of the option that is chosen. Default: denies. */
+  /** Returns the outcome of a permission request. Default: `deny` is selected. */
   readonly choose?: (request: RequestPermissionRequest) => Promise<RequestPermissionResponse['outcome']>;
 }
 
@@ -114,7 +114,7 @@ export async function startEditor({ env, cwd, args = [], choose }: EditorOptions
   };
 }
 
-/** Puts updates together as the protocol says: chunks by message, calls by their latest fields. */
+/** Combines updates as the protocol specifies: chunks by message, calls by their latest fields. */
 export function seenOf(updates: readonly SessionUpdate[]): Seen {
   const user: string[] = [];
   const answers = new Map<unknown, string>();
@@ -139,7 +139,7 @@ export function seenOf(updates: readonly SessionUpdate[]): Seen {
   return { user, answers: [...answers.values()], calls: seen };
 }
 
-/** The same out of the log that the command kept. */
+/** Returns the same conversation from the stored log. */
 export async function keptOf(home: string, sessionId: string): Promise<Seen> {
   const store = sqliteStore(join(home, 'sessions.db'));
   try {

@@ -39,7 +39,7 @@ function toldBy(events: readonly RunEvent[], from: UpdateView = view) {
   return { updates: events.flatMap((event) => session.next(event, from)) };
 }
 
-test('ACP: an answer that is told while it comes is not told again when it is whole', () => {
+test('ACP: does not repeat streamed text when the response is complete', () => {
   const text = { type: 'text', text: 'Hello.' } as const;
   const live = toldBy([
     { type: 'reasoning_delta', index: 0, text: 'Hm' },
@@ -60,7 +60,7 @@ test('ACP: an answer that is told while it comes is not told again when it is wh
   expect(seenOf(late)).toEqual(seenOf(live));
 });
 
-test('ACP: an answer that broke off and is told anew is a message of its own', () => {
+test('ACP: shows a retried response as a separate message', () => {
   const error = { kind: 'network', message: 'cut', retryable: true } as const;
   const { updates } = toldBy([
     { type: 'text_delta', index: 0, text: 'Hel' },
@@ -72,7 +72,7 @@ test('ACP: an answer that broke off and is told anew is a message of its own', (
   expect(seenOf(updates).answers).toEqual(['Hel', 'Hello.', 'Next.']);
 });
 
-test('ACP: what was said of an answer that ended too early is shown once, live and when the session is loaded', () => {
+test('ACP: shows the partial text of a failed request once, live and when the session is loaded', () => {
   const failed: RunEvent = {
     v: 1,
     seq: 2,
@@ -97,7 +97,7 @@ test('ACP: what was said of an answer that ended too early is shown once, live a
   }
 });
 
-test('ACP: the same id of a provider in two answers is two calls', () => {
+test('ACP: treats the same provider call id in two responses as two calls', () => {
   const call = {
     type: 'tool_call',
     id: 'x',
@@ -127,7 +127,7 @@ test('ACP: the same id of a provider in two answers is two calls', () => {
   ]);
 });
 
-test('ACP: a change is shown hunk by hunk, and what the model was told goes along', () => {
+test('ACP: sends a change as one diff per hunk, with the output that the model received', () => {
   const diff = [
     '--- src/a.ts\t',
     '+++ src/a.ts\t',
@@ -162,7 +162,7 @@ test('ACP: a change is shown hunk by hunk, and what the model was told goes alon
   ]);
 });
 
-test('ACP: what was used and what it cost is told after each answer, the cost only while all of it is known', () => {
+test('ACP: reports usage after each response, and omits the cost when a part of it is unknown', () => {
   const { updates } = toldBy([answer([], 0.5), answer([], 0.25), answer([])]);
   expect(updates).toEqual([
     { sessionUpdate: 'usage_update', used: 120, size: 1000, cost: { amount: 0.5, currency: 'USD' } },
@@ -171,7 +171,7 @@ test('ACP: what was used and what it cost is told after each answer, the cost on
   ]);
 });
 
-test('ACP: words of another program are told when a session is opened, and count as answers', () => {
+test('ACP: replays imported messages when a session is loaded, and counts them as responses', () => {
   const history = stored({
     type: 'history',
     messages: [

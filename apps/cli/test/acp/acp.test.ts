@@ -19,7 +19,7 @@ interface Opened extends Editor {
   readonly home: string;
   readonly sessionId: string;
   say(...prompt: (string | ContentBlock)[]): Promise<string>;
-  /** All that the model was sent, as text. */
+  /** Returns all exchanges with the model service as JSON. */
   sent(): string;
 }
 
@@ -51,7 +51,7 @@ async function opened(
 const allowed = async () => ({ outcome: 'selected', optionId: 'allow' }) as const;
 const call = { path: 'a.txt', content: 'one\ntwo\n' };
 
-test('ACP: an edit is asked for with its diff, made, and told as the log has it', patience, async () => {
+test('ACP: asks about an edit with its diff, makes it and reports what the log records', patience, async () => {
   const editor = await opened([says('I write it.', ['write_file', call]), says('Written.')], {
     choose: allowed,
   });
@@ -86,7 +86,7 @@ test('ACP: an edit is asked for with its diff, made, and told as the log has it'
   const updates = editor.updates(sessionId);
   expect(updates).toContainEqual(expect.objectContaining({ status: 'in_progress', toolCallId: 'call-1-0' }));
   expect(updates).toContainEqual(expect.objectContaining({ status: 'completed', content: [diff] }));
-  // It came in pieces, as the model told it.
+  // The text arrives in chunks, as the model streams it.
   expect(updates.filter((one) => one.sessionUpdate === 'agent_message_chunk').length).toBeGreaterThan(2);
   const end = await editor.leave();
   expect([end.code, end.stderr]).toEqual([0, '']);
@@ -95,7 +95,7 @@ test('ACP: an edit is asked for with its diff, made, and told as the log has it'
   expect({ ...seenOf(updates), user: kept.user }).toEqual(kept);
 });
 
-test('ACP: with --edits a write to a protected file is asked about [P21]', patience, async () => {
+test('ACP: asks about a write to a protected file despite --edits [P21]', patience, async () => {
   const hook = { path: '.git/hooks/pre-commit', content: '#!/bin/sh\n' };
   const editor = await opened([says('', ['write_file', call], ['write_file', hook]), says('Done.')], {
     args: ['--edits'],
@@ -119,7 +119,7 @@ test('ACP: with --edits a write to a protected file is asked about [P21]', patie
   await editor.leave();
 });
 
-test('ACP: what is denied is not done, and the model hears of it', patience, async () => {
+test('ACP: does not run a denied call and reports it as failed', patience, async () => {
   const editor = await opened([says('', ['write_file', call]), says('As you wish.')]);
   expect(await editor.say('write')).toBe('end_turn');
   expect(existsSync(join(editor.folder, 'a.txt'))).toBe(false);
@@ -130,7 +130,7 @@ test('ACP: what is denied is not done, and the model hears of it', patience, asy
 });
 
 test(
-  'ACP: always is the rule that is named, kept in the project, and not asked again',
+  'ACP: stores the selected "always" rule in the project and does not ask again',
   patience,
   async () => {
     const command = { command: 'echo hi' };
@@ -157,7 +157,7 @@ test(
   },
 );
 
-test('ACP: a cancel ends the command that runs, and the conversation goes on', patience, async () => {
+test('ACP: ends the running command on cancel and accepts another prompt', patience, async () => {
   const script = [says('', ['run_command', { command: 'sleep 60' }]), says('Still here.')];
   const editor = await opened(script, { args: ['--yes'] });
   const { sessionId } = editor;
@@ -176,7 +176,7 @@ test('ACP: a cancel ends the command that runs, and the conversation goes on', p
   expect({ ...seen, user: kept.user }).toEqual(kept);
 });
 
-test('ACP: an editor that hangs up ends what runs, and the log is closed', patience, async () => {
+test('ACP: ends the command when the editor disconnects, and records the run as cancelled', patience, async () => {
   const editor = await opened([says('', ['run_command', { command: 'sleep 60' }])], { args: ['--yes'] });
   const { sessionId } = editor;
   const prompt = editor.say('wait').catch(() => 'cut');
@@ -192,7 +192,7 @@ test('ACP: an editor that hangs up ends what runs, and the log is closed', patie
   expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
 });
 
-test('ACP: an editor that cancels while it asks cancels the run', patience, async () => {
+test('ACP: cancels the run when the editor cancels a permission request', patience, async () => {
   const editor = await opened([says('', ['write_file', call])], {
     choose: async () => ({ outcome: 'cancelled' }),
   });
@@ -201,7 +201,7 @@ test('ACP: an editor that cancels while it asks cancels the run', patience, asyn
 });
 
 test(
-  'ACP: a session is listed, loaded with all that was said and done, and gone on with',
+  'ACP: lists a session, loads its whole conversation and continues it',
   patience,
   async () => {
     const first = await opened([says('Writing.', ['write_file', call]), says('Written.')], {
@@ -216,7 +216,7 @@ test(
       sessions: [{ sessionId, cwd: folder, title: 'write it' }],
     });
     await editor.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
-    // Told before the answer comes.
+    // The updates arrive before the response to `session/load`.
     const before = seenOf(editor.updates(sessionId));
     expect(before).toEqual(await keptOf(home, sessionId));
     expect(before.user).toEqual(['write it']);
@@ -230,7 +230,7 @@ test(
   },
 );
 
-test('ACP: files and pictures go along with the words', patience, async () => {
+test('ACP: sends files and images with the prompt', patience, async () => {
   const editor = await opened([says('Seen.')]);
   const path = join(editor.folder, 'notes.md');
   writeFileSync(path, 'the word is heron');
@@ -249,7 +249,7 @@ test('ACP: files and pictures go along with the words', patience, async () => {
   expect(editor.sent()).toContain('iVBORw0KGgo=');
 });
 
-test('ACP: how a run ended is the stop reason, and a failure is told in words', patience, async () => {
+test('ACP: returns a stop reason for each ended run, and an error message for each failure', patience, async () => {
   const stopped = (stop: 'max_tokens' | 'refusal') =>
     replies(scriptResponse(['Half'], { stop, model: 'claude-test' }));
   const list = ['list_files', {}] as const;
@@ -268,7 +268,7 @@ test('ACP: how a run ended is the stop reason, and a failure is told in words', 
 });
 
 test(
-  'ACP: where nobody speaks it ends, and standard output has held nothing but the protocol',
+  'ACP: exits with 0 when its input is empty, and leaves standard output empty',
   patience,
   async () => {
     const { code, stdout } = await cobbler(['acp'], { env: { COBBLER_HOME: temporaryFolder() } });

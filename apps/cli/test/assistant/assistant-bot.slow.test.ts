@@ -12,7 +12,7 @@ import { ada, botStage, botToken, until } from './assistant-stage.ts';
 
 const patience = { timeout: 120_000 };
 
-/** What is kept of the chat, oldest first. */
+/** Returns the stored messages of the chat, oldest first. */
 async function kept({ env }: BotStage): Promise<(readonly [role: string, content: string])[]> {
   const sql = sqliteSql({ file: join(env['COBBLER_HOME'] ?? '', 'assistant', 'chats.db') });
   try {
@@ -23,9 +23,9 @@ async function kept({ env }: BotStage): Promise<(readonly [role: string, content
   }
 }
 
-describe('the bot on this machine, fetching updates [S3]', () => {
+describe('the local bot with polling [S3]', () => {
   test(
-    'an authorized user gets a reply, an unauthorized one does not, and both rows are stored [S3.1, S3.3, S3.5]',
+    'replies to an authorized user, ignores an unauthorized one and stores both rows [S3.1, S3.3, S3.5]',
     patience,
     async () => {
       const service = await mockService([says('Hello, Ada.')]);
@@ -44,7 +44,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
         ['user', 'Hello?'],
         ['assistant', 'Hello, Ada.'],
       ]);
-      // The owner finds the number of a stranger in the log, and nobody finds words, token or key there.
+      // The log contains the id of the unauthorized user, but no message text, token or key.
       expect(bot.log()).toMatch(/"ignored".*"not an allowed user","user":666/);
       for (const secret of ['Hello', 'Let me in', botToken, testKey]) expect(bot.log()).not.toContain(secret);
       const home = join(stage.env['COBBLER_HOME'] ?? '', 'assistant');
@@ -55,7 +55,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
   );
 
   test(
-    'its commands are registered with Telegram at each start, and a failure of that stops nothing',
+    'registers its commands with Telegram at each start, and starts even if that fails',
     patience,
     async () => {
       const stage = await botStage(await mockService([says('Hello.')]));
@@ -74,7 +74,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
     },
   );
 
-  test('the model is claude-haiku-4-5 unless ANTHROPIC_MODEL says another [S3.8]', patience, async () => {
+  test('uses claude-haiku-4-5 unless ANTHROPIC_MODEL names another model [S3.8]', patience, async () => {
     const service = await mockService([says('One.'), says('Two.')]);
     const stage = await botStage(service);
     for (const [env, text] of [
@@ -90,7 +90,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
     expect(models).toEqual(['claude-haiku-4-5', 'claude-other']);
   });
 
-  test('of 25 messages the model gets the last 20 [S3.11]', patience, async () => {
+  test('sends the last 20 of 25 messages to the model [S3.11]', patience, async () => {
     const service = await mockService(Array.from({ length: 13 }, (_, index) => says(`Answer ${index + 1}.`)));
     const stage = await botStage(service);
     await stage.start();
@@ -108,7 +108,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
     expect(texts.filter((text) => /^(Question|Answer) \d+\.$/.test(text))).toEqual(wanted);
   });
 
-  test('status 500 of the model gives friendly words, and the message is kept [S3.4]', patience, async () => {
+  test('replies with a friendly error when the model returns 500, and keeps the message [S3.4]', patience, async () => {
     const fault = failsWith({ kind: 'agent', message: 'broken' });
     const service = await mockService(Array.from({ length: 20 }, () => fault));
     const stage = await botStage(service);
@@ -122,7 +122,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
   });
 
   test(
-    'two quick messages are answered in order, the second knowing the first answer',
+    'replies to two quick messages in order, and sends the first response with the second request',
     patience,
     async () => {
       const service = await mockService([says('First.'), says('Second.')]);
@@ -136,7 +136,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
     },
   );
 
-  test('a sixth tool call is not made, and the closing answer is sent [S3.6]', patience, async () => {
+  test('does not run a sixth tool call and sends the final response [S3.6]', patience, async () => {
     const calls = Array.from({ length: 6 }, (_, index) =>
       says('', ['list_files', { pattern: `${index}.*` }]),
     );
@@ -160,7 +160,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
   });
 
   test(
-    'a tool that changes something waits for a tap, across a restart, and the audit names who allowed it',
+    'waits for approval of a write across a restart, and the audit names the user who allowed it',
     patience,
     async () => {
       const service = await mockService([
@@ -185,7 +185,7 @@ describe('the bot on this machine, fetching updates [S3]', () => {
     },
   );
 
-  test('what goes wrong for good is said with what to do', patience, async () => {
+  test('reports permanent errors with advice', patience, async () => {
     const stage = await botStage(await mockService([]));
     const none = await cobbler(['assistant'], { env: { ...stage.env, TELEGRAM_BOT_TOKEN: '' } });
     expect([none.code, none.stderr]).toEqual([2, expect.stringMatching(/BotFather[\s\S]*--local/)]);

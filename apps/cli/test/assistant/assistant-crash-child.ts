@@ -1,6 +1,7 @@
-// The assistant of this machine against a Telegram of the parent's, with a scripted model and a tool that must not run
-// twice. It kills itself at the given moment, counted from 1: around each write of its databases, each call of
-// Telegram, each request to the model and what the tool does. Ended in order, it says how many moments there were.
+// The local assistant with the parent's fake Telegram, a scripted model and a tool that must not
+// run twice. It kills itself at the given step, counted from 1. Steps are before and after each
+// database write, Telegram call and tool effect, and at each model request. If the process is
+// stopped with SIGTERM, it prints the number of steps.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineTool, systemRuntime } from '@cobbler/agent';
@@ -21,7 +22,7 @@ function at(): void {
 const runtime = {
   ...systemRuntime,
   fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
-    // Fetching updates changes nothing, and comes as often as it comes.
+    // Polling changes nothing and its number of calls varies, so it is not a step.
     const isPoll = String(input).endsWith('/getUpdates');
     if (!isPoll) at();
     const response = await systemRuntime.fetch(input, init);
@@ -43,7 +44,7 @@ const note = defineTool({
   },
 });
 
-/** By what it is asked, not by how often: another process goes on. */
+/** Decides by the conversation, not by a request count, because another process may continue it. */
 const agent = scriptedAgent(
   [
     ({ messages }) => {

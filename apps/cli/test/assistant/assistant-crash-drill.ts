@@ -13,7 +13,7 @@ import type { FakeTelegram } from '@cobbler/assistant/testing';
 import { fakeTelegram } from '@cobbler/assistant/testing';
 import { build } from 'esbuild';
 
-/** What the assistant writes above a message that may be a repeat. */
+/** The note above a message that may be a duplicate. */
 const note = 'This may be a duplicate.';
 
 const token = '12345678:AAE-not-a-real-token_0123456789';
@@ -21,45 +21,45 @@ const person = 7;
 const patienceMs = 60_000;
 
 /**
- * Where a call of Telegram is when the assistant dies: `lost` on its way there, `taken` at Telegram, which does it
- * all the same, or `done` there, with the answer on its way back.
+ * The point of a Telegram call at which the assistant dies: `lost` before Telegram receives it,
+ * `taken` before Telegram processes it, or `done` before the response returns.
  */
 export type CallKill = 'lost' | 'taken' | 'done';
 
 const callKills: readonly CallKill[] = ['lost', 'taken', 'done'];
 
-/** A place to kill: a moment of the assistant's own, or in one of its calls, both counted from 1. */
+/** A kill point: a step of the assistant or one of its Telegram calls, both counted from 1. */
 type Kill = { readonly moment: number } | { readonly call: number; readonly where: CallKill };
 
 export interface AssistantCrashOptions {
-  /** Kills at every so manieth place. Default 1: at each. */
+  /** Kills at every nth point. Default: 1, which is each point. */
   readonly every?: number;
-  /** Kills the process that goes on as well, at every so manieth moment of its own. Default: not at all. */
+  /** Also kills the continuing process, at a step that advances by this number. Default: never. */
   readonly again?: number;
-  /** How many at a time. Default 3. */
+  /** Number of conversations in parallel. Default: 3. */
   readonly parallel?: number;
 }
 
-/** What was done, when everything held. */
+/** The counts of a drill in which every check passed. */
 export interface AssistantCrashFigures {
-  /** Moments of an undisturbed conversation: around writes, calls, requests to the model and the tool. */
+  /** Steps of an undisturbed conversation: writes, calls, model requests and the tool. */
   readonly moments: number;
-  /** Its calls of Telegram, fetching updates left out. */
+  /** Telegram calls of that conversation, without polling. */
   readonly calls: number;
   readonly kills: number;
-  /** Conversations in which a message is shown as a possible repeat: the reply, or the question. */
+  /** Conversations with a message marked as a possible duplicate: the reply, or the question. */
   readonly repeatedReplies: number;
   readonly repeatedQuestions: number;
-  /** Conversations in which the tool ran; in the others it was interrupted, or nobody could be asked. */
+  /** Conversations in which the tool ran; in the others, it was interrupted or not approved. */
   readonly toolRuns: number;
   readonly conversations: number;
 }
 
 /**
- * Kills an assistant at its moments and in its calls of Telegram, one after the other, and has another process go on.
- * Each time there has to be a reply, with a note on each that may be a repeat; the tool runs at most once; and each
- * message is kept once.
- * @throws Error that says what did not hold, and where.
+ * Kills the assistant at its steps and in its Telegram calls, one point per conversation, and
+ * starts another process that continues. Each conversation must have a reply, a note on each
+ * possible duplicate, at most one run of the tool and one stored copy of each message.
+ * @throws Error that names the failed check and the kill point.
  */
 export async function drillAssistantCrashes(
   options: AssistantCrashOptions = {},
@@ -105,7 +105,7 @@ export async function drillAssistantCrashes(
   }
 }
 
-/** The child as one file: to load the sources anew for each process would take most of the time. */
+/** Bundles the child into one file, because loading the sources for each process is slow. */
 async function bundledChild(home: string): Promise<string> {
   const outfile = join(home, 'child.mjs');
   await build({
@@ -123,7 +123,7 @@ async function bundledChild(home: string): Promise<string> {
 interface Conversation {
   readonly child: string;
   readonly folder: string;
-  /** One for each process; the last one lives to the end. */
+  /** One per process; one more process then runs to the end. */
   readonly kills: readonly Kill[];
 }
 
@@ -131,13 +131,13 @@ interface ConversationEnd {
   readonly moments: number;
   readonly calls: number;
   readonly killed: number;
-  /** How many messages are shown as a possible repeat. */
+  /** Number of messages marked as possible duplicates. */
   readonly reply: number;
   readonly question: number;
   readonly toolRan: boolean;
 }
 
-/** Somebody asks for a note, allows it as soon as they are asked, and is answered, whatever dies. */
+/** Runs one conversation: the user asks for a note, allows it and gets a reply despite kills. */
 async function conversation({ child, folder, kills }: Conversation): Promise<ConversationEnd> {
   mkdirSync(folder, { recursive: true });
   const telegram = fakeTelegram({ token });
@@ -170,7 +170,7 @@ async function conversation({ child, folder, kills }: Conversation): Promise<Con
   }
 }
 
-/** Stands between the assistant and its Telegram: allows what is asked, and kills in the middle of calls. */
+/** Relays Telegram calls, allows the tool call for the user and kills the assistant in calls. */
 class Desk {
   readonly #telegram: FakeTelegram;
   #kill: { readonly call: number; readonly where: CallKill } | undefined;
@@ -194,7 +194,7 @@ class Desk {
     this.calls += 1;
     this.#callsOfLife += 1;
     const where = this.#kill?.call === this.#callsOfLife ? this.#kill.where : undefined;
-    // What is read after the connection is gone would be lost.
+    // The body must be read before the connection closes.
     const whole = new Request(request.url, {
       method: 'POST',
       headers: request.headers,
@@ -208,7 +208,7 @@ class Desk {
     return response;
   }
 
-  /** Whether everything that was said has been worked on. */
+  /** True if the assistant has processed every message. */
   isOver(folder: string): boolean {
     this.#allow();
     if (this.#telegram.pending.length > 0) return false;
@@ -249,7 +249,7 @@ class Life {
     await this.#closed;
   }
 
-  /** Until it holds, or the process is dead. */
+  /** Waits until the condition holds or the process has ended. */
   async until(holds: () => boolean): Promise<void> {
     for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
       if (this.#isOver || (this.#said.includes('ready') && holdsNow(holds))) return;
@@ -259,7 +259,7 @@ class Life {
     throw new Error(`The conversation did not come to its end: ${this.#said}`);
   }
 
-  /** Ends it in order; true when it was killed. */
+  /** Stops the process in order. Returns true if it was killed before. */
   async end(): Promise<boolean> {
     if (!this.#isOver) this.#child.kill('SIGTERM');
     await this.#closed;
@@ -274,7 +274,7 @@ class Life {
   }
 }
 
-/** A database that is being made just now cannot be read yet. */
+/** Returns false while a database that is being created cannot be read. */
 function holdsNow(holds: () => boolean): boolean {
   try {
     return holds();

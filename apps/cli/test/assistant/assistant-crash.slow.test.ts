@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { drillAssistantCrashes } from './assistant-crash-drill.ts';
 
-test('killed around writes, in calls of Telegram and in its tool, the assistant replies, and says so where it may be a repeat [P13]', async () => {
+test('the assistant replies after kills in writes, Telegram calls and its tool, and marks possible duplicates [P13]', async () => {
   const figures = await drillAssistantCrashes({ every: 17 });
   process.stdout.write(
     `assistant: ${figures.moments} moments and ${figures.calls} calls, ${figures.kills} processes killed\n`,

@@ -19,9 +19,9 @@ function chat(
   return cobbler(['assistant', '--local', ...args], options);
 }
 
-describe('the assistant at a terminal, with lines piped in [S3]', () => {
+describe('the assistant in a terminal with piped input [S3]', () => {
   test(
-    'says that it is scripted, remembers across starts, and leaves with 0 at the end',
+    'announces its scripted model, remembers facts across starts and exits with 0',
     patience,
     async () => {
       const home = temporaryFolder();
@@ -37,7 +37,7 @@ describe('the assistant at a terminal, with lines piped in [S3]', () => {
     },
   );
 
-  test('buttons are numbered choices: /forget asks, 2 keeps, 1 deletes', patience, async () => {
+  test('shows buttons as numbered choices: /forget asks, 2 keeps, 1 deletes', patience, async () => {
     const home = temporaryFolder();
     const { code, stdout } = await chat(home, [
       'My dog is called Bello.',
@@ -55,7 +55,7 @@ describe('the assistant at a terminal, with lines piped in [S3]', () => {
     expect(readFileSync(join(home, 'messages.jsonl'), 'utf8')).toContain('Bello');
   });
 
-  test('with -m a real model answers, and its tools ask by number', patience, async () => {
+  test('uses a real model with -m, and numbered choices for tool approval', patience, async () => {
     const home = temporaryFolder();
     const service = await mockService([
       says('', ['write_file', { path: 'note.txt', content: 'milk\n' }]),

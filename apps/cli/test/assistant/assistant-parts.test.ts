@@ -13,12 +13,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const io = { env: {}, cwd: () => '/' };
 
 describe('the embedder', () => {
-  test('knows words unless told otherwise, and says that it knows no meaning', async () => {
+  test('compares words by default and says that it does not compare meaning', async () => {
     const { embedder, words } = await chooseEmbedder(undefined, undefined, {});
     expect([embedder.name, words]).toEqual(['lexical-1', expect.stringContaining('not by meaning')]);
   });
 
-  test('of use another server tells how long its vectors are; no provider’s key goes there', async () => {
+  test('detects the vector length of another server and sends it no provider key', async () => {
     const keys: (string | null)[] = [];
     const { url, close } = await serveLoopback((request) => {
       keys.push(request.headers.get('authorization'));
@@ -34,7 +34,7 @@ describe('the embedder', () => {
     ['openai', 'OPENAI_API_KEY'],
     ['http://localhost:1/v1', 'URL#MODEL'],
     ['voyage', 'URL#MODEL'],
-  ])('%s cannot be used, and it is said why', async (given, words) => {
+  ])('rejects %s and says why', async (given, words) => {
     const failure = chooseEmbedder(given, undefined, {});
     await expect(failure.catch((error) => [error.message, ...error.advice].join())).resolves.toContain(words);
   });
@@ -51,11 +51,11 @@ describe('options', () => {
     [{ embedderFloor: '2' }, '--embedder-floor'],
     [{ logLevel: 'loud' }, '--log-level'],
     [{ persona: '/nonexistent' }, '/nonexistent'],
-  ])('%j is refused', (options, words) => {
+  ])('are rejected: %j', (options, words) => {
     expect(() => readAssistantFlags(options, io)).toThrow(words);
   });
 
-  test('no tools are the default, and the time zone comes from the environment', () => {
+  test('have no tools by default and take the time zone from the environment', () => {
     const flags = readAssistantFlags({}, { ...io, env: { COBBLER_ASSISTANT_TIME_ZONE: 'Asia/Kolkata' } });
     expect(flags).toMatchObject({
       work: { tools: [] },
@@ -66,8 +66,8 @@ describe('options', () => {
   });
 });
 
-describe('the home', () => {
-  test('is one process’s, until that gives it back', async () => {
+describe('the home directory', () => {
+  test('is locked by one process until that process releases it', async () => {
     const home = assistantHome({ COBBLER_HOME: temporaryFolder() });
     const unlock = lockHome(home);
     expect(lockHome(home)).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the home', () => {
     expect(statSync(home.lock).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps the secret of the webhook, unless the environment has one that Telegram takes', () => {
+  test('keeps the webhook secret unless the environment sets one, which must be valid', () => {
     const home = assistantHome({ COBBLER_HOME: temporaryFolder() });
     const made = webhookSecret(home, {});
     expect([webhookSecret(home, {}), readFileSync(join(home.folder, 'webhook-secret'), 'utf8')]).toEqual([
@@ -90,7 +90,7 @@ describe('the home', () => {
   });
 });
 
-test('the log holds no secret, whatever it is told, and nothing below its level', () => {
+test('the log omits secrets and entries below its level', () => {
   for (const forPeople of [true, false]) {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
@@ -106,7 +106,7 @@ test('the log holds no secret, whatever it is told, and nothing below its level'
 test.each([
   ['webhook_set', 'delete-webhook'],
   ['other_poller', '/revoke'],
-])('Telegram’s 409 %s is explained', (code, words) => {
+])('explains the Telegram error 409 %s', (code, words) => {
   const error = explained(new AgentError({ kind: 'invalid', code, message: 'Conflict' }));
   expect(error).toHaveProperty('advice', [expect.stringContaining(words)]);
 });

@@ -10,26 +10,26 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const botToken = '12345678:AAE-not-a-real-token_0123456789';
 
-/** The one person who is on the list. */
+/** The only allowed user. */
 export const ada = 7;
 
-/** A bot as a process of its own, and the Telegram that it speaks with. */
+/** A bot in its own process, with a fake Telegram server. */
 export interface BotStage {
   readonly telegram: FakeTelegram;
   readonly apiRoot: string;
   readonly env: Record<string, string>;
-  /** Starts the command and waits until its log says `ready`, or it ends. */
+  /** Starts the command and waits until it is ready or exits. */
   start(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<BotProcess>;
 }
 
 export interface BotProcess {
   readonly child: ChildProcess;
-  /** Everything that it wrote on standard error. */
+  /** Returns all standard error output so far. */
   log(): string;
-  /** Ends it as a service manager would, and gives its exit code. */
+  /** Stops the bot with a signal, as a service manager does, and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   readonly ended: Promise<number | null>;
-  /** The address of its webhook. */
+  /** Returns the address of its webhook. */
   address(): string;
 }
 
@@ -37,7 +37,7 @@ export async function botStage(service?: MockService): Promise<BotStage> {
   const where: { address?: string } = {};
   const telegram = fakeTelegram({
     token: botToken,
-    // The strict fake wants an address that Telegram would take; the proxy before the bot is this line.
+    // The fake requires an address that Telegram accepts; this line is the proxy before the bot.
     post: (request) => fetch(new Request(where.address ?? request.url, request)),
   });
   const { url: apiRoot, close } = await serveTelegram(telegram);
@@ -90,7 +90,7 @@ function launched(args: readonly string[], env: Readonly<Record<string, string>>
   };
 }
 
-/** Waits for what another process brings about. */
+/** Waits for a condition that another process meets. */
 export async function until(holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   for (const deadline = performance.now() + ms; performance.now() < deadline; ) {
     if (await holds()) return;

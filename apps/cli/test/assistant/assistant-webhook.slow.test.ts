@@ -18,9 +18,9 @@ async function webhookStage(...answers: readonly string[]) {
   return { ...stage, service, set };
 }
 
-describe('the bot on this machine, behind a webhook [S3]', () => {
+describe('the local bot with a webhook [S3]', () => {
   test(
-    'an update gets 200 and then the reply of the model; an unauthorized user gets only 200 [S3.2, S3.3]',
+    'returns 200 and replies to an authorized user, and returns only 200 to another [S3.2, S3.3]',
     patience,
     async () => {
       const { telegram, start, service } = await webhookStage('Hello, Ada.');
@@ -34,7 +34,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
     },
   );
 
-  test('the same update five times is one reply', patience, async () => {
+  test('replies once to an update that is delivered five times', patience, async () => {
     const { telegram, start, service } = await webhookStage('Once.');
     const bot = await start(['--webhook', '--port', '0']);
     const update = telegram.say(ada, 'Hello?');
@@ -46,7 +46,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
     expect(service.server.exchanges).toHaveLength(1);
   });
 
-  test('two quick messages are answered in order', patience, async () => {
+  test('replies to two quick messages in order', patience, async () => {
     const { telegram, start } = await webhookStage('First.', 'Second.');
     await start(['--webhook', '--port', '0']);
     telegram.say(ada, 'One?');
@@ -56,7 +56,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
     expect(telegram.replies(ada)).toEqual(['First.', 'Second.']);
   });
 
-  test('what is not from Telegram is refused, each in its way', patience, async () => {
+  test('rejects requests that are not from Telegram, each with its status', patience, async () => {
     const { telegram, start } = await webhookStage();
     const bot = await start(['--webhook', '--port', '0']);
     telegram.say(ada, 'Hello?');
@@ -78,7 +78,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
   });
 
   test(
-    'the secret is made once, for its owner alone; status and delete-webhook know the webhook',
+    'creates one private secret; status shows the webhook and delete-webhook removes it',
     patience,
     async () => {
       const { telegram, env, apiRoot, set, start } = await webhookStage();
@@ -89,7 +89,7 @@ describe('the bot on this machine, behind a webhook [S3]', () => {
       const about = async (...args: string[]) =>
         (await cobbler(['assistant', ...args, '--api-root', apiRoot], { env })).stdout;
       expect(await about('status')).toMatch(/cobbler_test_bot[\s\S]*bot\.example\.org[\s\S]*not running/);
-      // With a webhook set, fetching is refused, with what to do.
+      // With a webhook set, polling fails with advice.
       const bot = await start();
       expect(await bot.ended).toBe(2);
       expect(bot.log()).toContain('delete-webhook');

@@ -9,7 +9,7 @@ import { readManifest } from '../../src/backup/manifest.ts';
 import { cobbler } from '../support/binary.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** A home with sessions, a token and something beside them, and a place for backups. */
+/** Creates a home with sessions and other files, and a path for backups. */
 async function place() {
   const home = join(temporaryFolder(), 'home');
   const into = join(temporaryFolder(), 'backup');
@@ -22,7 +22,7 @@ async function place() {
   return { home, into, store, at };
 }
 
-/** Whether every session of a store has its events from the first on without a gap; how many there are. */
+/** Expects the events of every session to have no gaps, and returns their number. */
 async function counted(file: string) {
   const store = sqliteStore(file);
   try {
@@ -39,7 +39,7 @@ async function counted(file: string) {
 }
 
 describe('cobbler backup', { timeout: 120_000 }, () => {
-  test('copies a server that goes on writing, as a state that a crash could have left; restore brings it back', async () => {
+  test('copies a server during writes as a crash-consistent state, which restore recovers', async () => {
     const { home, into, store, at } = await place();
     const tokens = new TokenStore(tokenFile(join(home, 'server-tokens.json')));
     const token = tokens.own();
@@ -86,7 +86,7 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
     expect(statSync(join(other, 'server-tokens.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('does not overwrite what is there, and leaves no half of one', async () => {
+  test('does not overwrite a directory and leaves no incomplete backup', async () => {
     const { home, into, store, at } = await place();
     mkdirSync(into);
     expect((await at(['backup', into])).stderr).toContain('already exists');
@@ -98,7 +98,7 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
     expect(failed.stderr).toContain('runs.db');
   });
 
-  test('copies the journal of the assistant before what its steps wrote', async () => {
+  test('copies the assistant journal before the data that its steps wrote', async () => {
     const { home, into, store, at } = await place();
     await store.close();
     mkdirSync(join(home, 'assistant'));
@@ -118,7 +118,7 @@ describe('cobbler backup', { timeout: 120_000 }, () => {
 });
 
 describe('cobbler restore', { timeout: 120_000 }, () => {
-  test('puts nothing into a home that holds anything, and nothing of a backup that has changed', async () => {
+  test('rejects a home that is not empty and a backup that was changed', async () => {
     const { home, into, store, at } = await place();
     await store.close();
     await at(['backup', into]);
@@ -133,7 +133,7 @@ describe('cobbler restore', { timeout: 120_000 }, () => {
     expect(changed.stderr).toContain('config.yaml has changed');
   });
 
-  test('follows no name that leads out of the home', async () => {
+  test('rejects a file name that leads out of the home', async () => {
     const { into, at } = await place();
     mkdirSync(into);
     const file = { name: '../out', bytes: 0, sha256: '' };

@@ -9,7 +9,7 @@ import { openSessions } from '../../src/session/session-home.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chatStage, head } from './chat-stage.ts';
 
-/** A folder with a file, and tools on it. */
+/** Creates a directory with a file, and tools for it. */
 function project() {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'sum.js'), 'export const sum = (a, b) => a - b;\n');
@@ -21,7 +21,7 @@ function project() {
 }
 
 describe('commands', () => {
-  test('complete with Tab, run with Enter, and say what was meant', async () => {
+  test('complete with Tab, run with Enter and suggest the intended command', async () => {
     const stage = await chatStage({ agent: scriptedAgent(['Hi.']) });
     stage.type('/co', '\t');
     expect(stage.foot(3)).toMatch(/› \/cost$/m);
@@ -33,7 +33,7 @@ describe('commands', () => {
     await stage.until('No requests yet');
   });
 
-  test('/cost shows money, cache, waste and a bar per turn', async () => {
+  test('/cost shows money, cache use, wasted tokens and a bar per turn', async () => {
     const usage = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 750 };
     const stage = await chatStage({ agent: scriptedAgent([{ text: 'Hi.', usage }]) });
     stage.type('hi', '\r');
@@ -47,7 +47,7 @@ describe('commands', () => {
     expect(stage.text()).toMatch(/wasted {2}0 in failed requests\n {2}turns {3}█/);
   });
 
-  test('/cost counts a request that was cancelled', async () => {
+  test('/cost counts a cancelled request', async () => {
     const wasted = { inputTokens: 40_000, outputTokens: 500 };
     const asked = Promise.withResolvers<void>();
     const agent: Agent = {
@@ -71,7 +71,7 @@ describe('commands', () => {
     expect(stage.text()).toMatch(/cost {4}\$0\.128/);
   });
 
-  test('/undo keeps what was paid for, and a fork begins with no cost', async () => {
+  test('/undo keeps the cost of undone turns, and a fork starts with no cost', async () => {
     const sessions = await openSessions({ COBBLER_HOME: temporaryFolder() });
     onTestFinished(() => sessions.store.close());
     const usage = { inputTokens: 10_000, outputTokens: 1000 };
@@ -98,7 +98,7 @@ describe('commands', () => {
     expect(rows.map(({ info }) => info.inputTokens).sort()).toEqual([0, 0, 20_000]);
   });
 
-  test('/fork goes on in a copy, /resume goes back, /clear begins anew', async () => {
+  test('/fork continues in a copy, /resume returns to the original, /clear starts a new session', async () => {
     const sessions = await openSessions({ COBBLER_HOME: temporaryFolder() });
     onTestFinished(() => sessions.store.close());
     const stage = await chatStage({ agent: scriptedAgent(['One.', 'Two.', 'Three.']), sessions });
@@ -116,7 +116,7 @@ describe('commands', () => {
     expect((await stage.host.past(original?.info.id ?? '')).length).toBe(3);
   });
 
-  test('/save writes Markdown or events and never over a file, /copy hands the answer to the terminal', async () => {
+  test('/save writes Markdown or events but never overwrites a file, and /copy sends the response to the terminal', async () => {
     const { folder } = project();
     const stage = await chatStage({ agent: scriptedAgent(['The *answer*.']), folder });
     stage.type('ask', '\r');
@@ -134,7 +134,7 @@ describe('commands', () => {
     expect(stage.bytes()).toContain(`\x1b]52;c;${Buffer.from('The *answer*.').toString('base64')}\x07`);
   });
 
-  test('/permissions changes the mode, and shows rules of the project that do not count', async () => {
+  test('/permissions changes the mode and shows ignored rules of the project', async () => {
     const { folder, tools } = project();
     mkdirSync(join(folder, '.cobbler'));
     writeFileSync(
@@ -150,8 +150,8 @@ describe('commands', () => {
   });
 });
 
-describe('what is typed', () => {
-  test('is found again: up, down and Ctrl-R', async () => {
+describe('the input', () => {
+  test('is found again with Up, Down and Ctrl-R', async () => {
     const stage = await chatStage({ agent: scriptedAgent(['1', '2']) });
     stage.type('first thing', '\r');
     await stage.until(/\n1\n\n✓/);
@@ -167,14 +167,14 @@ describe('what is typed', () => {
     expect(stage.foot(2)).toContain('› first thing');
   });
 
-  test('may have several lines, wide characters and a long line: each fits', async () => {
+  test('fits the width with several lines, wide characters and a long line', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]), columns: 40 });
     stage.type('日本語のテキスト'.repeat(4), '\x1b\r', 'two\\', '\r', 'three');
     expect(stage.foot(6)).toContain('\n  two\n  three');
     for (const line of stage.text().split('\n')) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  test('names files with @, which Tab completes, and runs shell lines with !', async () => {
+  test('completes file names after @ with Tab, and runs shell commands after !', async () => {
     const { folder } = project();
     const agent = scriptedAgent(['Seen.']);
     const stage = await chatStage({ agent, folder });
@@ -190,8 +190,8 @@ describe('what is typed', () => {
   });
 });
 
-describe('a connection', () => {
-  test('that is lost and comes back is told', async () => {
+describe('a chat with a shared session', () => {
+  test('shows a lost connection and its return', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     stage.ear().onLost('cut');
     expect(stage.foot(1)).toContain('reconnecting…');
@@ -200,7 +200,7 @@ describe('a connection', () => {
     expect(stage.foot(1)).not.toContain('reconnecting');
   });
 
-  test('shows what somebody else says and does', async () => {
+  test('shows the messages and responses of another client', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     const hear = (event: Parameters<NonNullable<ReturnType<typeof stage.ear>['handler']['onEvent']>>[0]) =>
       stage.ear().handler.onEvent?.(event);
@@ -210,14 +210,14 @@ describe('a connection', () => {
     expect(stage.text()).toContain('› from afar\n\nAn answer.');
   });
 
-  test('a word that comes after the end of a run does not begin another one', async () => {
+  test('ignores a progress event after the end of a run', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     stage.ear().handler.onEvent?.({ type: 'progress', callId: 'c', toolName: 't', text: 'late' });
     stage.ponder();
     expect(stage.foot(2)).toContain('describe a task');
   });
 
-  test('Ctrl-C leaves off watching a run that is somebody else’s', async () => {
+  test('stops watching the run of another client on Ctrl-C', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     stage
       .ear()

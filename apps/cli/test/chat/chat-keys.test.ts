@@ -30,11 +30,11 @@ describe('keys', () => {
     ['\x12', 'search'],
     ['\x1b[200;5~', 'other'],
     ['\x1b[<0;1;1M', 'other'],
-  ] as const)('%j is %s', (chunk, type) => {
+  ] as const)('decodes %j as %s', (chunk, type) => {
     expect(keysIn(chunk)).toEqual([{ type }]);
   });
 
-  test('a sequence that is cut anywhere is the same key', () => {
+  test('decodes a sequence that is split at any position', () => {
     const whole = 'a\x1b[1;5D\x1b[200~x\ry\x1b[201~b\x1b\r';
     const keys = keysIn(whole);
     expect(keys).toEqual([
@@ -49,13 +49,13 @@ describe('keys', () => {
     }
   });
 
-  test('an ESC is a key once nothing follows, and a paste that has not ended goes on', () => {
+  test('decodes ESC as a key when nothing follows it, and keeps an incomplete paste', () => {
     expect(heldKeys(decodeKeys('', '\x1b').held)).toEqual({ keys: [{ type: 'escape' }], held: '' });
     const { held } = decodeKeys('', '\x1b[200~half');
     expect(heldKeys(held)).toEqual({ keys: [], held });
   });
 
-  test('what is pasted is text, whatever it looks like', () => {
+  test('decodes all pasted characters as text', () => {
     expect(keysIn('\x1b[200~\x03/exit\r\x1b[201~')).toEqual([{ type: 'paste', text: '\x03/exit\n' }]);
   });
 });
@@ -66,7 +66,7 @@ const named = new Set<string>(
   ),
 );
 
-/** Types keys; `|` in what comes out is the cursor. */
+/** Applies keys to the editor and returns its text, with `|` at the cursor. */
 function typed(begin: EditorState, ...keys: readonly string[]): string {
   const { text, cursor } = keys.reduce<EditorState>((state, key) => {
     return edit(state, named.has(key) ? ({ type: key } as ChatKey) : { type: 'text', text: key });
@@ -89,13 +89,13 @@ describe('the line editor', () => {
     expect(typed(emptyEditor, ...keys)).toBe(outcome);
   });
 
-  test('a character of several parts is one: emoji of a family, a letter with its accent', () => {
+  test('treats a character of several code points as one character', () => {
     expect(typed(editorWith('a👨‍👩‍👧e\u0301'), 'backspace')).toBe('a👨‍👩‍👧|');
     expect(typed(editorWith('a👨‍👩‍👧'), 'backspace')).toBe('a|');
     expect(typed(editorWith('日本'), 'left', 'x')).toBe('日x|本');
   });
 
-  test('a backslash before Enter gives way to a line break', () => {
+  test('replaces a backslash before Enter with a line break', () => {
     expect(brokenLine(editorWith('one\\'))).toEqual({ text: 'one\n', cursor: 4 });
     expect(brokenLine(editorWith('one'))).toBeUndefined();
   });

@@ -12,7 +12,7 @@ import { ownPort } from '../support/own-port.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chatStage } from './chat-stage.ts';
 
-/** A server whose sessions ask before they do something. */
+/** Starts a server whose gate asks about tool calls. */
 async function serverOf(agent: Agent, folder: string, store: SessionStore, tokens: TokenStore, port = 0) {
   const permission = new Permission('ask', [], true);
   const server = await startServer({
@@ -30,7 +30,7 @@ async function remote(server: CobblerServer, token: string, folder: string) {
     agent: scriptedAgent([]),
     host: (io) => new RemoteHost({ io, url: server.url, token, folder }),
   });
-  // Left alone it would look for its server at a port that soon is that of another test.
+  // A chat that stays open would try to reconnect to a port that another test may use.
   onTestFinished(async () => {
     stage.io.interrupt();
     await stage.left;
@@ -44,7 +44,7 @@ const writes = {
 };
 
 describe('a chat with a server', () => {
-  test('is the same as one here: prompt, approval with its diff, answer; and shows what the log holds', async () => {
+  test('works like a local chat for prompt, approval with diff and response, and returns the stored events', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([writes, 'Written.']), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
@@ -62,7 +62,7 @@ describe('a chat with a server', () => {
     expect(stage.text().match(/✓ write_file/g)).toHaveLength(1);
   });
 
-  test('goes on after the server was away, and says so', async () => {
+  test('continues after the server restarts, and shows the reconnection', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const agent = scriptedAgent(['One.', 'Two.']);
     const port = await ownPort();
@@ -79,7 +79,7 @@ describe('a chat with a server', () => {
     expect(stage.text().match(/One\./g)).toHaveLength(1);
   });
 
-  test('has no rules, tools or models of its own to change', async () => {
+  test('says that the server controls permissions, model and tools', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, tokens.own(), folder);
@@ -87,7 +87,7 @@ describe('a chat with a server', () => {
     await stage.until(/The server decides which calls[\s\S]*chooses the model[\s\S]*chooses the tools/);
   });
 
-  test('says what to do about a token that is refused', async () => {
+  test('says where to find the token after the server rejects one', async () => {
     const [folder, store, tokens] = [temporaryFolder(), memoryStore(), new TokenStore()];
     const server = await serverOf(scriptedAgent([]), folder, store, tokens);
     const stage = await remote(server, 'cbk_wrong', folder);
@@ -96,7 +96,7 @@ describe('a chat with a server', () => {
   });
 });
 
-test('the address that the server prints is enough', () => {
+test('reads the token from the address that the server prints', () => {
   expect(serverAccess('http://127.0.0.1:4370/#token=cbk_x', undefined, {})).toEqual({
     url: 'http://127.0.0.1:4370',
     token: 'cbk_x',

@@ -24,31 +24,31 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly sessions?: CliSessions;
   readonly sessionId?: string;
-  /** Default: one on this machine. */
+  /** Default: a local host. */
   readonly host?: (io: FakeIo) => ChatHost;
 }
 
-/** How long something may be waited for, in milliseconds: less than what a test may take. */
+/** Timeout of each wait in milliseconds, shorter than the timeout of a test. */
 const patienceMs = 60_000;
 
-/** A chat at a terminal that is held in memory. */
+/** A chat in an in-memory terminal. */
 export interface ChatStage {
   readonly io: FakeIo;
   readonly host: ChatHost;
-  /** The exit code, once it was left. */
+  /** Resolves to the exit code when the chat exits. */
   readonly left: Promise<number>;
-  /** Everything written, sequences included. */
+  /** Returns all output, including escape sequences. */
   bytes(): string;
-  /** What the terminal shows. */
+  /** Returns the text that the terminal shows. */
   text(): string;
-  /** The last rows of it. */
+  /** Returns the last rows of the terminal. */
   foot(rows: number): string;
   type(...chunks: readonly string[]): void;
-  /** Lets time pass until the terminal shows something. */
+  /** Waits until the terminal shows a text, and advances the clock meanwhile. */
   until(words: string | RegExp): Promise<void>;
-  /** Gives what is asked time to be read. */
+  /** Advances the clock by one second, so that an approval accepts keys. */
   ponder(): void;
-  /** Tells the chat an event, as if its conversation did. */
+  /** Returns the latest event listener of the chat, to which a test can send events. */
   readonly ear: () => ChatEar;
 }
 
@@ -131,7 +131,7 @@ async function staged(
       for (const chunk of chunks) keyboard.type(chunk);
     },
     async until(words) {
-      // By time, not by turns: what is waited for may be the work of another process, which gets its turns when it gets them.
+      // The limit is a time, not a loop count, because another process may do the awaited work.
       for (const began = performance.now(); performance.now() - began < patienceMs; ) {
         const text = shown();
         if (typeof words === 'string' ? text.includes(words) : words.test(text)) return;
@@ -149,7 +149,7 @@ async function staged(
   };
 }
 
-/** The head of a stored event. */
+/** Returns the common fields of a stored event. */
 export function head(seq: number): Pick<Event, 'v' | 'seq' | 'id' | 'time' | 'runId'> {
   return { v: 1, seq, id: `s-${seq}`, time: '2026-01-01T00:00:00.000Z', runId: 'elsewhere' };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ChatKey } from '../../src/chat/input/key.ts';
 import { readKeys } from '../../src/chat/input/key-reader.ts';
 
-/** The keys that a keyboard gives which sends these chunks, none of which ends in an ESC. */
+/** Returns the keys decoded from the chunks, none of which ends in ESC. */
 function keysOf(...chunks: readonly string[]): ChatKey[] {
   const keys: ChatKey[] = [];
   const keyboard = {
@@ -14,12 +14,12 @@ function keysOf(...chunks: readonly string[]): ChatKey[] {
   return keys;
 }
 
-test('what was typed before the chat could read is kept as text, without the end of its line', () => {
+test('keeps input typed before the chat starts as text, without its final newline', () => {
   expect(keysOf('hello there\n')).toEqual([{ type: 'text', text: 'hello there' }]);
   expect(keysOf('one\ntwo\n\n').map(({ type }) => type)).toEqual(['text', 'newline', 'text']);
 });
 
-test('a new line that is typed in the chat is one, alone or not the first', () => {
+test('decodes a newline typed in the chat, alone or after other input', () => {
   expect(keysOf('\n')).toEqual([{ type: 'newline' }]);
   expect(keysOf('a', '\n', 'b\n').map(({ type }) => type)).toEqual(['text', 'newline', 'text', 'newline']);
 });

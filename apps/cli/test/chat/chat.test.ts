@@ -8,7 +8,7 @@ import { openSessions } from '../../src/session/session-home.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chatStage } from './chat-stage.ts';
 
-/** A model that answers when it is told to. */
+/** Creates a model whose responses wait until the test releases them. */
 function slowModel(...answers: readonly string[]) {
   const gates = answers.map(() => Promise.withResolvers<void>());
   const agent = scriptedAgent(
@@ -20,7 +20,7 @@ function slowModel(...answers: readonly string[]) {
   return { agent, release: (index: number) => gates[index]?.resolve() };
 }
 
-/** A folder with a file, and tools on it. */
+/** Creates a directory with a file, and tools for it. */
 function project() {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'sum.js'), 'export const sum = (a, b) => a - b;\n');
@@ -35,7 +35,7 @@ const repair = { path: 'sum.js', old_text: 'a - b', new_text: 'a + b' };
 const edits = { text: 'I will repair it.', calls: [{ name: 'edit_file', arguments: repair }] };
 
 describe('a chat', () => {
-  test('prints what is said and answered once, and draws only what stands below', async () => {
+  test('prints each prompt and response once, with the footer below', async () => {
     const stage = await chatStage({ agent: scriptedAgent(['**Two** things:\n\n- one\n- two']) });
     stage.type('what is ', 'there?', '\r');
     await stage.until('✓');
@@ -45,7 +45,7 @@ describe('a chat', () => {
     expect(stage.foot(2)).toMatch(/^› describe a task.*\n {2}scripted-model · ask · 150/);
   });
 
-  test('leaves at Ctrl-D, and at the second Ctrl-C; a first one empties the line', async () => {
+  test('exits on Ctrl-D or on Ctrl-C twice; with input, Ctrl-C first clears the line', async () => {
     const stage = await chatStage({ agent: scriptedAgent([]) });
     stage.type('x', '\x03');
     expect(stage.foot(2)).not.toContain('again');
@@ -59,7 +59,7 @@ describe('a chat', () => {
     expect(other.bytes().endsWith('\x1b[?2004l')).toBe(true);
   });
 
-  test('uses no alternate screen, no mouse and no sequence of the model [P22]', async () => {
+  test('uses no alternate screen or mouse, and escapes control sequences of the model [P22]', async () => {
     const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf\u202eg';
     const stage = await chatStage({ agent: scriptedAgent([evil]) });
     stage.type(`\x1b[200~${evil.replaceAll('\x1b', '')}\x1b[201~`, '\r');
@@ -73,7 +73,7 @@ describe('a chat', () => {
 });
 
 describe('during a run', () => {
-  test('what is said steers it, and is heard at the next turn', async () => {
+  test('sends a typed message to the model at the next turn', async () => {
     const { agent, release } = slowModel('Looking.', 'Heard.');
     const stage = await chatStage({ agent });
     stage.type('go', '\r');
@@ -88,7 +88,7 @@ describe('during a run', () => {
     expect(stage.text().match(/be brief/g)).toHaveLength(1);
   });
 
-  test('Ctrl-C stops it at once, and the next prompt works [P3]', async () => {
+  test('Ctrl-C stops the run immediately, and the next prompt works [P3]', async () => {
     const { agent, release } = slowModel('Hello.', 'Hello.');
     const stage = await chatStage({ agent });
     stage.type('go', '\r');
@@ -101,7 +101,7 @@ describe('during a run', () => {
     await stage.until('Hello.');
   });
 
-  test('Esc closes a menu and stops nothing', async () => {
+  test('Esc closes a menu and does not stop the run', async () => {
     const { agent, release } = slowModel('Hello.');
     const stage = await chatStage({ agent });
     stage.type('go', '\r');
@@ -117,7 +117,7 @@ describe('during a run', () => {
     await stage.until('Hello.');
   });
 
-  test('a long answer in 200 pieces costs at most 10 KB', async () => {
+  test('a 1,400-character response in 200 chunks takes at most 10 KB of output', async () => {
     const deaf: Agent = { ...scriptedAgent([]), run: () => new Promise(() => undefined) };
     const stage = await chatStage({ agent: deaf });
     stage.type('tell', '\r');
@@ -127,7 +127,7 @@ describe('during a run', () => {
     expect(words.join('')).toHaveLength(1400);
     for (const text of words) {
       stage.ear().handler.onEvent?.({ type: 'text_delta', index: 0, text });
-      // Slower than what is written together, so that every piece is written by itself.
+      // Exceeds the write interval, so that each chunk is written separately.
       stage.io.clock.advance(40);
     }
     stage.ear().handler.onEvent?.({ type: 'text', index: 0, text: words.join('') });
@@ -139,7 +139,7 @@ describe('during a run', () => {
 });
 
 describe('an approval', () => {
-  test('shows the diff and the exact rule, and y allows once', async () => {
+  test('shows the diff and the exact rule, and the y key allows the call once', async () => {
     const { folder, tools, read } = project();
     const stage = await chatStage({ agent: scriptedAgent([edits, 'Done.']), folder, tools });
     stage.type('repair it', '\r');
@@ -154,7 +154,7 @@ describe('an approval', () => {
     expect(read()).toContain('a + b');
   });
 
-  test('a key that was under way when it came, and a message, do not answer it', async () => {
+  test('ignores an early key, other typed text and a message', async () => {
     const { folder, tools, read } = project();
     const stage = await chatStage({ agent: scriptedAgent([edits, 'Well.']), folder, tools });
     stage.type('repair it', '\r');
@@ -175,7 +175,7 @@ describe('an approval', () => {
     expect(stage.text()).toContain('denied');
   });
 
-  test('a keeps the narrowest rule in the project, p the next wider one; the next call is not asked about', async () => {
+  test('stores the exact rule for key a and the wider rule for key p, and allows later matches', async () => {
     const { folder, tools } = project();
     const home = temporaryFolder();
     const runs = (command: string) => ({ calls: [{ name: 'run_command', arguments: { command } }] });
@@ -200,7 +200,7 @@ describe('an approval', () => {
   });
 
   test.each(['rm -r build', 'true && false', 'echo $(id)', 'git push origin', 'ls | wc'])(
-    'never offers always for %j',
+    'never offers "always" for %j',
     async (command) => {
       const { folder, tools } = project();
       const script = [{ calls: [{ name: 'run_command', arguments: { command } }] }, 'Well.'];
@@ -234,7 +234,7 @@ describe('/undo', () => {
     return { stage, folder, read, agent, home };
   }
 
-  test('shows what goes, asks, and restores file and conversation', async () => {
+  test('shows the changes, asks, and restores the file and the conversation', async () => {
     const { stage, read, agent } = await repaired();
     stage.type('/undo', '\r');
     await stage.until('undo this prompt and 1 file?');
@@ -256,14 +256,14 @@ describe('/undo', () => {
     expect(messages).toHaveLength(3);
   });
 
-  test('says when a file was changed since by something else', async () => {
+  test('warns when another program has changed a file since', async () => {
     const { stage, folder } = await repaired();
     writeFileSync(join(folder, 'sum.js'), 'export const sum = 1;\n');
     stage.type('/undo', '\r');
     await stage.until('changed by another program since');
   });
 
-  test('keeps what files were for the owner alone', async () => {
+  test('stores the original files in a private directory', async () => {
     const { home, stage } = await repaired();
     const [name = ''] = (await stage.host.sessions()).map(({ info }) => `${info.id}.jsonl`);
     expect(existsSync(join(home, 'undo', name))).toBe(true);

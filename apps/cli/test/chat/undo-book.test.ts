@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const context = {} as ToolContext;
 
-/** A tool that writes, and then may fail. */
+/** Creates a tool that writes a file and then may fail. */
 function writer(folder: string, name = 'write_file'): Tool {
   return {
     name,
@@ -34,14 +34,14 @@ function book() {
 
 const run = new Set(['r']);
 
-test('an edit that was cut off is taken back too', async () => {
+test('undoes the edit of a failed call', async () => {
   const { undo, write, read } = book();
   await expect(write('a.txt', 'half', true)).rejects.toThrow('cut off');
   await undo.restore(await undo.restorations('s', run));
   expect(read('a.txt')).toBe('one');
 });
 
-test('a file goes back to what it was before the first edit, one that was made goes, one that is gone comes back', async () => {
+test('restores an edited or deleted file and removes a new file', async () => {
   const { undo, write, read, folder } = book();
   await write('a.txt', 'two');
   await write('./a.txt', 'three');
@@ -57,7 +57,7 @@ test('a file goes back to what it was before the first edit, one that was made g
   expect(() => read('new.txt')).toThrow('ENOENT');
 });
 
-test('another process can take it back, and a copy of the session as well', async () => {
+test('undoes edits from another process, and for a copy of the session', async () => {
   const { folder, kept, write } = book();
   await write('a.txt', 'two');
   const later = new UndoHistory(folder, kept);
@@ -67,7 +67,7 @@ test('another process can take it back, and a copy of the session as well', asyn
   expect(await new UndoHistory(folder, kept).restorations('t', run)).toHaveLength(1);
 });
 
-test('what lies outside the folder is neither kept nor restored', async () => {
+test('neither stores nor restores files outside the directory', async () => {
   const { folder, kept, undo, write } = book();
   const outside = temporaryFolder();
   writeFileSync(join(outside, 'secret'), 'theirs');

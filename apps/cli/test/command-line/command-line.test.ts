@@ -15,7 +15,7 @@ import { widthOf } from '../../src/terminal/text-width.ts';
 const flagsOf = (...args: string[]) => readRunFlags(parseCommandLine(['run', ...args, 'x']).options);
 
 describe('the command line', () => {
-  test('words that name no command are a prompt', () => {
+  test('treats words that name no command as a prompt', () => {
     expect(parseCommandLine(['fix the bug'])).toMatchObject({ command: 'run', operands: ['fix the bug'] });
     expect(parseCommandLine(['run', 'fix', 'the', 'bug']).operands).toEqual(['fix', 'the', 'bug']);
     expect(parseCommandLine(['-m', 'fast', 'hello there']).options).toEqual({
@@ -26,7 +26,7 @@ describe('the command line', () => {
     expect(parseCommandLine([])).toMatchObject({ command: 'run', operands: [] });
   });
 
-  test('--json does not swallow the prompt behind it', () => {
+  test('does not read the prompt after --json as its value', () => {
     expect(parseCommandLine(['--json', 'prompt text']).operands).toEqual(['prompt text']);
     expect(flagsOf('--json').form).toBe('json');
     expect(flagsOf('--json=deltas').form).toBe('json-deltas');
@@ -34,13 +34,13 @@ describe('the command line', () => {
     expect(flagsOf('-p').form).toBe('people');
   });
 
-  test('options that repeat are collected', () => {
+  test('collects repeated options', () => {
     const flags = flagsOf('-f', 'a', '--attach', 'b', '--allow', 'run_command(x)', '--allow', 'edit_file');
     expect(flags.attach).toEqual(['a', 'b']);
     expect(flags.allow).toEqual(['run_command(x)', 'edit_file']);
   });
 
-  test('limits are read in the words of people', () => {
+  test('parses limits with units', () => {
     expect(
       flagsOf('--timeout', '10m', '--max-usd', '0.50', '--max-tokens', '200k', '--max-turns', '5'),
     ).toMatchObject({
@@ -57,7 +57,7 @@ describe('the command line', () => {
     expect(flagsOf().maxRepeats).toBeUndefined();
   });
 
-  test('tools are a list, or none', () => {
+  test('parses --tools as a list or none', () => {
     expect(flagsOf('--tools', 'read_file, list_files').tools).toEqual(['read_file', 'list_files']);
     expect(flagsOf('--tools', 'none').tools).toEqual([]);
     expect(flagsOf().tools).toBeUndefined();
@@ -72,7 +72,7 @@ describe('the command line', () => {
     [['--timeout'], "Option '--timeout <time>' argument missing."],
     [['--json=all', 'x'], '--json=all is not an output format.'],
     [['models', 'x'], "Too many arguments for 'models'. Expected 0 arguments but got 1: x."],
-  ])('%j is refused: %s', (args, message) => {
+  ])('rejects the command line %j: %s', (args, message) => {
     expect(() => parseCommandLine(args)).toThrow(message);
   });
 
@@ -84,11 +84,11 @@ describe('the command line', () => {
     [['--timeout', '10 years'], '--timeout cannot be "10 years".'],
     [['--api', 'soap'], '--api cannot be "soap".'],
     [['--base-url', 'localhost'], '--base-url "localhost" is not an http or https URL.'],
-  ])('%j is refused: %s', (args, message) => {
+  ])('rejects the options %j: %s', (args, message) => {
     expect(() => flagsOf(...args)).toThrow(message);
   });
 
-  test('a word near no command is a prompt', () => {
+  test('treats a word that resembles no command as a prompt', () => {
     expect(parseCommandLine(['clarify']).operands).toEqual(['clarify']);
     expect(nearest('clarify', commandNames)).toBeUndefined();
   });
@@ -102,7 +102,7 @@ describe('help', () => {
     expect(overview()).toMatch(/^[\x20-\x7e\n]+$/);
   });
 
-  test('begins with five examples, and lists exit codes and variables', () => {
+  test('starts with five examples, and lists exit codes and variables', () => {
     const lines = overview().split('\n');
     expect(lines.slice(2, 7).filter((line) => line.includes('cobbler '))).toHaveLength(5);
     for (const word of ['0 complete', '124', '130', 'ANTHROPIC_API_KEY', 'COBBLER_HOME', 'NO_COLOR']) {
@@ -110,7 +110,7 @@ describe('help', () => {
     }
   });
 
-  test('every example and every option in it can be parsed', () => {
+  test('contains only valid examples and options', () => {
     const examples = overview()
       .split('\n')
       .flatMap((line) => /^ {2}(?:git diff \| )?cobbler (.+?) {2,}/.exec(line)?.[1] ?? []);

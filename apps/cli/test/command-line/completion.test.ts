@@ -13,14 +13,14 @@ function script(shell: string): string {
   return io.stdout.text();
 }
 
-/** What bash offers for the words of a command line, the last of which is being typed. */
+/** Returns what bash offers to complete the last of the words. */
 function offered(...words: string[]): string[] {
   const line = `${script('bash')}\nCOMP_WORDS=(cobbler "$@"); COMP_CWORD=$#; _cobbler; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = spawnSync('bash', ['-c', line, 'bash', ...words], { encoding: 'utf8' });
   return stdout.split('\n').filter((word) => word !== '');
 }
 
-describe('print the completion script for bash', () => {
+describe('the completion script for bash', () => {
   test('offers commands, options and their values', () => {
     expect(offered('mo')).toEqual(['models']);
     expect(offered('config', 'set')).toEqual(['set-key', 'set']);
@@ -31,7 +31,7 @@ describe('print the completion script for bash', () => {
     expect(offered('--compact-above', '')).toEqual(['never']);
   });
 
-  test('offers files where a file is meant, with blanks in their names', () => {
+  test('offers file names where a file is expected, including names with spaces', () => {
     const folder = temporaryFolder();
     for (const name of ['run one.jsonl', 'run.jsonl', 'other.txt']) writeFileSync(join(folder, name), '');
     const files = [join(folder, 'run one.jsonl'), join(folder, 'run.jsonl')];
@@ -43,7 +43,7 @@ describe('print the completion script for bash', () => {
   });
 });
 
-test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command and every option', (shell) => {
+test.each(['bash', 'zsh', 'fish'])('completion for %s contains every command and every option', (shell) => {
   const text = script(shell);
   for (const name of commandNames) expect(text).toContain(name);
   for (const option of commands.flatMap(optionsOf).filter((one) => !one.hidden)) {
@@ -54,6 +54,6 @@ test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command and ev
   }
 });
 
-test('completion for another shell is refused', () => {
+test('rejects completion for another shell', () => {
   expect(() => completion('tcsh', fakeIo())).toThrow('There is no completion for "tcsh".');
 });

@@ -5,7 +5,7 @@ import { cobbler } from '../support/binary.ts';
 import { testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** What a process must print first, on which stream, and how it must end. */
+/** A command line with its expected exit code and first output line on each stream. */
 interface Row {
   readonly name: string;
   readonly args: readonly string[];
@@ -21,10 +21,10 @@ const key = { ANTHROPIC_API_KEY: testKey };
 const rows: readonly Row[] = [
   { name: 'version', args: ['--version'], code: 0, stdout: /^\d+\.\d+\.\d+$/ },
   { name: 'help', args: ['--help'], code: 0, stdout: /^cobbler runs a language model/ },
-  { name: 'help of a command', args: ['run', '-h'], code: 0, stdout: 'cobbler run [prompt ...]' },
-  { name: 'help by word', args: ['help', 'demo'], code: 0, stdout: 'cobbler demo' },
+  { name: 'help for a command', args: ['run', '-h'], code: 0, stdout: 'cobbler run [prompt ...]' },
+  { name: 'help command', args: ['help', 'demo'], code: 0, stdout: 'cobbler demo' },
   {
-    name: 'help of nothing',
+    name: 'help for an unknown command',
     args: ['help', 'dmeo'],
     code: 2,
     stderr: 'cobbler: There is no command "dmeo". Did you mean demo?',
@@ -88,28 +88,28 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: --yes and --read-only cannot be used together.',
   },
   {
-    name: 'no such folder',
+    name: 'directory not found',
     args: ['-C', '/no/such', 'hi'],
     env: key,
     code: 2,
     stderr: 'cobbler: The directory /no/such does not exist.',
   },
   {
-    name: 'file as folder',
+    name: 'file instead of a directory',
     args: ['-C', '/etc/hostname', 'hi'],
     env: key,
     code: 2,
     stderr: 'cobbler: /etc/hostname is not a directory.',
   },
   {
-    name: 'no such attachment',
+    name: 'attachment not found',
     args: ['-f', '/no/such', 'hi'],
     env: key,
     code: 2,
     stderr: 'cobbler: /no/such does not exist.',
   },
   {
-    name: 'no such system text',
+    name: 'system prompt file not found',
     args: ['--system', '@/no/such', 'hi'],
     env: key,
     code: 2,
@@ -130,14 +130,14 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: Unknown tool "read_fiel". Did you mean read_file?',
   },
   {
-    name: 'rule for no tool',
+    name: 'rule for an unknown tool',
     args: ['--allow', 'run_comand(x)', 'hi'],
     env: key,
     code: 2,
     stderr: 'cobbler: --allow "run_comand(x)" matches no tool of this run. Did you mean run_command?',
   },
   {
-    name: 'rule not closed',
+    name: 'rule without a closing parenthesis',
     args: ['--allow', 'run_command(x', 'hi'],
     env: key,
     code: 2,
@@ -151,14 +151,14 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: --base-url "localhost" is not an http or https URL.',
   },
   {
-    name: 'api of another',
+    name: 'api for another provider',
     args: ['--api', 'chat', 'hi'],
     env: key,
     code: 2,
     stderr: /^cobbler: --api requires the provider openai/,
   },
   {
-    name: 'key with a line break inside',
+    name: 'key that contains a line break',
     args: ['hi'],
     env: { ANTHROPIC_API_KEY: 'sk-\nant' },
     code: 2,
@@ -174,32 +174,32 @@ const rows: readonly Row[] = [
   { name: 'config', args: ['config'], code: 0, stdout: /^provider +claude +default$/ },
   { name: 'config without a home', args: ['config'], env: { HOME: '' }, code: 0, stdout: /^provider/ },
   {
-    name: 'config of nothing',
+    name: 'unknown config action',
     args: ['config', 'sett'],
     code: 2,
     stderr: /^cobbler: config has no action "sett"/,
   },
   {
-    name: 'a key on the command line',
+    name: 'key on the command line',
     args: ['config', 'set', 'apiKey', 'x'],
     code: 2,
     stderr: /^cobbler: A key on the command line would stay in the shell history/,
   },
   {
-    name: 'set-key for nobody',
+    name: 'set-key for an unknown provider',
     args: ['config', 'set-key', 'cluade'],
     code: 2,
     stderr: /^cobbler: Unknown provider "cluade". Did you mean claude\?/,
   },
   {
-    name: 'set-key with nothing',
+    name: 'set-key with empty input',
     args: ['config', 'set-key', 'claude'],
     input: '\n',
     code: 2,
     stderr: 'cobbler: No key was entered. Nothing was stored.',
   },
   { name: 'models', args: ['models'], env: key, code: 0, stdout: 'claude  key from ANTHROPIC_API_KEY' },
-  { name: 'models of something', args: ['models', 'x'], code: 2, stderr: /^cobbler: Too many arguments/ },
+  { name: 'models with an argument', args: ['models', 'x'], code: 2, stderr: /^cobbler: Too many arguments/ },
   { name: 'doctor without a key', args: ['doctor'], code: 1, stdout: /^FAIL key +no key for claude$/ },
   { name: 'doctor', args: ['doctor'], env: key, code: 0, stdout: /^ok +node/ },
   {
@@ -211,7 +211,7 @@ const rows: readonly Row[] = [
   },
   { name: 'completion', args: ['completion', 'bash'], code: 0, stdout: '# cobbler completion for bash' },
   {
-    name: 'completion of nothing',
+    name: 'completion for an unknown shell',
     args: ['completion', 'fishh'],
     code: 2,
     stderr: 'cobbler: There is no completion for "fishh". Did you mean fish?',
@@ -247,7 +247,7 @@ describe.concurrent('exit code and first line', () => {
 });
 
 test(
-  'no key: four lines say where it was looked for, how to set one, and what works without',
+  'explains a missing key in four lines: the variables, how to set one, the demo and --base-url',
   patience,
   async () => {
     const { stderr } = await cobbler(['hi']);
@@ -259,7 +259,7 @@ test(
   },
 );
 
-test('broken YAML is named with file and line, by every command that reads it', patience, async () => {
+test('names file and line of an invalid setting in every command that reads it', patience, async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, 'config.yaml'), 'model: best\nmaxTurns: many\n');
   const env = { COBBLER_HOME: home, ANTHROPIC_API_KEY: testKey };

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const secret = 'sk-ant-api03-abcdefghijklmnop-3f2a';
 
 describe('config set-key', () => {
-  test('stores a piped key in a file and folder for their owner alone, and shows its ends only [P19]', async () => {
+  test('stores a piped key in a private file and directory, and shows only its ends [P19]', async () => {
     const home = join(temporaryFolder(), 'new', 'home');
     const io = fakeIo({ env: { COBBLER_HOME: home }, input: `  "${secret}"\n`, errTty: false });
     expect(await config(['set-key', 'claude'], io)).toBe(0);
@@ -20,7 +20,7 @@ describe('config set-key', () => {
     expect(io.all.join('')).not.toContain('abcdefgh');
   });
 
-  test('a typed key is not echoed [P19]', async () => {
+  test('does not echo a typed key [P19]', async () => {
     const keyboard = fakeKeyboard();
     const home = temporaryFolder();
     const io = fakeIo({ env: { COBBLER_HOME: home }, keyboard });
@@ -32,7 +32,7 @@ describe('config set-key', () => {
     expect(io.all.join('')).not.toContain('tyype');
   });
 
-  test('Ctrl-C stores nothing', async () => {
+  test('stores nothing after Ctrl-C', async () => {
     const keyboard = fakeKeyboard();
     const io = fakeIo({ env: { COBBLER_HOME: temporaryFolder() }, keyboard });
     const done = config(['set-key', 'openai'], io);
@@ -41,7 +41,7 @@ describe('config set-key', () => {
     expect(keyboard.closed).toBe(true);
   });
 
-  test('what cannot be a key is refused', async () => {
+  test('rejects an invalid key', async () => {
     const env = { COBBLER_HOME: temporaryFolder() };
     await expect(config(['set-key', 'claude'], fakeIo({ env, input: 'two words' }))).rejects.toThrow(
       'This is not a key',
@@ -51,7 +51,7 @@ describe('config set-key', () => {
     );
   });
 
-  test('a variable that goes before it is named', async () => {
+  test('names a variable that overrides the key', async () => {
     const env = { COBBLER_HOME: temporaryFolder(), ANTHROPIC_API_KEY: 'other' };
     const io = fakeIo({ env, input: secret });
     await config(['set-key', 'claude'], io);
@@ -60,14 +60,14 @@ describe('config set-key', () => {
 });
 
 describe('writing a setting', () => {
-  test('leaves comments and everything else as it is', async () => {
+  test('preserves comments and all other settings', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, '# mine\nmodel: fast # quick\nmaxTurns: 5\n');
     await writeSetting(file, ['model'], 'best');
     expect(readFileSync(file, 'utf8')).toBe('# mine\nmodel: best # quick\nmaxTurns: 5\n');
   });
 
-  test('a file that others could read no longer is [P19]', async () => {
+  test('removes read access of other users [P19]', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, 'model: fast\n');
     chmodSync(file, 0o644);
@@ -75,7 +75,7 @@ describe('writing a setting', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('a link to the file stays a link', async () => {
+  test('preserves a symbolic link to the file', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'dotfiles'));
     writeFileSync(join(folder, 'dotfiles', 'c.yaml'), 'model: fast\n');
@@ -85,14 +85,14 @@ describe('writing a setting', () => {
     expect(readFileSync(join(folder, 'dotfiles', 'c.yaml'), 'utf8')).toBe('model: best\n');
   });
 
-  test('a broken file is not touched', async () => {
+  test('does not change an invalid file', async () => {
     const file = join(temporaryFolder(), 'config.yaml');
     writeFileSync(file, 'model: [\n');
     await expect(writeSetting(file, ['model'], 'best')).rejects.toThrow(/config\.yaml:\d+: /);
     expect(readFileSync(file, 'utf8')).toBe('model: [\n');
   });
 
-  test('a value that the setting does not take is refused, and nothing stored', async () => {
+  test('rejects an invalid name or value and stores nothing', async () => {
     const home = temporaryFolder();
     const io = fakeIo({ env: { COBBLER_HOME: home } });
     await expect(config(['set', 'maxTurns', 'many'], io)).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('writing a setting', () => {
   });
 });
 
-test('config shows every value with its source, and no key', async () => {
+test('config shows every value with its source, and no complete key', async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, 'config.yaml'), `model: best\nmaxUsd: 2\nkeys:\n  openai: ${secret}\n`);
   const io = fakeIo({ env: { COBBLER_HOME: home, ANTHROPIC_API_KEY: secret, COBBLER_MODEL: 'claude:fast' } });

@@ -17,9 +17,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 interface Place {
   readonly cwd: string;
   readonly home: string;
-  /** Where the server notes its starts. */
+  /** The file in which the server records its starts. */
   readonly log: string;
-  /** As it is said on the command line. */
+  /** The value of the `--mcp` option. */
   readonly flag: string;
 }
 
@@ -57,7 +57,7 @@ async function ran(
 }
 
 describe('cobbler run with MCP servers', () => {
-  test('of the command line: the model calls their tools, and nothing of them is left [P3]', async () => {
+  test('calls a tool of a server from --mcp and leaves no process behind [P3]', async () => {
     const here = place();
     const { code, sent } = await ran(here, ['--mcp', here.flag, '--yes']);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('cobbler run with MCP servers', () => {
     expect(greetersLeft(here.log)).toEqual([]);
   });
 
-  test('of the configuration: what they do is asked for, and denied where nobody can be asked [P21]', async () => {
+  test('asks about tools of a configured server, and denies them without a user to ask [P21]', async () => {
     const here = place();
     writeFileSync(join(here.home, 'config.yaml'), configured(here.log), { mode: 0o600 });
     const { code, sent } = await ran(here, []);
@@ -76,14 +76,14 @@ describe('cobbler run with MCP servers', () => {
     expect([allowed.code, allowed.sent.includes('Good day, Ada!')]).toEqual([0, true]);
   });
 
-  test('what only reads, as the person says, is not asked for', async () => {
+  test('does not ask about a tool that the configuration declares as read', async () => {
     const here = place();
     writeFileSync(join(here.home, 'config.yaml'), configured(here.log, '    effects: { greet: read }\n'));
     const { code, sent } = await ran(here, []);
     expect([code, sent.includes('Good day, Ada!')]).toEqual([0, true]);
   });
 
-  test('a server that is not there is told of, and the task is worked on without it', async () => {
+  test('reports a server that cannot start and runs the task without it', async () => {
     const here = place();
     const { code, stderr } = await ran(here, ['--mcp', 'gone=no-such-program-of-cobbler'], [says('Done.')]);
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe('cobbler run with MCP servers', () => {
     );
   });
 
-  test("a project's file adds none [P21]", async () => {
+  test("ignores servers in a project's file [P21]", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), configured(here.log));
@@ -100,7 +100,7 @@ describe('cobbler run with MCP servers', () => {
     expect([code, greeterStarts(here.log)]).toEqual([0, []]);
   });
 
-  test("a project's file can deny their tools [P21]", async () => {
+  test("applies deny rules from a project's file to their tools [P21]", async () => {
     const here = place();
     mkdirSync(join(here.cwd, '.cobbler'));
     writeFileSync(join(here.cwd, '.cobbler', 'config.yaml'), 'permissions:\n  deny: [mcp__greeter__*]\n');
@@ -108,7 +108,7 @@ describe('cobbler run with MCP servers', () => {
     expect(sent).not.toContain('Good day');
   });
 
-  test('none of whose tools may be used is not begun; a name stands for all of a server', async () => {
+  test('does not start a server without allowed tools, and accepts a server name for all its tools', async () => {
     const here = place();
     expect((await ran(here, ['--mcp', here.flag, '--tools', 'read_file'], [says('Done.')])).code).toBe(0);
     expect(greeterStarts(here.log)).toEqual([]);
@@ -117,7 +117,7 @@ describe('cobbler run with MCP servers', () => {
     expect(sent).not.toContain('read_file');
   });
 
-  test('a recorded run is replayed without them', async () => {
+  test('replays a recorded run without starting servers', async () => {
     const here = place();
     const cassette = join(here.home, 'run.jsonl');
     const first = await ran(here, ['--mcp', here.flag, '--yes', '--json', '--record', cassette]);
@@ -128,7 +128,7 @@ describe('cobbler run with MCP servers', () => {
     expect(greeterStarts(here.log)).toHaveLength(1);
   });
 
-  test('go with no program that works instead of a model', async () => {
+  test('rejects --mcp with --backend', async () => {
     const here = place();
     const { code, stderr } = await ran(here, ['--mcp', here.flag, '--backend', 'codex']);
     expect([code, stderr]).toEqual([
@@ -137,7 +137,7 @@ describe('cobbler run with MCP servers', () => {
     ]);
   });
 
-  test('work in the folder of the task, as a process too', async () => {
+  test('starts servers in the directory of the task, also in a separate process', async () => {
     const here = place();
     const service = await mockService([says('', ['mcp__greeter__where', {}]), says('Done.')]);
     const end = await cobbler(['--mcp', here.flag, '--yes', 'where?'], {
@@ -149,7 +149,7 @@ describe('cobbler run with MCP servers', () => {
   });
 });
 
-test('a list that changes is announced, and applies from the next conversation on [S4.11]', async () => {
+test('announces a changed tool list and applies it from the next conversation [S4.11]', async () => {
   const { cwd, home, flag } = place();
   const told: string[] = [];
   const io = fakeIo({ env: { COBBLER_HOME: home, PATH: process.env['PATH'] ?? '' }, cwd });
@@ -176,12 +176,12 @@ describe('--mcp', () => {
     ['files=npx -y srv "a b" \'c d\'', 'files', { command: 'npx', args: ['-y', 'srv', 'a b', 'c d'] }],
     ['web=https://example.org/mcp?x=1', 'web', { url: 'https://example.org/mcp?x=1' }],
     ['https://api.example.org/mcp', 'api-example-org', { url: 'https://api.example.org/mcp' }],
-  ])('%s', (text, name, wanted) => {
+  ])('parses %s', (text, name, wanted) => {
     expect(readMcpFlag(text)).toEqual({ name, config: wanted });
   });
 
   test.each(['files', 'a b=c', 'a__b=c', '=c', 'key=', 'ftp://x'])(
-    '%j is refused without its rest [P19]',
+    'rejects %j without showing the rest of the value [P19]',
     (text) => {
       expect(() => readMcpFlag(text)).toThrow('not NAME=COMMAND or a URL');
       expect(() => readMcpFlag('a b=sk-secret')).not.toThrow('sk-secret');
@@ -207,7 +207,7 @@ describe('the configuration of MCP servers', () => {
     expect(io.stdout.text()).not.toContain('geheim');
   });
 
-  test('cobbler doctor connects, counts tools and tells the time; what fails has a repair', async () => {
+  test('cobbler doctor connects to each server and shows its tools and time, or the failure', async () => {
     const log = join(temporaryFolder(), 'log');
     const { io } = await shown(
       `${configured(log)}  gone:\n    command: no-such-program-of-cobbler\n  off:\n    command: x\n    disabled: true\n`,
@@ -229,7 +229,7 @@ describe('the configuration of MCP servers', () => {
     ['mcp: { a: { command: x, args: [7] } }', 'has an invalid "args": it must be a list of strings'],
     ['mcp: { a: { command: x, effects: { b: never } } }', 'must map tools to read, idempotent or once'],
     ['mcp: { a: { url: "ftp://y" } }', 'has an invalid "url": it must be an http or https URL'],
-  ])('%s is refused with its line', async (text, problem) => {
+  ])('rejects %s and names its line', async (text, problem) => {
     const { io } = await shown(`model: best\n${text}\n`);
     await expect(config([], io)).rejects.toThrow(/config\.yaml:2: /);
     await expect(config([], io)).rejects.toThrow(problem);

@@ -9,7 +9,7 @@ import { invoke } from '../support/in-process.ts';
 import { claudeAt, mockService } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Asks a model once, which counts 10,000 tokens in and 1,000 out, and gives what is told about money. */
+/** Runs one request of 10,000 input and 1,000 output tokens, and returns the reported cost. */
 async function asked(model: string, given: { flags?: readonly string[]; config?: string; answers?: string }) {
   const { flags = [], config = '', answers = model } = given;
   const usage = { inputTokens: 10_000, outputTokens: 1_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -24,16 +24,16 @@ async function asked(model: string, given: { flags?: readonly string[]; config?:
   return { ...end, usd, requests: service.server.exchanges.length };
 }
 
-describe('what a run costs', () => {
+describe('the cost of a run', () => {
   test.each([
     ['fast', 'claude-haiku-5-5', '0.002'],
     ['balanced', 'claude-sonnet-5-5', '0.030'],
     ['best', 'claude-opus-5-5', '0.060'],
-  ])('%s has a price of our own', async (alias, id, usd) => {
+  ])('uses a built-in price for %s', async (alias, id, usd) => {
     expect((await asked(alias, { answers: id })).usd).toBe(usd);
   });
 
-  test('is what the configuration says, by id, by alias, and for a dated name', async () => {
+  test('uses configured prices by id, by alias and for a dated model name', async () => {
     const price = '{ input: 100, output: 0 }';
     for (const name of ['claude-sonnet-5-5', 'balanced']) {
       const config = `prices:\n  ${name}: ${price}\n`;
@@ -42,32 +42,32 @@ describe('what a run costs', () => {
     }
   });
 
-  test('is not told where nobody knows the price', async () => {
+  test('is not shown when the price is unknown', async () => {
     expect(await asked('claude-test', {})).toMatchObject({ code: 0, usd: undefined, requests: 1 });
   });
 });
 
-describe('a limit on money', () => {
-  test('is refused where the price is unknown, before anything is sent', async () => {
+describe('a money limit', () => {
+  test('is rejected before any request when the price is unknown', async () => {
     const end = await asked('claude-test', { flags: ['--max-usd', '1'] });
     expect(end).toMatchObject({ code: 2, requests: 0 });
     expect(end.stderr).toContain('The price of claude-test is unknown');
     expect(end.stderr).toContain('--allow-unpriced');
   });
 
-  test('holds no unknown price back where that is allowed', async () => {
+  test('allows an unknown price with --allow-unpriced', async () => {
     expect(await asked('claude-test', { flags: ['--max-usd', '1', '--allow-unpriced'] })).toMatchObject({
       code: 0,
       requests: 1,
     });
   });
 
-  test('that leaves no room for one request sends none', async () => {
+  test('sends no request when it is too low for one', async () => {
     const end = await asked('best', { flags: ['--max-usd', '0.001'], answers: 'claude-opus-5-5' });
     expect(end).toMatchObject({ code: 3, requests: 0 });
   });
 
-  test('counts what is written for an hour as the configuration prices it, which must be numbers', async () => {
+  test('counts one-hour cache writes at the configured price, which must be a number', async () => {
     const wrong = await asked('fast', {
       config: 'prices:\n  m: { input: 1, output: 1, cacheWriteLong: dear }\n',
     }).catch(String);
@@ -78,7 +78,7 @@ describe('a limit on money', () => {
   });
 });
 
-test('cobbler models says where each price stands and when it was read', async () => {
+test('cobbler models shows the source and date of the prices', async () => {
   const io = fakeIo({ env: bareEnvironment() });
   expect(await models(io)).toBe(0);
   expect(io.stdout.text()).toMatch(/prices of \d{4}-\d\d-\d\d: https:\/\/platform\.claude\.com\//);

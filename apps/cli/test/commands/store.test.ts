@@ -11,7 +11,7 @@ import { fakeIo } from '../support/fake-io.ts';
 import { testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** A home with a store of two sessions of two events. */
+/** Creates a home with a store of two sessions with two events each. */
 async function homeWithSessions(): Promise<{ home: string; file: string }> {
   const home = temporaryFolder();
   const file = join(home, 'sessions.db');
@@ -37,7 +37,7 @@ async function homeWithSessions(): Promise<{ home: string; file: string }> {
   return { home, file };
 }
 
-/** Changes the last event of session `two`, as a fault of the disk would. */
+/** Changes the last event of session `two`, as a disk fault could. */
 function damage(file: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf('second of two');
@@ -52,7 +52,7 @@ async function run(home: string, operands: readonly string[], options: Record<st
 }
 
 describe('cobbler store', () => {
-  test('verify says that all is intact, or which session is damaged and what to do [P13]', async () => {
+  test('verify reports that all is intact, or names the damaged session and the command to use [P13]', async () => {
     const { home, file } = await homeWithSessions();
     expect(await run(home, ['verify'])).toEqual({
       code: 0,
@@ -79,7 +79,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     });
   });
 
-  test('salvage copies what is intact, says per session what is lost, and leaves the file as it is [P13]', async () => {
+  test('salvage copies intact data, reports the losses per session and keeps the file unchanged [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const before = readFileSync(file);
@@ -94,7 +94,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     expect((await run(home, ['verify', `${file}.salvaged`])).code).toBe(0);
   });
 
-  test('with --replace the sessions can be used again at once, and the damaged file is kept [P13]', async () => {
+  test('salvage --replace makes the sessions usable immediately and keeps the damaged file [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const { err } = await run(home, ['salvage'], { replace: true });
@@ -107,7 +107,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     expect((await run(home, ['verify'])).code).toBe(0);
   });
 
-  test('whoever names no action or no file is told what there is', async () => {
+  test('reports an unknown action, a missing file and an empty home', async () => {
     const home = temporaryFolder();
     await expect(run(home, ['verfy'])).rejects.toThrow('Did you mean verify?');
     await expect(run(home, ['salvage'])).rejects.toThrow('There is no session file to salvage.');
@@ -115,7 +115,7 @@ Copy intact data to a new file: cobbler store salvage ${file}
     expect((await run(home, ['verify'])).err).toBe('No sessions are stored yet.\n');
   });
 
-  test('a damaged session says what to do when it is opened, and the others are listed and shown [P13]', async () => {
+  test('reports how to repair a damaged session, and lists and shows the others [P13]', async () => {
     const { home, file } = await homeWithSessions();
     damage(file);
     const at = (...args: string[]) => cobbler(args, { env: { COBBLER_HOME: home } });

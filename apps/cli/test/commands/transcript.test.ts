@@ -13,7 +13,7 @@ import { cobbler } from '../support/binary.ts';
 import { fakeIo } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** The lines of `--json` of a run with one tool call. */
+/** Runs a prompt with one tool call and returns its events as JSON lines. */
 async function logLines(): Promise<string[]> {
   const runtime = fakeRuntime();
   const store = memoryStore();
@@ -58,7 +58,7 @@ async function examine(content: unknown, options: Record<string, unknown> = {}):
 }
 
 describe('cobbler doctor FILE', () => {
-  test('finds nothing in what a run has told, its live events included', async () => {
+  test('finds no problems in the events of a run, including its live events', async () => {
     const lines = await logLines();
     const { code, out } = await examine(lines.join('\n'));
     const stored = lines.filter((line) => line.includes('"seq"')).length;
@@ -66,7 +66,7 @@ describe('cobbler doctor FILE', () => {
     expect([code, out]).toEqual([0, `✓ an event log, ${stored} events: no problems\n`]);
   });
 
-  test('names each problem by its line, and what repairs it', async () => {
+  test('names the line of each problem and the command that repairs it', async () => {
     const lines = await logLines();
     const torn = [...lines.slice(0, 2), '', '{"v":1,"se', ...lines.slice(3, -1)];
     const { code, out } = await examine(torn.join('\n'));
@@ -80,7 +80,7 @@ describe('cobbler doctor FILE', () => {
     ['Claude Messages', claude, 'messages[1] contains a call of look ("a") without a result'],
     ['Chat Completions', chat, 'messages[1] is a result for the call "a", which is not open'],
     ['OpenAI Responses', responses, 'input[1] contains a call of look ("a") without a result'],
-  ])('tells a conversation of %s by what stands in it', async (name, content, problem) => {
+  ])('recognizes a conversation of %s by its content', async (name, content, problem) => {
     const { code, out } = await examine(content);
     expect([code, out.split('\n')]).toEqual([
       1,
@@ -94,12 +94,12 @@ describe('cobbler doctor FILE', () => {
     ]);
   });
 
-  test('takes plain texts for what every service understands', async () => {
+  test('reads messages with plain text as Chat Completions', async () => {
     expect((await checkTranscript(JSON.stringify([user])))?.problems).toEqual([]);
     expect((await checkTranscript(`\ufeff${JSON.stringify([user])}`.slice(1)))?.kind).toContain('Chat');
   });
 
-  test('gives JSON for programs', async () => {
+  test('prints JSON with --json', async () => {
     const { code, out } = await examine(claude, { json: true });
     expect([code, JSON.parse(out)]).toEqual([
       1,
@@ -123,7 +123,7 @@ describe('cobbler doctor FILE', () => {
     expect(out).toContain('  and 10 more (all of them: --json)\n');
   });
 
-  test('what a transcript holds cannot drive the terminal', async () => {
+  test('escapes control characters of the transcript', async () => {
     const { out } = await examine([user, { role: 'tool', tool_call_id: '\u001b]0;x\u0007', content: 'x' }]);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the purpose.
     expect(out).not.toMatch(/[\u001b\u0007]/);
@@ -135,7 +135,7 @@ describe('cobbler doctor FILE --fix', () => {
     ['Claude', claude],
     ['Chat', chat],
     ['Responses', responses],
-  ])('writes a conversation that is fine, and leaves the file alone: %s [P12]', async (_name, content) => {
+  ])('writes a repaired conversation and leaves the original unchanged: %s [P12]', async (_name, content) => {
     const { code, out, read } = await examine(content, { fix: true, output: 'whole' });
     expect([code, JSON.parse(read('talk'))]).toEqual([0, content]);
     expect(out).toContain('1 problem repaired.');
@@ -144,7 +144,7 @@ describe('cobbler doctor FILE --fix', () => {
     expect((JSON.parse(read('whole')) as typeof before).model).toBe(before.model);
   });
 
-  test('writes a log that is fine, its good lines to the letter [P12]', async () => {
+  test('writes a repaired log and keeps its valid stored lines unchanged [P12]', async () => {
     const lines = await logLines();
     const { code, out, err } = await examine(lines.slice(0, -1).join('\n'), { fix: true });
     expect(code).toBe(0);
@@ -155,20 +155,20 @@ describe('cobbler doctor FILE --fix', () => {
     expect((JSON.parse(written.at(-1) ?? '') as Event).type).toBe('finished');
   });
 
-  test('writes into the file itself only when told so', async () => {
+  test('writes into the original file with --in-place', async () => {
     const { code, read, out } = await examine(claude, { fix: true, inPlace: true });
     expect([code, JSON.parse(read('talk')).messages.length]).toEqual([0, 3]);
     expect(out).toMatch(/The repaired transcript is in .*talk\n$/);
   });
 
-  test('what is fine stays as it was, to the byte', async () => {
+  test('keeps a valid transcript unchanged, byte for byte', async () => {
     const text = `[ {"role":"user","content":"Hi."} ]\n\n`;
     const { code, out, err } = await examine(text, { fix: true });
     expect([code, out]).toEqual([0, text]);
     expect(err).toContain('nothing to repair');
   });
 
-  test('says what the repaired one lacks', async () => {
+  test('reports what the repaired transcript omits', async () => {
     const marked = { type: 'text', text: 'Go.', cache_control: { type: 'ephemeral' } };
     const messages = [
       { role: 'user', content: [marked, marked] },
@@ -178,7 +178,7 @@ describe('cobbler doctor FILE --fix', () => {
     expect(err).toContain('note: messages[0] (and 1 more) contains cache_control; it would be omitted');
   });
 
-  test('writes nothing where nothing can be saved', async () => {
+  test('writes no file if the repair fails', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'talk'), JSON.stringify([{ role: 'critic', content: 'x' }]));
     const io = fakeIo({ cwd: folder });
@@ -188,10 +188,10 @@ describe('cobbler doctor FILE --fix', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('invalid input', () => {
   test.each([
-    ['a file that is not there', 'nowhere', {}, 'nowhere does not exist.'],
-    ['an output without a repair', 'talk', { output: 'x' }, '-o and --in-place need --fix.'],
+    ['a missing file', 'nowhere', {}, 'nowhere does not exist.'],
+    ['-o without --fix', 'talk', { output: 'x' }, '-o and --in-place need --fix.'],
     [
       'two places',
       'talk',
@@ -199,13 +199,13 @@ describe('what cannot be', () => {
       '--in-place and -o cannot be used together.',
     ],
     [
-      'two things on one stream',
+      'two outputs on one stream',
       'talk',
       { fix: true, json: true },
       '--json and --fix would both write to standard output.',
     ],
     ['something else', 'talk', {}, 'talk is not in a known transcript format.'],
-  ])('%s', async (_what, path, options, message) => {
+  ])('is rejected: %s', async (_what, path, options, message) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'talk'), 'Dear diary,\n');
     const outcome = doctorTranscript(path, options, fakeIo({ cwd: folder }));
@@ -214,14 +214,14 @@ describe('what cannot be', () => {
   });
 
   test.each([['{"a":1}'], ['[1,2]'], ['"x"'], ['{"messages":"none"}'], ['{"model":"m","messages":[{'], ['']])(
-    '%s is no transcript',
+    '%s is not recognized as a transcript',
     async (text) => {
       expect(await checkTranscript(text)).toBeUndefined();
     },
   );
 });
 
-test('the command line reaches it, from a file and from a pipe', async () => {
+test('cobbler doctor parses a file argument and reads a pipe', async () => {
   const { command, operands, options } = parseCommandLine(['doctor', 'talk', '--fix', '-o', 'x']);
   expect([command, operands, options]).toEqual(['doctor', ['talk'], { fix: true, output: 'x' }]);
   const piped = await cobbler(['doctor', '-'], { input: JSON.stringify(claude) });

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const fixtures = fileURLToPath(new URL('../../../../packages/delegate/test/fixtures/', import.meta.url));
 
-/** A folder to work in, and an environment with programs called claude and codex that play a script. */
+/** Creates a work directory, and an environment with scripted `claude` and `codex` programs. */
 function place() {
   const area = temporaryFolder();
   const [bin, cwd] = [join(area, 'bin'), join(area, 'work')];
@@ -25,7 +25,7 @@ function place() {
 }
 
 describe('run --backend', () => {
-  test.each(['claude-code', 'codex'])('%s does the work and its answer is the output', async (name) => {
+  test.each(['claude-code', 'codex'])('%s performs the task, and its response is the output', async (name) => {
     const { cwd, env } = place();
     const ended = await invoke(['run', '--backend', name, 'say Hello.'], { env, cwd });
     expect([ended.code, ended.stdout.trim()]).toEqual([0, 'Hello.']);
@@ -33,7 +33,7 @@ describe('run --backend', () => {
   });
 
   test.each(['claude-code', 'codex'])(
-    '%s tells the same events as a model, and no key is needed',
+    '%s emits the same events as a model and needs no key',
     async (name) => {
       const { cwd, env } = place();
       const { code, stdout } = await invoke(['run', '--backend', name, '--yes', '--json', 'use look'], {
@@ -52,7 +52,7 @@ describe('run --backend', () => {
     },
   );
 
-  test('what nobody can be asked about is denied, and the exit code says so [P20]', async () => {
+  test('denies a call without a user to ask, and exits with an error code [P20]', async () => {
     const { cwd, env } = place();
     const asked = await invoke(['run', '--backend', 'claude-code', 'use write'], { env, cwd });
     expect(asked.stdout).not.toContain('written,');
@@ -61,7 +61,7 @@ describe('run --backend', () => {
     expect([allowed.code, allowed.stdout.trim()]).toEqual([0, 'written']);
   });
 
-  test('ends at its limit of turns with the exit code of limits, and with that of a failure', async () => {
+  test('exits with different codes for the turn limit and for a failure', async () => {
     const { cwd, env } = place();
     const limited = await invoke(['run', '--backend', 'claude-code', '--yes', '--max-turns', '3', 'loop'], {
       env,
@@ -72,14 +72,14 @@ describe('run --backend', () => {
     expect(failed.stderr).toContain('Log in with: claude /login');
   });
 
-  test('leaves no child on record [P3]', async () => {
+  test('leaves no process record behind [P3]', async () => {
     const { cwd, env } = place();
     await invoke(['run', '--backend', 'codex', 'say Hello.'], { env, cwd });
     const records = join(env.COBBLER_HOME, 'processes');
     expect(existsSync(records) ? readdirSync(records) : []).toEqual([]);
   });
 
-  test('says what is missing, and which names there are', async () => {
+  test('reports a missing program and an unknown backend name', async () => {
     const { cwd } = place();
     const { code, stderr } = await invoke(['run', '--backend', 'codex', 'x'], {
       env: { PATH: '/nowhere' },
@@ -92,7 +92,7 @@ describe('run --backend', () => {
 });
 
 describe('doctor', () => {
-  test('says which programs are found, with their versions', async () => {
+  test('shows the programs that it finds, with their versions', async () => {
     const { env, area } = place();
     expect(await checkPrograms(env)).toEqual([
       { name: 'claude', ok: true, found: `9.9.9 (fake claude) (${join(area, 'bin', 'claude')})` },
@@ -100,7 +100,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('says what is missing, which is no failure, and what is broken, which is one', async () => {
+  test('accepts a missing program but fails for a broken one', async () => {
     const missing = await checkPrograms({ PATH: '/nowhere' });
     expect(missing.map(({ ok, found }) => [ok, found.split(';')[0]])).toEqual([
       [true, 'not found'],

@@ -15,33 +15,33 @@ const read = call('read_file', 'a.txt', 'read');
 const edit = call('edit_file', 'a.txt');
 const command = call('run_command', 'npm test');
 
-describe('what each mode lets through', () => {
+describe('the permission gate', () => {
   test.each<[PermissionMode, string, string, string]>([
     ['ask', 'allow', 'ask', 'ask'],
     ['edits', 'allow', 'allow', 'ask'],
     ['yes', 'allow', 'allow', 'allow'],
     ['read-only', 'allow', 'deny', 'deny'],
-  ])('%s: reading %s, editing %s, commands %s', async (mode, ofRead, ofEdit, ofCommand) => {
+  ])('in mode %s: read %s, edit %s, command %s', async (mode, ofRead, ofEdit, ofCommand) => {
     const { gate } = new Permission(mode, [], true);
     const verdicts = await Promise.all([read, edit, command].map((one) => gate(one, context)));
     expect(verdicts.map((verdict) => verdict.type)).toEqual([ofRead, ofEdit, ofCommand]);
   });
 
-  test('a rule that denies holds in every mode [P21]', async () => {
+  test('applies a deny rule in every mode [P21]', async () => {
     for (const mode of ['ask', 'edits', 'yes', 'read-only'] as const) {
       const { gate } = new Permission(mode, [], true, ['read_file(secret*)']);
       expect((await gate(call('read_file', 'secret.txt', 'read'), context)).type, mode).toBe('deny');
     }
   });
 
-  test('without anybody to ask, what would be asked is denied and remembered', async () => {
+  test('denies and records a call when there is no user to ask', async () => {
     const permission = new Permission('ask', [], false);
     expect((await permission.gate(command, context)).type).toBe('deny');
     expect((await permission.gate(read, context)).type).toBe('allow');
     expect(permission.unasked).toEqual([command]);
   });
 
-  test('a rule allows, from the start or from now on', async () => {
+  test('applies allow rules from the start and rules that are added later', async () => {
     const permission = new Permission('ask', ['run_command(npm test*)'], true);
     expect((await permission.gate(command, context)).type).toBe('allow');
     expect((await permission.gate(edit, context)).type).toBe('ask');
@@ -54,12 +54,12 @@ describe('what each mode lets through', () => {
     const mustAsk = '".git/config" is protected.';
     const guarded = { ...call('edit_file', '.git/config'), mustAsk };
 
-    test.each<PermissionMode>(['ask', 'edits', 'yes'])('is asked about in mode %s [P21]', async (mode) => {
+    test.each<PermissionMode>(['ask', 'edits', 'yes'])('needs approval in mode %s [P21]', async (mode) => {
       const { gate } = new Permission(mode, ['edit_file', 'edit_file(*)', '*'], true);
       expect((await gate(guarded, context)).type).toBe('ask');
     });
 
-    test('is denied where nobody can be asked, with the option that allows it [P21]', async () => {
+    test('is denied without a user to ask, with the option that allows it [P21]', async () => {
       const permission = new Permission('yes', [], false);
       const verdict = await permission.gate(guarded, context);
       expect(verdict).toMatchObject({ type: 'deny', message: expect.stringContaining(mustAsk) });
@@ -72,18 +72,18 @@ describe('what each mode lets through', () => {
       expect((await gate({ ...guarded, subject: '.git/hooks/x' }, context)).type).toBe('deny');
     });
 
-    test('is never offered as "always" [P21]', () => {
+    test('has no "always" option [P21]', () => {
       expect(ruleToOffer(guarded)).toBeUndefined();
       expect(permissionOptions(guarded, true).map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
     });
 
-    test('without an exact rule there is no option to name', () => {
+    test('has no --allow option if its path contains a star', () => {
       const starred = { ...call('edit_file', '.github/*.yml'), mustAsk };
       expect(allowOptions([starred])).toEqual([]);
     });
   });
 
-  test('a rule does not allow what is joined to the command it names [P21]', async () => {
+  test('does not allow a command that is joined to an allowed one [P21]', async () => {
     const { gate } = new Permission('ask', ['run_command(npm test*)'], true);
     for (const joined of [
       'npm test; rm -rf /',
@@ -98,7 +98,7 @@ describe('what each mode lets through', () => {
 });
 
 describe('the rule offered as "always"', () => {
-  test('is exactly the call', () => {
+  test('matches exactly the call', () => {
     expect(ruleToOffer(command)).toBe('run_command(npm test)');
     expect(ruleToOffer(edit)).toBe('edit_file(a.txt)');
   });
@@ -124,19 +124,19 @@ describe('the rule offered as "always"', () => {
     expect(ruleToOffer(call('run_command', subject))).toBeUndefined();
   });
 
-  test('ordinary commands have one', () => {
+  test('is offered for ordinary commands', () => {
     for (const subject of ['npm run build', 'node --test', 'git diff', 'cargo test --format pretty']) {
       expect(ruleToOffer(call('run_command', subject))).toBe(`run_command(${subject})`);
     }
   });
 });
 
-test('a subject with a star has no exact rule: the star would stand for anything', () => {
+test('a subject with a star has no exact rule, because the star matches anything', () => {
   expect(exactRule(call('run_command', 'ls *.js'))).toBeUndefined();
   expect(allowOptions([call('run_command', 'ls *.js')])).toEqual(['--yes']);
 });
 
-test('the exact rule allows exactly its call', async () => {
+test('an exact rule allows only its own call', async () => {
   for (const subject of [
     'npm test',
     'a (b) [c] {d} $e ^f .g +h ?i \\j',

@@ -5,7 +5,7 @@ const table = (provider: string, model: string) =>
   provider === 'claude' && model === 'in-table' ? { input: 1, output: 2 } : undefined;
 
 describe('prices', () => {
-  test('those of the configuration go before the provider’s, those before the general list', async () => {
+  test('come from the configuration, then from the provider table, then from the general list', async () => {
     const own = { 'in-table': { input: 9, output: 9 } };
     expect(
       (await pricingFor({ own, tables: [table] }, 'claude', 'in-table'))('claude', 'in-table')?.input,
@@ -17,16 +17,16 @@ describe('prices', () => {
     expect(general('openai', 'gpt-4o-mini')).toEqual({ input: 0.15, output: 0.6, cacheRead: 0.075 });
   });
 
-  test('a price with tiers is that of the request, and the highest while its length is unknown', async () => {
+  test('depend on the request length, and are the highest if the length is unknown', async () => {
     const pricing = await pricingFor({ own: {}, tables: [] }, 'claude', 'claude-sonnet-4-5');
-    // The general list does not know the hour, which costs twice the price of input.
+    // The general list lacks the one-hour cache write price, which is twice the input price.
     const long = { input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5, cacheWriteLong: 12 };
     expect(pricing('claude', 'claude-sonnet-4-5')).toEqual(long);
     expect(pricing('claude', 'claude-sonnet-4-5', 300_000)).toEqual(long);
     expect(pricing('claude', 'claude-sonnet-4-5', 200_000)?.input).toBe(3);
   });
 
-  test('one of the configuration holds by alias too, and for the dated name that a service answers with', async () => {
+  test('in the configuration apply by alias and to a dated model name', async () => {
     const aliases = [{ id: 'in-table', alias: 'fast' }, { id: 'other' }];
     const own = { fast: { input: 9, output: 9 }, 'by-id': { input: 8, output: 8 } };
     const priceOf = async (model: string) =>
@@ -36,7 +36,7 @@ describe('prices', () => {
     expect(await priceOf('by-id-2')).toBeUndefined();
   });
 
-  test('an unknown model has no price, which is not the same as free', async () => {
+  test('are undefined, not zero, for an unknown model or server', async () => {
     const sources = { own: {}, tables: [table], baseURL: 'http://localhost:11434/v1' };
     const pricing = await pricingFor(sources, 'openai', 'gpt-4o-mini');
     expect(pricing('openai', 'gpt-4o-mini')).toBeUndefined();

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const head = { v: 1, id: 'c', toolName: 'run_command', effect: 'once' } as const;
 
-/** A project whose own file says this, and a home. */
+/** Creates a project with the given configuration file, and a home. */
 function project(text?: string) {
   const folder = temporaryFolder();
   const env = { COBBLER_HOME: temporaryFolder() };
@@ -29,14 +29,14 @@ async function verdictOn(
   return (await permission.gate(call, { signal: AbortSignal.timeout(1000), session: 's' })).type;
 }
 
-describe("a project's own file", () => {
-  test('can deny, whatever the command line allows [P21]', async () => {
+describe("a project's configuration file", () => {
+  test('can deny a call that the command line allows [P21]', async () => {
     const place = project('permissions:\n  deny:\n    - run_command(git push*)\n');
     expect(await verdictOn('git push origin', place, 'yes')).toBe('deny');
     expect(await verdictOn('git status', place, 'yes')).toBe('allow');
   });
 
-  test('cannot allow what the person has not allowed on this machine [P21]', async () => {
+  test('cannot allow a call that the user has not allowed on this machine [P21]', async () => {
     const place = project('permissions:\n  allow:\n    - run_command(*)\n    - run_command(node --test)\n');
     expect(await verdictOn('node --test', place)).toBe('ask');
     trustRules(place.folder, ['run_command(node --test)'], place.env);
@@ -45,14 +45,14 @@ describe("a project's own file", () => {
     expect((await readProjectRules(place.folder, place.env)).strange).toEqual(['run_command(*)']);
   });
 
-  test('can make the mode narrower and never wider [P21]', async () => {
+  test('can restrict the mode but never widen it [P21]', async () => {
     expect(await verdictOn('id', project('permissions:\n  mode: ask\n'), 'yes')).toBe('ask');
     expect(await verdictOn('id', project('permissions:\n  mode: read-only\n'), 'yes')).toBe('deny');
     expect(await verdictOn('id', project('permissions:\n  mode: yes\n'))).toBe('ask');
     expect(await verdictOn('id', project('permissions:\n  mode: "yes"\n'))).toBe('ask');
   });
 
-  test('gets a rule by the person’s act alone, and keeps all else in it', async () => {
+  test('stores a rule only for this project, and keeps its other content', async () => {
     const place = project('# ours\npermissions:\n  deny:\n    - run_command(rm *) # never\n');
     await keepRule(place.folder, 'run_command(npm test)', place.env);
     await keepRule(place.folder, 'run_command(npm test)', place.env);
@@ -60,7 +60,7 @@ describe("a project's own file", () => {
       '# ours\npermissions:\n  deny:\n    - run_command(rm *) # never\n  allow:\n    - run_command(npm test)\n',
     );
     expect(await verdictOn('npm test', place)).toBe('allow');
-    // Another folder with the same file has nobody's trust.
+    // The user has not trusted the same file in another directory.
     const other = { ...project(readFileSync(place.path, 'utf8')), env: place.env };
     expect(await verdictOn('npm test', other)).toBe('ask');
   });
@@ -70,12 +70,12 @@ describe("a project's own file", () => {
     ['permissions:\n  deny: rm\n', 'is invalid: "permissions" can contain'],
     ['permissions:\n  mode: everything\n', 'is invalid: "permissions" can contain'],
     ['permissions:\n  deny:\n    - "run_command(rm"\n', 'must have the form'],
-  ])('that is %j ends the run: it may forbid something', async (text, words) => {
+  ])('is rejected if it is %j, because it may contain a deny rule', async (text, words) => {
     const { folder, env } = project(text);
     await expect(readProjectRules(folder, env)).rejects.toThrow(words);
   });
 
-  test('is honoured by run: what it denies is denied, and the header tells the mode', async () => {
+  test('applies to cobbler run: its rule denies a call, and the header shows the mode', async () => {
     const place = project('permissions:\n  mode: edits\n  deny:\n    - write_file(secret*)\n');
     const service = await mockService([
       says('', ['write_file', { path: 'secret.txt', content: 'x' }]),

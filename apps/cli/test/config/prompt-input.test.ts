@@ -14,11 +14,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('the prompt', () => {
-  test('is the arguments', async () => {
+  test('consists of the arguments', async () => {
     expect(await readPrompt(['fix', 'it'], [], fakeIo())).toEqual([{ type: 'text', text: 'fix it' }]);
   });
 
-  test('is what is piped in when there are no words', async () => {
+  test('is the piped input if there are no arguments', async () => {
     expect(await readPrompt([], [], fakeIo({ input: 'fix it\n' }))).toEqual([
       { type: 'text', text: 'fix it' },
     ]);
@@ -27,27 +27,27 @@ describe('the prompt', () => {
     ]);
   });
 
-  test('with both, the pipe is attached before the words', async () => {
+  test('contains the piped input as an attachment before the arguments', async () => {
     expect(await readPrompt(['review'], [], fakeIo({ input: 'diff --git\n' }))).toEqual([
       { type: 'text', text: '<attachment name="standard input">\ndiff --git\n</attachment>' },
       { type: 'text', text: 'review' },
     ]);
   });
 
-  test('an empty pipe counts as none', async () => {
+  test('ignores an empty pipe', async () => {
     expect(await readPrompt(['review'], [], fakeIo({ input: ' \n' }))).toEqual([
       { type: 'text', text: 'review' },
     ]);
     await expect(readPrompt([], [], fakeIo({ input: '' }))).rejects.toThrow('The prompt is missing');
   });
 
-  test('a picture piped in with words is attached as one', async () => {
+  test('contains a piped image as an attachment', async () => {
     const io = { ...fakeIo(), stdin: { tty: false, read: async () => bytes('\x89PNG\r\n\x1a\n....') } };
     const [part] = await readPrompt(['what is this?'], [], io);
     expect(part).toMatchObject({ type: 'file', mediaType: 'image/png' });
   });
 
-  test('a pipe that does not end is waited for, and said so', async () => {
+  test('waits for the end of a pipe and says so', async () => {
     let end: (value: Uint8Array) => void = () => undefined;
     const io = {
       ...fakeIo(),
@@ -67,29 +67,29 @@ describe('attachments', () => {
     ['GIF89a', { type: 'file', mediaType: 'image/gif' }],
     ['RIFF1234WEBPVP8 ', { type: 'file', mediaType: 'image/webp' }],
     ['%PDF-1.7', { type: 'file', mediaType: 'application/pdf', name: 'a.txt' }],
-  ])('are known by their content: %j', (content, part) => {
+  ])('are recognized by their content: %j', (content, part) => {
     expect(partOf(bytes(content), 'some/a.txt')).toMatchObject(part);
   });
 
-  test('what is is not text, picture nor PDF is refused', () => {
+  test('are rejected if they are not text, an image or a PDF', () => {
     expect(() => partOf(bytes('\0\x01\x02'), 'a.bin')).toThrow('is not text, an image');
     expect(() => partOf(bytes('\xff\xfeab'), 'a.txt')).not.toThrow();
     expect(() => partOf(bytes('caf\xe9'), 'latin1.txt')).toThrow('is not text');
   });
 
-  test('a name cannot break out of its frame', () => {
+  test('escape a name that could break the markup', () => {
     expect(partOf(bytes('x'), 'a">\n<b')).toMatchObject({
       text: '<attachment name="a\\">\\n<b">\nx\n</attachment>',
     });
   });
 
-  test('a missing file is named', async () => {
+  test('are rejected if the file is missing or is a directory', async () => {
     const io = fakeIo({ cwd: temporaryFolder() });
     await expect(readPrompt(['x'], ['none.txt'], io)).rejects.toThrow('none.txt does not exist.');
     await expect(readPrompt(['x'], ['.'], io)).rejects.toThrow('. is a directory.');
   });
 
-  test('@FILE stands for its text', () => {
+  test('@FILE is replaced with the text of the file', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 's.md'), 'be brief');
     expect(textOrFile('@s.md', folder)).toBe('be brief');
@@ -97,14 +97,14 @@ describe('attachments', () => {
   });
 });
 
-/** As much of a repository as says that it is one. */
+/** Creates the files that identify a Git repository. */
 function repositoryIn(folder: string): void {
   mkdirSync(join(folder, '.git'));
   writeFileSync(join(folder, '.git', 'HEAD'), 'ref: refs/heads/main\n');
 }
 
-describe('instructions of the project', () => {
-  test('AGENTS.md goes before CLAUDE.md, and the nearest folder before those above', async () => {
+describe('project instructions', () => {
+  test('come from AGENTS.md before CLAUDE.md, and from the nearest directory first', async () => {
     const root = temporaryFolder();
     const inner = join(root, 'a', 'b');
     mkdirSync(inner, { recursive: true });
@@ -118,7 +118,7 @@ describe('instructions of the project', () => {
     expect((await findInstructions(inner))?.path).toBe(join(inner, 'CLAUDE.md'));
   });
 
-  test('above the repository, and outside of one, nothing is read', async () => {
+  test('are not read above the repository or outside one', async () => {
     const root = temporaryFolder();
     const repository = join(root, 'repository');
     const plain = join(root, 'plain');
@@ -131,8 +131,8 @@ describe('instructions of the project', () => {
   });
 });
 
-describe('a link that a project brings', () => {
-  /** A project and a key of the user beside it. */
+describe('links and special files in a project', () => {
+  /** Creates a project, and a key file of the user outside it. */
   function projectWithKey(): { root: string; key: string } {
     const area = temporaryFolder();
     const root = join(area, 'project');
@@ -144,7 +144,7 @@ describe('a link that a project brings', () => {
   }
 
   test.each(['AGENTS.md', 'CLAUDE.md'])(
-    '%s that leads out of the repository is not read, and said so [P21]',
+    '%s that links outside the repository is not read, and this is reported [P21]',
     async (name) => {
       const { root, key } = projectWithKey();
       symlinkSync(key, join(root, name));
@@ -154,7 +154,7 @@ describe('a link that a project brings', () => {
     },
   );
 
-  test('nor is one whose folder is a link, nor one that leads to Cobbler’s own files [P21]', async () => {
+  test('instructions that link to the files of Cobbler are not read [P21]', async () => {
     const { root } = projectWithKey();
     mkdirSync(join(root, 'home'));
     writeFileSync(join(root, 'home', 'config.yaml'), 'apiKey: secret');
@@ -163,7 +163,7 @@ describe('a link that a project brings', () => {
     expect((await findInstructions(root))?.text).toBe('apiKey: secret');
   });
 
-  test('instructions may lead to another file of the repository', async () => {
+  test('instructions can link to another file of the repository', async () => {
     const { root } = projectWithKey();
     writeFileSync(join(root, 'AGENTS.md'), 'of agents');
     mkdirSync(join(root, 'inner'));
@@ -172,13 +172,13 @@ describe('a link that a project brings', () => {
     expect(found).toEqual({ path: join(root, 'inner', 'CLAUDE.md'), text: 'of agents' });
   });
 
-  test('instructions that are a FIFO are not waited for [P2]', async () => {
+  test('instructions that are a FIFO do not block [P2]', async () => {
     const { root } = projectWithKey();
     execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
     expect(await findInstructions(root)).toBeUndefined();
   });
 
-  test('an attachment by its name in the folder does not lead out of it [P21]', async () => {
+  test('an attachment in the directory must not link outside it [P21]', async () => {
     const { root, key } = projectWithKey();
     symlinkSync(key, join(root, 'notes.txt'));
     symlinkSync('..', join(root, 'up'));
@@ -193,7 +193,7 @@ describe('a link that a project brings', () => {
   });
 });
 
-test('the instructions for the model: what changes comes last', () => {
+test('the system prompt puts variable content last', () => {
   const parts = systemPrompt({
     own: 'Own text.',
     appended: 'And this.',
@@ -211,7 +211,7 @@ test('the instructions for the model: what changes comes last', () => {
   ]);
 });
 
-test('the model is told the day at the place of whoever asks', () => {
+test('the model receives the local date', () => {
   expect(dayOf(new Date(2026, 0, 5, 23, 59))).toBe('2026-01-05');
   expect(dayOf(new Date(2026, 10, 21, 0, 0))).toBe('2026-11-21');
 });

@@ -12,14 +12,14 @@ function homeWith(config: string): { COBBLER_HOME: string; file: string } {
   return { COBBLER_HOME: home, file };
 }
 
-describe('which model is meant', () => {
-  test('without anything said: the balanced model of Claude [S0.28]', async () => {
+describe('the model selection', () => {
+  test('defaults to the balanced model of Claude [S0.28]', async () => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder() });
     expect(settings.provider).toEqual({ value: 'claude', source: 'default' });
     expect(settings.model).toEqual({ value: 'balanced', source: 'default' });
   });
 
-  test('flag goes before environment, environment before file, each with its source', async () => {
+  test('prefers the flag to the environment, and the environment to the file, each with its source', async () => {
     const { file, ...env } = homeWith('provider: openai\nmodel: from-file\n');
     expect((await readSettings(env)).model).toEqual({ value: 'from-file', source: `${file}:2` });
     expect((await readSettings(env)).provider).toEqual({ value: 'openai', source: `${file}:1` });
@@ -39,12 +39,12 @@ describe('which model is meant', () => {
     ['gpt-6-luna', 'openai', 'gpt-6-luna'],
     ['claude-opus-5', 'claude', 'claude-opus-5'],
     ['qwen3:8b', 'claude', 'qwen3:8b'],
-  ])('-m %s is %s with model %s', async (model, provider, id) => {
+  ])('reads -m %s as provider %s with model %s', async (model, provider, id) => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder() }, { model });
     expect([settings.provider.value, settings.model.value]).toEqual([provider, id]);
   });
 
-  describe('a model that cannot be meant is refused, with what was probably meant', () => {
+  describe('a model name', () => {
     const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
     const making = async (model: string, more: Record<string, string> = {}) => {
       const env = { COBBLER_HOME: temporaryFolder(), ...key, ...more };
@@ -58,11 +58,11 @@ describe('which model is meant', () => {
       ['qwen3:8b', 'The model "qwen3:8b" (-m) is unknown. Unknown provider "qwen3".'],
       ['opus', 'The model "opus" (-m) is unknown.'],
       ['cluade-opus-5-5', 'The model "cluade-opus-5-5" (-m) is unknown. Did you mean claude-opus-5-5?'],
-    ])('-m %s', async (model, words) => {
+    ])('is rejected: -m %s', async (model, words) => {
       await expect(making(model)).rejects.toMatchObject({ code: 'unknown_model', message: words });
     });
 
-    test('that of the environment too, with its source', async () => {
+    test('is rejected from the environment too, with its source', async () => {
       const env = { COBBLER_HOME: temporaryFolder(), ...key, COBBLER_MODEL: 'bets' };
       await expect(makeAgent(await readSettings(env))).rejects.toThrow(
         'The model "bets" (COBBLER_MODEL) is unknown. Did you mean best?',
@@ -78,23 +78,23 @@ describe('which model is meant', () => {
       'ft:gpt-9:me::1',
       'claude:something-new',
       'openai:something-new',
-    ])('-m %s is taken', async (model) => {
+    ])('is accepted: -m %s', async (model) => {
       expect(await making(model)).not.toBe('');
     });
 
-    test('a server of your own has names of its own', async () => {
+    test('can be any name for a custom server', async () => {
       const name = 'qwen3:8b';
       expect(await making(name, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' })).toBe(name);
     });
   });
 
-  test('a name that nearly is a provider is an error, not a model', async () => {
+  test('rejects a misspelled provider name', async () => {
     await expect(readSettings({ COBBLER_HOME: temporaryFolder() }, { model: 'opnai:gpt-x' })).rejects.toThrow(
       /Did you mean openai:gpt-x/,
     );
   });
 
-  test('with the key of one provider only, that one is meant', async () => {
+  test('uses the only provider that has a key', async () => {
     const settings = await readSettings({ COBBLER_HOME: temporaryFolder(), OPENAI_API_KEY: 'k' });
     expect(settings.provider).toEqual({ value: 'openai', source: 'the only key' });
     const both = await readSettings({
@@ -105,7 +105,7 @@ describe('which model is meant', () => {
     expect(both.provider.value).toBe('claude');
   });
 
-  test('address, model and key of the configured provider are not given to another [S0.29]', async () => {
+  test('does not use the configured address and model for another provider [S0.29]', async () => {
     const { file: _, ...env } = homeWith(
       'provider: claude\nbaseURL: https://proxy.example\nmodel: my-model\n',
     );
@@ -116,7 +116,7 @@ describe('which model is meant', () => {
 });
 
 describe('keys', () => {
-  test('come from the configuration, COBBLER_AGENT_API_KEY, the provider’s variable, or stored keys, in this order', async () => {
+  test('come from COBBLER_AGENT_API_KEY, the provider’s variable or the stored keys, in this order', async () => {
     const { file, ...env } = homeWith('keys:\n  claude: stored-key\n');
     const source = async (more: Record<string, string>) => {
       const whole = { ...env, ...more };
@@ -129,31 +129,31 @@ describe('keys', () => {
     );
   });
 
-  test('COBBLER_AGENT_API_KEY is for the configured provider only [P19]', async () => {
+  test('in COBBLER_AGENT_API_KEY are for the configured provider only [P19]', async () => {
     const env = { COBBLER_HOME: temporaryFolder(), COBBLER_AGENT_API_KEY: 'secret' };
     expect(keyOf(await readSettings(env), 'openai', env)).toBeUndefined();
     expect((await readSettings(env, { model: 'openai:x' })).env['OPENAI_API_KEY']).toBeUndefined();
   });
 
-  test('a stored key goes into its own provider’s variable and no other [P19]', async () => {
+  test('from the configuration set only the variable of their own provider [P19]', async () => {
     const { file: _, ...env } = homeWith('keys:\n  claude: stored-key\n');
     const { env: filled } = await readSettings(env);
     expect(filled['ANTHROPIC_API_KEY']).toBe('stored-key');
     expect(filled['OPENAI_API_KEY']).toBeUndefined();
   });
 
-  test('are shown by their ends only [P19]', () => {
+  test('are displayed with their ends only [P19]', () => {
     expect(maskedKey('sk-ant-api03-abcdefghijklmnop-3f2a')).toBe('sk-ant-…3f2a');
     expect(maskedKey('short-key')).toBe('…');
   });
 });
 
-test('a file that cannot be read as YAML is named with its line', async () => {
+test('names the line of invalid YAML', async () => {
   const { file, ...env } = homeWith('model: x\nmaxTurns: [1\nprovider: claude\n');
   await expect(readSettings(env)).rejects.toThrow(new RegExp(`^${file}:\\d+: `));
 });
 
-test('the host is that of the address in use', async () => {
+test('hostOf returns the host of the address in use', async () => {
   const env = { COBBLER_HOME: temporaryFolder() };
   expect(hostOf(await readSettings(env))).toBe('api.anthropic.com');
   expect(hostOf(await readSettings(env, { model: 'openai:x', baseURL: 'http://localhost:11434/v1' }))).toBe(

@@ -28,7 +28,7 @@ const tap = (failed: readonly string[]) =>
 test.each([
   ['spec', spec],
   ['TAP', tap],
-])('the output of node --test is read in the form %s', (_, write) => {
+])('reads the output of node --test in %s format', (_, write) => {
   expect(readTestRun(write(['a pair of heels']))).toEqual({
     ok: false,
     passed: 3,
@@ -38,13 +38,13 @@ test.each([
   expect(readTestRun(write([]))).toEqual({ ok: true, passed: 4, failed: [], files: [] });
 });
 
-test('what is no output of tests is not taken for one', () => {
+test('does not read other output as test results', () => {
   expect(readTestRun('sh: 1: node: not found')).toBeUndefined();
 });
 
 type Call = readonly [name: string, input: Record<string, unknown>, result: string, isError?: boolean];
 
-/** A history in which the calls were made and answered, one turn each. */
+/** Returns a request whose history contains the calls and their results, one turn each. */
 function request(calls: readonly Call[]): ReadRequest {
   const turns = calls.flatMap(([name, input, text, isError = false], index) => [
     {
@@ -83,19 +83,19 @@ const source: Call = [
 ];
 const edit: Call = ['edit_file', { path: 'src/ticket.js' }, 'Replaced.'];
 
-describe('the scripted model reacts to what the tools return', () => {
-  test('it looks and runs the tests first', () => {
+describe('the scripted model', () => {
+  test('lists the files and runs the tests first', () => {
     expect(said([]).calls.map(([name]) => name)).toEqual(['list_files', 'run_command']);
   });
 
-  test('it reads the test that fails and what it tests', () => {
+  test('reads the failing test and the code under test', () => {
     expect(said([run(spec([heels]))]).calls).toEqual([
       ['read_file', { path: 'test/ticket.test.js' }],
       ['read_file', { path: 'src/ticket.js' }],
     ]);
   });
 
-  test('it repairs the bug it finds, then proves it', () => {
+  test('fixes the bug that it finds, then runs the tests again', () => {
     const [name, input] = said([run(spec([heels])), source]).calls[0] ?? [];
     expect([name, input.path]).toEqual(['edit_file', 'src/ticket.js']);
     expect(said([run(spec([heels])), source, edit]).calls).toEqual([
@@ -107,31 +107,31 @@ describe('the scripted model reacts to what the tools return', () => {
     expect(end.text).toContain('3 of 4 passed before, 4 of 4 pass now');
   });
 
-  test('with the bug repaired beforehand it says that nothing is to be done', () => {
+  test('reports that there is nothing to fix if all tests pass', () => {
     const end = said([run(tap([]))]);
     expect(end).toMatchObject({ stop: 'complete', calls: [] });
     expect(end.text).toContain('**Nothing to fix.** All 4 tests already pass');
   });
 
-  test('with a second bug it says what is left', () => {
+  test('reports a second bug that remains', () => {
     const end = said([run(tap([heels, 'cents'])), source, edit, run(tap(['cents']))]);
     expect(end.stop).toBe('complete');
     expect(end.text).toContain(`**Partly fixed.** \`${heels}\` passes now, but \`cents\` still fails.`);
   });
 
-  test('with another bug it says that it does not know it', () => {
+  test('reports that it did not fix an unknown bug', () => {
     const end = said([run(spec(['cents'])), ['read_file', { path: 'src/ticket.js' }, 'other text']]);
     expect(end).toMatchObject({ stop: 'complete', calls: [] });
     expect(end.text).toContain('**Not fixed.**');
   });
 
-  test('a change or a command that was denied ends it with the reason', () => {
+  test('ends with the reason if an edit is denied or a command fails', () => {
     const denied: Call = ['edit_file', {}, 'A person denied this call.', true];
     expect(said([run(spec([heels])), source, denied]).text).toContain('A person denied this call.');
     expect(said([['run_command', {}, 'sh: 1: node: not found']]).text).toContain('> sh: 1: node: not found');
   });
 
-  test('tokens grow with the conversation, and what was sent before counts as cached', () => {
+  test('counts more tokens as the conversation grows, and earlier input as cached', () => {
     const first = scriptedAnswer(request([])).usage;
     const second = scriptedAnswer(request([run(spec([heels]))])).usage;
     expect(first.cacheReadTokens).toBe(0);
@@ -141,7 +141,7 @@ describe('the scripted model reacts to what the tools return', () => {
   });
 });
 
-test('who says more after the last word gets a fresh look at the project, under ids of its own', () => {
+test('the scripted model starts again, with new call ids, after another user message', () => {
   const before = request([['run_command', { command: 'node --test' }, spec(['a pair of heels'])]]);
   const more: ReadRequest['turns'] = [
     { side: 'assistant', parts: [{ type: 'text', text: 'I could not.' }] },

@@ -6,8 +6,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-describe('of the project and the home of --demo nothing is left [P23]', () => {
-  /** A server that works on the demo project, and what lies in the only place where it may put that. */
+describe('the project and home of --demo are removed [P23]', () => {
+  /** Starts a server on the demo project, and returns what is in its temporary directory. */
   async function serveDemo() {
     const temporary = temporaryFolder();
     const server = await serving({ TMPDIR: temporary }, temporaryFolder(), '--demo');
@@ -25,9 +25,9 @@ describe('of the project and the home of --demo nothing is left [P23]', () => {
     expect(left()).toEqual([]);
   });
 
-  test('after serve, told twice to stop in the middle of a run', patience, async () => {
+  test('after serve, with two signals during a run', patience, async () => {
     const { server, left } = await serveDemo();
-    // Two different ones: a signal that waits to be delivered is not doubled.
+    // The signals differ, because the system merges equal pending signals.
     server.child.kill('SIGINT');
     server.child.kill('SIGTERM');
     expect(await server.end).toMatchObject({ code: 130 });
@@ -39,7 +39,7 @@ describe('of the project and the home of --demo nothing is left [P23]', () => {
     ['Ctrl-C twice', '\x03\x03', 0],
   ] as const;
   test.skipIf(!hasScript).each(leaving)(
-    'after chat, left by %s (needs the script of util-linux)',
+    'after chat exits on %s (needs script from util-linux)',
     patience,
     async (_, keys, code) => {
       const temporary = temporaryFolder();

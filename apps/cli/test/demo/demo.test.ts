@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const original = fileURLToPath(new URL('../../demo/', import.meta.url));
 const patience = { timeout: 120_000 };
 
-/** A copy of the demo project, changed as wanted before the demo plays in it. */
+/** Creates a copy of the demo project with the given changes. */
 function project(...changes: readonly (readonly [file: string, from: string, to: string])[]): string {
   const folder = temporaryFolder();
   cpSync(original, folder, { recursive: true });
@@ -42,7 +42,7 @@ describe('the demo', () => {
   });
 
   test(
-    'with the bug repaired beforehand it finds nothing to repair, and changes nothing',
+    'finds nothing to fix and changes nothing if the bug is already fixed',
     patience,
     async () => {
       const folder = project(repair);
@@ -55,7 +55,7 @@ describe('the demo', () => {
   );
 
   test(
-    'with a second bug it repairs the one it knows, and says that the other is left',
+    'fixes the bug that it knows and reports that a second one remains',
     patience,
     async () => {
       const folder = project(secondBug);
@@ -68,13 +68,13 @@ describe('the demo', () => {
     },
   );
 
-  test('with only a bug it does not know it says so', patience, async () => {
+  test('reports that it did not fix an unknown bug', patience, async () => {
     const end = await cobbler(['demo', '-C', project(repair, secondBug)]);
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toMatch(/^\*\*Not fixed\.\*\*/);
   });
 
-  test('as JSON it is one event per line', patience, async () => {
+  test('prints one event per line with --json', patience, async () => {
     const end = await cobbler(['demo', '--json', '-C', project()]);
     const types = end.stdout
       .trimEnd()
@@ -83,7 +83,7 @@ describe('the demo', () => {
     expect([types[0], types.at(-1), end.stderr]).toEqual(['started', 'finished', '']);
   });
 
-  test('needs no home, no network but this machine, and no key', patience, async () => {
+  test('needs no home, no remote network and no key', patience, async () => {
     const closed = 'http://127.0.0.1:9';
     const env = {
       HOME: '',

@@ -19,7 +19,7 @@ async function examine(env: Environment, options: Record<string, unknown> = {}) 
 }
 
 describe('doctor', () => {
-  test('says what is well, with the key by its ends and where it is from', async () => {
+  test('reports a valid setup, with the ends of the key and its source', async () => {
     const { code, lines } = await examine({ ANTHROPIC_API_KEY: testKey });
     expect(code).toBe(0);
     expect(lines.length).toBeLessThanOrEqual(15);
@@ -27,7 +27,7 @@ describe('doctor', () => {
     expect(lines).toContain('✓ key            sk-ant-…ghij (ANTHROPIC_API_KEY)');
   });
 
-  test('puts failures first, each with what repairs it', async () => {
+  test('lists failures first, each with its fix', async () => {
     const { code, lines } = await examine({ ANTHROPIC_API_KEY: 'a b', ANTHROPIC_BASE_URL: 'nowhere' });
     expect(code).toBe(1);
     expect(lines[0]).toMatch(/^✗ key/);
@@ -36,7 +36,7 @@ describe('doctor', () => {
     expect(lines.slice(5).every((line) => line.startsWith('✓'))).toBe(true);
   });
 
-  test('a file with a key that others may read is a failure [P19]', async () => {
+  test('fails if other users can read a file with a key [P19]', async () => {
     const home = temporaryFolder();
     const file = join(home, 'config.yaml');
     writeFileSync(file, `keys:\n  claude: ${testKey}\n`);
@@ -48,13 +48,13 @@ describe('doctor', () => {
     expect((await examine({ COBBLER_HOME: home })).code).toBe(0);
   });
 
-  test('a server of one’s own may need no key', async () => {
+  test('accepts a custom server without a key', async () => {
     const env = { COBBLER_MODEL: 'openai:qwen3', OPENAI_BASE_URL: 'http://localhost:11434/v1' };
     expect((await examine(env)).code).toBe(0);
     expect((await examine({ COBBLER_MODEL: 'openai:x' })).code).toBe(1);
   });
 
-  test('only with --live the model is asked, for a few tokens', async () => {
+  test('sends a request to the model only with --live, and limits its tokens', async () => {
     const service = await mockService([says('ok')]);
     const env = claudeAt(service);
     await examine(env);
@@ -65,7 +65,7 @@ describe('doctor', () => {
     expect(service.server.exchanges[0]?.request?.maxTokens).toBeLessThanOrEqual(16);
   });
 
-  test('a key that the service refuses comes out with --live', async () => {
+  test('reports with --live that the service rejects the key', async () => {
     const service = await mockService([failsWith({ kind: 'auth', message: 'invalid x-api-key' })]);
     const { code, lines } = await examine(claudeAt(service), { live: true });
     expect(code).toBe(1);
@@ -75,7 +75,7 @@ describe('doctor', () => {
     expect(lines.join('\n')).not.toContain(testKey);
   });
 
-  test('as JSON it is the same', async () => {
+  test('prints the same checks as JSON', async () => {
     const { code, lines } = await examine({}, { json: true });
     const report = JSON.parse(lines.join('\n'));
     expect([code, report.ok]).toEqual([1, false]);
@@ -90,11 +90,11 @@ test.each([
   ['22.18.0', true],
   ['22.17.9', false],
   ['20.20.2', false],
-])('Node %s is good enough: %s', (version, ok) => {
+])('checkNode(%s) accepts the version: %s', (version, ok) => {
   expect(checkNode(version).ok).toBe(ok);
 });
 
-test('models names where each key comes from, marks the chosen one, and shows no key', async () => {
+test('models shows the source of each key, marks the selected model and hides the keys', async () => {
   const io = fakeIo({ env: { COBBLER_HOME: temporaryFolder(), ANTHROPIC_API_KEY: testKey, NO_COLOR: '1' } });
   expect(await models(io)).toBe(0);
   const text = io.stdout.text();

@@ -18,7 +18,7 @@ function printed(
 }
 
 describe('cobbler explain', () => {
-  test('says what happened, what to do, and where more stands', () => {
+  test('shows the cause, the solution and the documentation page', () => {
     const text = printed('no_key');
     expect(text).toMatch(/^no_key {2}\(invalid\)\n/);
     expect(text).toContain('There is no API key for the service.');
@@ -26,25 +26,25 @@ describe('cobbler explain', () => {
     expect(text).toMatch(/See docs\/first-agent\.md\n$/);
   });
 
-  test('names the command line as its caller does', () => {
+  test('uses the command name that its caller sets', () => {
     expect(printed('no_key', {}, { COBBLER_COMMAND: 'npm start --' })).toContain('`npm start -- demo`');
   });
 
-  test.each(['NO_KEY', 'no-key', '[no_key]', 'toolcalls'])('takes a code as it was copied: %s', (code) => {
+  test.each(['NO_KEY', 'no-key', '[no_key]', 'toolcalls'])('accepts a code in another notation: %s', (code) => {
     expect(printed(code)).toMatch(/^(no_key|toolCalls) /);
   });
 
-  test('without a code lists every one', () => {
+  test('lists all codes without an argument', () => {
     const words = new Set(printed().split(/\s+/));
     expect(codes.filter((code) => !words.has(code))).toEqual([]);
   });
 
-  test('--json gives the same to programs', () => {
+  test('prints the same as JSON with --json', () => {
     expect(JSON.parse(printed('busy', { json: true }))).toMatchObject({ code: 'busy', status: [409] });
     expect(JSON.parse(printed(undefined, { json: true }))).toHaveLength(12);
   });
 
-  test('what was meant as a prompt is told how to be one', () => {
+  test('suggests cobbler run if the arguments are not a code', () => {
     const { command, operands, options } = parseCommandLine(['explain', 'this', 'project']);
     expect(command).toBe('explain');
     const prompt = 'If it is a prompt: cobbler run explain this project';
@@ -52,21 +52,21 @@ describe('cobbler explain', () => {
     expect(() => explain(operands, options, { ...fakeIo(), env: {} })).toThrow(refused);
   });
 
-  test('of a code that is none the nearest are named', () => {
+  test('suggests the nearest codes for an unknown one', () => {
     const io = fakeIo();
     expect(() => explain(['no_kye'], {}, io)).toThrow(/Did you mean no_key\?/);
     expect(() => explain(['webhook_adress'], {}, io)).toThrow(/webhook_url/);
     expect(() => explain(['xyzzy'], {}, io)).toThrow(/^There is no error code "xyzzy"\.$/);
   });
 
-  test('shells complete the codes', () => {
+  test('provides its codes to shell completion', () => {
     const io = fakeIo();
     completion('bash', io);
     expect(io.stdout.text()).toMatch(/ explain\) words="--json usage config no_key /);
   });
 });
 
-test('a failed run says how its code is looked up, once', () => {
+test('a failure shows the explain command only if it gets a command name', () => {
   const error = new AgentError({ kind: 'rate_limit', code: 'rate_limited', message: 'Slower.', status: 429 });
   const context = { host: 'api.example', model: 'm', provider: 'p', verbose: false };
   expect(failureOf(error, { ...context, name: 'cobbler' }).advice.at(-1)).toBe(

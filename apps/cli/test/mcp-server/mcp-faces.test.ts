@@ -1,4 +1,4 @@
-// Tools of MCP servers behind each way in: `run` has them in mcp-servers.test.ts.
+// Tests tools of MCP servers in each interface; mcp-servers.test.ts covers `run`.
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ interface Place {
   readonly env: Record<string, string>;
   readonly service: MockService;
   readonly flags: readonly [string, string];
-  /** The processes of the server that are still there. */
+  /** Returns the ids of the server processes that still run. */
   left(): number[];
 }
 
@@ -39,7 +39,7 @@ async function place(): Promise<Place> {
 const heard = ({ server }: MockService) => JSON.stringify(server.exchanges);
 
 test(
-  'an editor is asked before a tool of an MCP server runs, and sees its result [P21]',
+  'acp asks the editor before it runs an MCP tool, and the model gets the result [P21]',
   patience,
   async () => {
     const { cwd, env, service, flags, left } = await place();
@@ -56,7 +56,7 @@ test(
   },
 );
 
-test('over HTTP a tool of an MCP server waits until somebody allows it [P21]', patience, async () => {
+test('over HTTP, an MCP tool waits until the user allows it [P21]', patience, async () => {
   const { cwd, env, service, flags, left } = await place();
   const server = await serving(env, cwd, ...flags);
   await server.ask('POST', '/v1/sessions', { id: 'work' });
@@ -73,7 +73,7 @@ test('over HTTP a tool of an MCP server waits until somebody allows it [P21]', p
 });
 
 test.skipIf(!hasScript)(
-  'a chat has the tools of an MCP server, and leaves nothing of it behind (needs the script of util-linux)',
+  'chat runs an MCP tool and leaves no server process behind (needs script from util-linux)',
   patience,
   async () => {
     const { cwd, env, service, flags, left } = await place();

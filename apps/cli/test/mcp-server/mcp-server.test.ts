@@ -22,13 +22,13 @@ interface Desk {
   readonly client: Client;
   readonly cwd: string;
   readonly home: string;
-  /** What the official client was told of progress. */
+  /** The progress messages that the official client received. */
   readonly progress: string[];
   stderr(): string;
   call(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<Called>;
 }
 
-/** The official client, speaking with the real command. */
+/** Connects the official MCP client to the real command. */
 async function desk(script: readonly MockReply[], args: readonly string[] = [], again?: Desk): Promise<Desk> {
   const service = await mockService(script);
   const folder = temporaryFolder();
@@ -77,7 +77,7 @@ async function desk(script: readonly MockReply[], args: readonly string[] = [], 
 const writes = { path: 'a.txt', content: 'one\n' };
 
 test(
-  'cobbler mcp: the official client hands over a task and gets the answer, progress and usage',
+  'cobbler mcp: the official client runs a task and gets the response, progress and usage',
   patience,
   async () => {
     const one = await desk([says('I look.', ['list_files', {}]), says('It is empty.'), says('Still.')]);
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  'cobbler mcp: what needs permission waits, is shown, and is done when it is allowed [P21]',
+  'cobbler mcp: a call that needs approval waits, is shown and runs when it is allowed [P21]',
   patience,
   async () => {
     const one = await desk([says('', ['write_file', writes]), says('Written.')]);
@@ -119,7 +119,7 @@ test(
   },
 );
 
-test('cobbler mcp: what is denied is not done', patience, async () => {
+test('cobbler mcp: does not run a denied call', patience, async () => {
   const one = await desk([says('', ['write_file', writes]), says('As you wish.')]);
   const { standing } = await one.call('cobbler_run', { prompt: 'Write.' });
   const { session_id, approvals = [] } = standing;
@@ -131,7 +131,7 @@ test('cobbler mcp: what is denied is not done', patience, async () => {
 const sleeps = says('', ['run_command', { command: 'sleep 60' }]);
 
 test(
-  'cobbler mcp: a request that is taken back stops the run, and the session goes on [P3]',
+  'cobbler mcp: a cancelled request stops the run, and the session accepts another prompt [P3]',
   patience,
   async () => {
     const one = await desk([sleeps, says('Here again.')], ['--yes']);
@@ -148,7 +148,7 @@ test(
   },
 );
 
-test('cobbler mcp: work in the background is asked after, steered and stopped', patience, async () => {
+test('cobbler mcp: a client can check, steer and cancel a background run', patience, async () => {
   const one = await desk([sleeps], ['--yes']);
   const { standing } = await one.call('cobbler_run', { prompt: 'Sleep.', background: true });
   const { session_id } = standing;
@@ -163,7 +163,7 @@ test('cobbler mcp: work in the background is asked after, steered and stopped', 
   expect((await one.call('cobbler_steer', { session_id, text: 'Hello?' })).isError).toBe(true);
 });
 
-test('cobbler mcp: sessions are kept as in run, and gone on with by another start', patience, async () => {
+test('cobbler mcp: stores sessions as run does, and another process can continue them', patience, async () => {
   const one = await desk([says('Noted.')]);
   const { standing } = await one.call('cobbler_run', { prompt: 'Remember 7.' });
   await one.client.close();
@@ -177,7 +177,7 @@ test('cobbler mcp: sessions are kept as in run, and gone on with by another star
   expect((await other.call('cobbler_run', { prompt: 'What was it?', session_id })).text).toBe('It was 7.');
 });
 
-test('cobbler mcp: what cannot be meant is refused in words', patience, async () => {
+test('cobbler mcp: rejects invalid arguments with an error message', patience, async () => {
   const one = await desk([]);
   const refused = async (name: string, args: Record<string, unknown>) => {
     const { isError, text } = await one.call(name, args);
@@ -193,14 +193,14 @@ test('cobbler mcp: what cannot be meant is refused in words', patience, async ()
   expect(await refused('cobbler_dance', {})).toContain('Unknown tool');
 });
 
-test('cobbler mcp: a failure of the model is told with what to do', patience, async () => {
+test('cobbler mcp: reports a model failure with the address of the service', patience, async () => {
   const one = await desk([], ['--base-url', 'http://127.0.0.1:9', '--timeout', '2s']);
   const { isError, standing } = await one.call('cobbler_run', { prompt: 'Hello.' });
   expect([isError, standing.status]).toEqual([true, expect.stringMatching(/failed|timeout/)]);
   expect(standing.problem).toContain('127.0.0.1:9');
 });
 
-test('cobbler mcp: writes nothing but the protocol, and ends with its input', patience, async () => {
+test('cobbler mcp: writes only protocol messages, and exits at the end of its input', patience, async () => {
   const service = await mockService([]);
   const home = temporaryFolder();
   const { code, stdout } = await cobbler(['mcp'], {

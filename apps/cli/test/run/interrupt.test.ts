@@ -9,14 +9,14 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-/** An answer that stops in the middle of its text and never goes on. */
+/** Returns a response that stalls in the middle of its text. */
 function halfAnswer(text: string): MockReply {
   const answer = scriptResponse([text], { model: 'claude-test' });
   const steps = responseSteps(answer).filter((step) => step.type === 'open' || step.type === 'delta');
   return replies(answer, { steps, ending: 'stall' });
 }
 
-/** Runs a task as JSON with deltas, and sends a signal as soon as the output holds a text. */
+/** Runs a task with `--json=deltas`, and sends a signal when the output contains a text. */
 async function interrupted(
   service: Awaited<ReturnType<typeof mockService>>,
   until: string,
@@ -40,7 +40,7 @@ async function interrupted(
 
 describe('a signal', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    '%s cancels the run: exit 130, and the log says so',
+    '%s cancels the run with exit code 130 and the status cancelled',
     patience,
     async (signal) => {
       const service = await mockService([halfAnswer('half of an answer')]);
@@ -52,19 +52,19 @@ describe('a signal', () => {
     },
   );
 
-  test('in the middle of a command ends the command too', patience, async () => {
+  test('during a command ends the command too', patience, async () => {
     const command = 'echo $$ > pid; trap "" TERM; echo ready; sleep 60; sleep 60';
     const service = await mockService([says('', ['run_command', { command }])]);
     const end = await interrupted(service, '"ready"', 'SIGINT');
     expect(end.code).toBe(130);
-    // Left alone it would have taken two minutes.
+    // Without the signal, the command would take two minutes.
     expect(end.tookMs).toBeLessThan(30_000);
     const pid = Number(readFileSync(join(end.cwd, 'pid'), 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 });
 
-test('a summary is printed after a cancel, and what came of the answer', patience, async () => {
+test('a cancelled run prints a summary and the partial response', patience, async () => {
   const blocks: ScriptBlock[] = [
     { type: 'text', text: 'half of an answer' },
     { type: 'reasoning', text: 'Let me think.', seal: 'seal' },
@@ -86,7 +86,7 @@ test('a summary is printed after a cancel, and what came of the answer', patienc
   expect(end.stderr).toMatch(/Let me think\.\n— cancelled\ncancelled {2}0 turns · 0 tools/);
 });
 
-test('a reader that leaves ends the run quietly with 0', patience, async () => {
+test('a closed output pipe ends the run with 0 and without an error message', patience, async () => {
   const service = await mockService([says('Looking.', ['list_files', {}]), halfAnswer('x')]);
   const end = await cobbler(['--json', 'go'], {
     env: claudeAt(service),

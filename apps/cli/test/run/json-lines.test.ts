@@ -11,7 +11,7 @@ const patience = { timeout: 120_000 };
 
 describe('--json', () => {
   test(
-    'is one event per line: started first, finished last, every stored one with its place',
+    'prints one event per line: started first, finished last, stored events with sequence numbers',
     patience,
     async () => {
       const service = await mockService([says('Looking.', ['list_files', {}]), says('42')]);
@@ -40,7 +40,7 @@ describe('--json', () => {
     },
   );
 
-  test('does not repeat a long text: at most three times its bytes', patience, async () => {
+  test('does not repeat a long text: less than three times its bytes', patience, async () => {
     const text = 'A sentence of some length. '.repeat(2000);
     const service = await mockService([says(text)]);
     const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
@@ -48,7 +48,7 @@ describe('--json', () => {
     expect(end.stdout.length).toBeGreaterThan(text.length);
   });
 
-  test('with =deltas the text comes in pieces too', patience, async () => {
+  test('also prints text deltas with =deltas', patience, async () => {
     const service = await mockService([says('one two three four')]);
     const end = await cobbler(['--json=deltas', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
     const events = end.stdout
@@ -60,7 +60,7 @@ describe('--json', () => {
     expect(deltas.map((event) => event.text).join('')).toBe('one two three four');
   });
 
-  test('a failure is told to people too', patience, async () => {
+  test('also reports a failure on standard error', patience, async () => {
     const service = await mockService([failsWith({ kind: 'invalid', message: 'Too many cooks.' })]);
     const end = await cobbler(['--json', 'go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
@@ -71,7 +71,7 @@ describe('--json', () => {
     });
   });
 
-  test('an end that could not be stored is the last line, without a place [P13]', () => {
+  test('prints a final event that could not be stored as the last line, without seq and id [P13]', () => {
     const out = fakeOutput(false, 80);
     const view = new JsonView(out, false);
     const head = { v: 1, time: '2026-01-01T00:00:00.000Z', runId: 'run' } as const;

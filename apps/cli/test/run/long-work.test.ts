@@ -9,7 +9,7 @@ import { invoke } from '../support/in-process.ts';
 import { testKey } from '../support/mock-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** What the model says to a request: `results` are those of all tools so far. */
+/** Returns the model's reply to a request; `results` are the texts of all tool results so far. */
 type Mind = (results: readonly string[], request: ReadRequest) => MockReply;
 
 async function service(mind: Mind) {
@@ -63,7 +63,7 @@ const eventsIn = (stdout: string): Event[] =>
 describe('long output', () => {
   const loud = 'i=0; while [ $i -lt 40000 ]; do echo "line $i"; i=$((i+1)); done';
 
-  /** Runs a loud command, then reads what was left out of its output from a place in its middle on. */
+  /** Runs a command with long output, then reads a part that was left out. */
   const reading: Mind = (results) => {
     if (results.length === 0) return calls('run_command', { command: loud });
     const [, id = ''] = /read_blob with \{"id":"([0-9a-f]+)"/.exec(results[0] ?? '') ?? [];
@@ -71,7 +71,7 @@ describe('long output', () => {
     return says('Done.');
   };
 
-  test('is put away and read in parts, whole though a command printed far more than is shown', async () => {
+  test('is offloaded completely, and the model reads a part of it', async () => {
     const { url, requests } = await service(reading);
     const { folder, home, env } = place(url);
     const { code, stdout } = await invoke(['--yes', '--json', 'Count.'], { cwd: folder, env });
@@ -90,7 +90,7 @@ describe('long output', () => {
     expect(requests.every(({ tools }) => tools.some(({ name }) => name === 'read_blob'))).toBe(true);
   });
 
-  test('is recorded and replayed byte for byte, and the replay leaves nothing behind', async () => {
+  test('is recorded and replayed byte for byte, and the replay creates no home', async () => {
     const { url } = await service(reading);
     const { folder, env } = place(url);
     const cassette = join(folder, 'run.jsonl');
@@ -103,7 +103,7 @@ describe('long output', () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  test('stays in the conversation, cut in its middle, where nothing is to be put away', async () => {
+  test('stays in the conversation, shortened in its middle, if offloading is disabled', async () => {
     const { url, requests } = await service((results) =>
       results.length === 0 ? calls('run_command', { command: loud }) : says('Done.'),
     );
@@ -117,7 +117,7 @@ describe('long output', () => {
     expect(existsSync(join(home, 'blobs'))).toBe(false);
   });
 
-  test('shorter than the limit set in the configuration is left alone', async () => {
+  test('is offloaded above the configured limit, unless --offload-above is larger', async () => {
     const { url, requests } = await service((results) =>
       results.length === 0 ? calls('read_file', { path: 'a.txt' }) : says('Done.'),
     );
@@ -133,7 +133,7 @@ describe('long output', () => {
 });
 
 describe('a long conversation', () => {
-  /** Looks at one thing after the other; every request is counted as more. One without tools is for a summary. */
+  /** Calls a tool in five turns with growing token counts; requests without tools get `summary`. */
   function reader(summary: MockReply): Mind {
     let looks = 0;
     return (_, { tools }) => {
@@ -146,7 +146,7 @@ describe('a long conversation', () => {
 
   const notes = says('NOTES: nothing found yet.', { inputTokens: 500, outputTokens: 20 });
 
-  test('is summarised above the tokens given, and it is told', async () => {
+  test('is summarized above the given tokens, and the output says so', async () => {
     const { url, requests } = await service(reader(notes));
     const { folder, env } = place(url);
     const { code, stderr } = await invoke(['--compact-above', '9k', '--read-only', 'Look.'], {
@@ -158,7 +158,7 @@ describe('a long conversation', () => {
     expect(JSON.stringify(requests.at(-1)?.turns)).toContain('NOTES: nothing found yet.');
   });
 
-  test('goes on without a summary where the model gives none', async () => {
+  test('continues without a summary if the model does not complete one', async () => {
     const half = replies(scriptResponse(['Half'], { model: 'claude-test', stop: 'max_tokens' }));
     const { url, requests } = await service(reader(half));
     const { folder, env } = place(url);
@@ -170,7 +170,7 @@ describe('a long conversation', () => {
     expect(requests.some(({ tools }) => tools.length === 0)).toBe(true);
   });
 
-  test('is left as it is where it never is to be made smaller', async () => {
+  test('is not summarized with --compact-above never', async () => {
     const { url, requests } = await service(reader(notes));
     const { folder, env } = place(url);
     const never = ['--compact-above', 'never', '--read-only', '-q', 'Look.'];
@@ -179,10 +179,10 @@ describe('a long conversation', () => {
   });
 });
 
-describe('a run of one request', () => {
+describe('a run with one request', () => {
   const marks = (bodies: readonly string[]) => bodies.join().includes('cache_control');
 
-  test('asks the service to keep nothing, because nothing follows', async () => {
+  test('does not use prompt caching, because no request follows', async () => {
     const { url, bodies } = await service(() => says('Done.'));
     const { folder, env } = place(url);
     await invoke(['-q', '--tools', 'none', 'Say it.'], { cwd: folder, env });

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-/** A folder with two files to read, and a place beside it for the cassette. */
+/** Creates a directory with two files to read, and a path for the cassette beside it. */
 function place(): { cwd: string; cassette: string } {
   const folder = temporaryFolder();
   const cwd = join(folder, 'work');
@@ -27,7 +27,7 @@ function cut(text: string): MockReply {
   return replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'reset' });
 }
 
-/** A run with everything: a 529, parallel reads, a cut stream, an edit, a command that is denied. */
+/** A run with a 529, parallel reads, a cut stream, an edit and a denied command. */
 const script = (): MockReply[] => [
   busy,
   says('I read.', ['read_file', { path: 'a.txt' }], ['read_file', { path: 'b.txt' }], ['list_files', {}]),
@@ -47,12 +47,12 @@ async function recorded(args: readonly string[] = ['what is there?', '--edits', 
   return { end, cassette, cwd, service };
 }
 
-/** The environment of a machine without key, network or configuration. */
+/** An environment without a valid key, network or configuration. */
 const nothing = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', OPENAI_API_KEY: 'sk-of-somebody-else-entirely' };
 
 describe('cobbler --record and --replay', () => {
   test(
-    'the replay is byte for byte the recorded run, without key, network, folder or tools [P19]',
+    'replays a run byte for byte without key, network, directory or tools [P19]',
     patience,
     async () => {
       const { end, cassette } = await recorded();
@@ -72,7 +72,7 @@ describe('cobbler --record and --replay', () => {
   );
 
   test(
-    'a wait is replayed, and a cassette of a version that could not wait has no such tool',
+    'replays a wait, and fails for a cassette that does not declare waiting',
     patience,
     async () => {
       const { cwd, cassette } = place();
@@ -93,7 +93,7 @@ describe('cobbler --record and --replay', () => {
     },
   );
 
-  test('the model, its settings and the limits are those of the cassette', patience, async () => {
+  test('uses the model, its settings and the limits of the cassette', patience, async () => {
     const { end, cassette } = await recorded(['go', '--edits', '--json', '--max-turns', '1']);
     expect(end.code).toBe(3);
     const home = temporaryFolder();
@@ -104,7 +104,7 @@ describe('cobbler --record and --replay', () => {
     expect(again.code).toBe(3);
   });
 
-  test('for people: says where it was recorded, and what is replayed', patience, async () => {
+  test('prints where the run was recorded, and that it is a replay', patience, async () => {
     const { end, cassette } = await recorded(['go', '--edits']);
     expect(end.stdout).toBe('**Done.**\n');
     expect(end.stderr).toContain(`Recorded in ${cassette}. Replay it: cobbler --replay ${cassette}`);
@@ -115,7 +115,7 @@ describe('cobbler --record and --replay', () => {
   });
 
   test(
-    'a miss is loud: which request, where, and how to record anew; exit 1 and nothing sent',
+    'reports a mismatch with its request, position and remedy, exits with 1 and sends nothing',
     patience,
     async () => {
       const { cassette, service } = await recorded();
@@ -137,7 +137,7 @@ describe('cobbler --record and --replay', () => {
     },
   );
 
-  test('a cassette that goes on when the run is over is a miss too', patience, async () => {
+  test('reports a mismatch if the cassette continues after the end of the run', patience, async () => {
     const { cassette } = await recorded();
     const lines = readFileSync(cassette, 'utf8').replace(
       '"fact":"limits","value":{"turns":100}',
@@ -149,7 +149,7 @@ describe('cobbler --record and --replay', () => {
     expect(end.stderr).toContain('cobbler: The replay has ended, but the cassette continues with request 5.');
   });
 
-  test('a cassette that was cut off is refused with its name, wherever it ends', patience, async () => {
+  test('rejects an incomplete cassette with its name, wherever it ends', patience, async () => {
     const { cassette } = await recorded();
     const whole = readFileSync(cassette, 'utf8').trimEnd().split('\n');
     for (const lines of [2, Math.floor(whole.length / 2), whole.length - 1]) {
@@ -163,7 +163,7 @@ describe('cobbler --record and --replay', () => {
   });
 
   test(
-    '--refresh does the task again and records it anew; one that fails leaves the cassette as it was',
+    '--refresh runs and records the task again; a failed refresh leaves the cassette unchanged',
     patience,
     async () => {
       const { cassette, cwd } = await recorded();
@@ -186,7 +186,7 @@ describe('cobbler --record and --replay', () => {
   );
 
   test(
-    'what a cassette allowed is not allowed again when tools run, and its address gets no key [P21]',
+    'does not reuse recorded permissions for live tools, and sends nothing to the recorded address [P21]',
     patience,
     async () => {
       const { cassette, cwd, service } = await recorded(['go', '--yes', '--json']);
@@ -206,7 +206,7 @@ describe('cobbler --record and --replay', () => {
   );
 
   test(
-    '--live-tools runs what reads: the same files replay, another text is shown as the difference',
+    '--live-tools runs tools that read; unchanged files replay, and changed text is reported',
     patience,
     async () => {
       const { cwd, cassette } = place();
@@ -224,8 +224,8 @@ describe('cobbler --record and --replay', () => {
   );
 });
 
-describe('with a person at the terminal', () => {
-  test('answers are on the cassette, and nobody is asked again', patience, async () => {
+describe('approvals at a terminal', () => {
+  test('are recorded and replayed without asking the user again', patience, async () => {
     const { cwd, cassette } = place();
     const write = (path: string) => ['write_file', { path, content: 'x\n' }] as const;
     const service = await mockService([says('I write.', write('c.txt'), write('d.txt')), says('Done.')]);
@@ -250,7 +250,7 @@ describe('with a person at the terminal', () => {
   });
 });
 
-describe('options that make no sense', () => {
+describe('invalid options', () => {
   test.for([
     [['x', '--record', 'a', '--replay', 'b'], '--record and --replay cannot be used together.'],
     [['x', '--refresh'], '--refresh requires --replay.'],
@@ -271,7 +271,7 @@ describe('options that make no sense', () => {
     [['--replay', '/no/such'], '/no/such does not exist.'],
     [['--replay', '/etc/hostname'], 'The cassette cannot be used: line 1: it is not a JSON object.'],
     [['x', '--record', '/no/such/file'], 'Cannot write /no/such/file: its directory does not exist.'],
-  ] as const)('%s', patience, async ([args, message], { expect }) => {
+  ] as const)('are rejected: %s', patience, async ([args, message], { expect }) => {
     const end = await invoke(args, { env: { ANTHROPIC_API_KEY: testKey }, cwd: temporaryFolder() });
     expect(end.code).toBe(2);
     expect(end.stderr.split('\n')[0]).toBe(`cobbler: ${message}`);

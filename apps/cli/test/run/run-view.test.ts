@@ -95,7 +95,7 @@ function stageOf(options: FakeIoOptions = {}, plan: Partial<StagePlan> = {}) {
 }
 
 describe('a run on a terminal', () => {
-  test('text streams, and each call is one line with what came of it', () => {
+  test('streams text, and shows each call with its outcome and last output lines', () => {
     const { show, page, stage } = stageOf();
     show(
       delta('I will '),
@@ -127,7 +127,7 @@ describe('a run on a terminal', () => {
     );
   });
 
-  test('nothing is silent for more than a second', () => {
+  test('shows progress within a second', () => {
     const { io, show, page } = stageOf();
     show({ type: 'status', state: 'thinking' });
     io.clock.advance(999);
@@ -145,7 +145,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/run_command sleep 9: halfway · 1 s · 120 tokens · Ctrl-C stops$/);
   });
 
-  test('a footer in the middle of a line of text leaves the line as it was', () => {
+  test('continues a line of text after a footer appeared below it', () => {
     const { io, show, page } = stageOf();
     show(delta('one two '));
     io.clock.advance(1500);
@@ -154,7 +154,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/\none two three four\n?$/);
   });
 
-  test('a retry is counted down, and what was shown of the failed attempt is marked', () => {
+  test('counts down to a retry and marks the text of the failed attempt', () => {
     const { io, show, page } = stageOf();
     const error = { kind: 'rate_limit', status: 529, message: 'Overloaded' } as const;
     const retry = { type: 'retry', attempt: 1, error, delayMs: 4000, leftMs: 295_000 } as const;
@@ -166,7 +166,7 @@ describe('a run on a terminal', () => {
     expect(page()).toMatch(/waiting for the-model · \d s/);
   });
 
-  test('a change that was shown with the question is not shown again', () => {
+  test('does not repeat a diff that the approval showed', () => {
     const approvals = { folder: '~', answer: () => undefined, allowAlways: () => undefined };
     const { show, page } = stageOf({}, { approvals });
     const diff = '@@ -1 +1 @@\n-old line\n+new line\n';
@@ -191,7 +191,7 @@ describe('a run on a terminal', () => {
     expect(page().match(/new line/g)).toHaveLength(2);
   });
 
-  test('after a retry the answer counts once [P8]', () => {
+  test('prints the response once after a retry [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
     const error = { kind: 'network', message: 'cut' } as const;
     show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second try'));
@@ -200,7 +200,7 @@ describe('a run on a terminal', () => {
     expect(io.stdout.text()).toBe('second try\n');
   });
 
-  test('what a cancel leaves is of the last attempt only [P8]', () => {
+  test('prints only the last attempt after a cancel [P8]', () => {
     const { io, show, stage } = stageOf({ outTty: false });
     const error = { kind: 'network', message: 'cut' } as const;
     show(delta('first try'), { type: 'retry', attempt: 1, error, delayMs: 1 }, delta('second'));
@@ -208,7 +208,7 @@ describe('a run on a terminal', () => {
     expect(io.stdout.text()).toBe('second\n');
   });
 
-  test('a cancelled answer stays and is marked', () => {
+  test('keeps a cancelled response and marks it', () => {
     const { show, page, stage } = stageOf();
     show(delta('half an answ'));
     stage.view.stopping();
@@ -216,14 +216,14 @@ describe('a run on a terminal', () => {
     expect(page()).toBe('cobbler · the-model\n\nhalf an answ\n— cancelled\n');
   });
 
-  test('Ctrl-C is answered at once', () => {
+  test('reacts to Ctrl-C immediately', () => {
     const { show, page, stage } = stageOf();
     show(delta('half '));
     stage.view.stopping();
     expect(page()).toMatch(/stopping · 0 s · Ctrl-C again exits immediately$/);
   });
 
-  test('no escape sequence of model or tool reaches the terminal [P21]', () => {
+  test('writes no escape sequence of the model or a tool to the terminal [P21]', () => {
     const { io, show, stage } = stageOf();
     const evil = '\x1b]0;x\x07\x1b]52;c;aGk=\x07\x1b[2J\x9b2J\u202e';
     show(
@@ -248,7 +248,7 @@ describe('a run on a terminal', () => {
     expect(foreign).toContain('\\x1b]52;c;aGk=\\x07');
   });
 
-  test('1,400 characters in 200 pieces take at most 10 KB, and no finished line is touched again', () => {
+  test('writes at most 10 KB for 1,400 characters in 200 chunks, and redraws no finished line', () => {
     const { io, show, stage } = stageOf();
     const piece = 'lorem i';
     for (let index = 0; index < 200; index += 1) {
@@ -262,7 +262,7 @@ describe('a run on a terminal', () => {
     expect(bytes).not.toContain('\x1b[1A');
   });
 
-  test('on a narrow terminal every line fits', () => {
+  test('fits every line on a narrow terminal', () => {
     const { io, show, stage } = stageOf({ columns: 40 });
     show(
       delta('日本語 text that is rather long for a narrow terminal, and 👍🏽 emoji.'),
@@ -277,7 +277,7 @@ describe('a run on a terminal', () => {
     for (const line of screen.lines) expect(line.length, line).toBeLessThan(40);
   });
 
-  test('10,000 lines of output are five and a count', () => {
+  test('shows five of 10,000 output lines and the number of the others', () => {
     const { show, page } = stageOf();
     const text = Array.from({ length: 10_000 }, (_, index) => `line ${index}`).join('\n');
     show(
@@ -292,7 +292,7 @@ describe('a run on a terminal', () => {
 describe('a run without a terminal', () => {
   const nowhere: FakeIoOptions = { outTty: false, errTty: false };
 
-  test('the answer alone goes to standard output, all else to standard error, without marks or colours', () => {
+  test('writes the final response to standard output, all else to standard error, without marks or colors', () => {
     const { io, show, stage } = stageOf(nowhere);
     show(
       delta('I will look.'),
@@ -309,7 +309,7 @@ describe('a run without a terminal', () => {
     );
   });
 
-  test('nothing is silent for more than ten seconds', () => {
+  test('shows progress every ten seconds', () => {
     const { io, show } = stageOf(nowhere);
     show({ type: 'status', state: 'thinking' });
     io.clock.advance(10_000);
@@ -318,7 +318,7 @@ describe('a run without a terminal', () => {
     expect(io.stderr.text()).not.toContain('20 s');
   });
 
-  test('a retry is a line', () => {
+  test('prints one line per retry', () => {
     const { io, show } = stageOf(nowhere);
     const error = { kind: 'rate_limit', status: 529, message: 'Overloaded' } as const;
     show({ type: 'retry', attempt: 2, error, delayMs: 4000 });
@@ -327,7 +327,7 @@ describe('a run without a terminal', () => {
     expect(io.stderr.text()).toContain('529 overloaded, retry 3 in 8.0 s, gives up in 1 m 08 s\n');
   });
 
-  test('what came of a cancelled answer still goes out', () => {
+  test('prints the partial text of a cancelled response', () => {
     const { io, show, stage } = stageOf(nowhere);
     show(delta('half an answ'));
     stage.view.end('cancelled');
@@ -335,7 +335,7 @@ describe('a run without a terminal', () => {
     expect(io.stderr.text()).toMatch(/— cancelled\n$/);
   });
 
-  test('an answer in a pipe holds no escape sequence of the model [P21]', () => {
+  test('escapes control sequences of the model in a pipe [P21]', () => {
     const { io, show, stage } = stageOf(nowhere);
     show(delta('\x1b[2Jx'), answer('\x1b[2Jx', []));
     stage.view.end(undefined);
@@ -343,8 +343,8 @@ describe('a run without a terminal', () => {
   });
 });
 
-describe('verbose', () => {
-  test('shows thinking, arguments, results in full, and a cache that broke', () => {
+describe('verbose output', () => {
+  test('contains thinking, arguments, full results and a cache miss', () => {
     const { show, page } = stageOf({}, { verbose: true });
     show(
       { type: 'cache_break', layer: 'system', block: 0, tokens: 4100 },
@@ -358,8 +358,8 @@ describe('verbose', () => {
   });
 });
 
-describe('quiet', () => {
-  test('there is the answer and nothing else', () => {
+describe('quiet output', () => {
+  test('contains only the final response', () => {
     const { io, show, stage } = stageOf({}, { form: 'quiet' });
     show(
       delta('Looking.'),
@@ -374,8 +374,8 @@ describe('quiet', () => {
   });
 });
 
-describe('json', () => {
-  test('each stored event is a line, after the one that tells the ids', () => {
+describe('JSON output', () => {
+  test('contains a line with the ids, then one line per stored event', () => {
     const { io, show } = stageOf({}, { form: 'json' });
     show({ type: 'started', v: 1, sessionId: 's', runId: 'r' }, delta('x'), answer('\x9bx', []));
     const lines = io.stdout.text().trimEnd().split('\n');
@@ -385,7 +385,7 @@ describe('json', () => {
     expect(io.stderr.text()).toBe('');
   });
 
-  test('with deltas the live events come too', () => {
+  test('contains live events too with deltas', () => {
     const { io, show } = stageOf({}, { form: 'json-deltas' });
     show(delta('x'));
     expect(JSON.parse(io.stdout.text())).toEqual({ v: 1, type: 'text_delta', index: 0, text: 'x' });

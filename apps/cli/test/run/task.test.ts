@@ -24,22 +24,22 @@ function taskOf(agent: Agent, rest: Partial<Task> = {}): Task {
   };
 }
 
-/** An agent that never answers, whatever it is told. */
+/** An agent that never responds, not even to an abort signal. */
 const deaf: Agent = { ...scriptedAgent([]), run: () => new Promise(() => undefined) };
 
 describe('Ctrl-C', () => {
-  test('ends the run within a moment, even when the model’s service does not hear [P3]', async () => {
+  test('ends the run quickly, even if the model’s service does not react [P3]', async () => {
     const io = fakeIo();
     const began = performance.now();
     const done = performTask(taskOf(deaf), io);
     io.interrupt();
     expect((await done).exitCode).toBe(130);
-    // How long a moment is, is told by the contract of the executor, whose clock stands still meanwhile.
+    // The contract suite of the executor checks the exact time with a stopped clock.
     expect(performance.now() - began).toBeLessThan(10_000);
     expect(io.stderr.text()).toMatch(/■ cancelled/);
   });
 
-  test('twice ends at once, with the terminal as it was', async () => {
+  test('exits immediately when pressed twice, and restores the terminal', async () => {
     const keyboard = fakeKeyboard();
     const io = fakeIo({ keyboard });
     const done = performTask(taskOf(deaf, { keyboard }), io);
@@ -52,7 +52,7 @@ describe('Ctrl-C', () => {
   });
 });
 
-test('the keyboard is given back when the run is over', async () => {
+test('closes the keyboard when the run ends', async () => {
   const keyboard = fakeKeyboard();
   const io = fakeIo({ keyboard });
   const { exitCode } = await performTask(taskOf(scriptedAgent(['hello']), { keyboard }), io);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const patience = { timeout: 120_000 };
 
 describe('a run without a terminal', () => {
-  test('the answer goes to standard output, the rest to standard error', patience, async () => {
+  test('writes the response to standard output and the rest to standard error', patience, async () => {
     const service = await mockService([says('**42**')]);
     const end = await cobbler(['what is the answer?'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end).toMatchObject({ code: 0, stdout: '**42**\n' });
@@ -19,7 +19,7 @@ describe('a run without a terminal', () => {
     expect(end.stdout + end.stderr).not.toContain('\x1b');
   });
 
-  test('key with stray blanks and quotes is cleaned, and never shown [P19]', patience, async () => {
+  test('removes spaces and quotes around the key, and never shows it [P19]', patience, async () => {
     const service = await mockService([says('ok')]);
     const env = { ...claudeAt(service), ANTHROPIC_API_KEY: ` "${testKey}"\n` };
     const end = await cobbler(['-v', 'hi'], { env, cwd: temporaryFolder() });
@@ -29,7 +29,7 @@ describe('a run without a terminal', () => {
   });
 
   test(
-    'what needs asking is denied, the run goes on, exit 5 and the option that would allow it',
+    'denies a call that needs approval, continues, exits with 5 and shows the option that allows it',
     patience,
     async () => {
       const service = await mockService([
@@ -44,7 +44,7 @@ describe('a run without a terminal', () => {
     },
   );
 
-  test('the option printed allows it', patience, async () => {
+  test('runs the call with the option that it showed', patience, async () => {
     const service = await mockService([says('', ['run_command', { command: 'echo hi' }]), says('Done.')]);
     const args = ['say hi', '--allow', 'run_command(echo hi)'];
     const end = await cobbler(args, { env: claudeAt(service), cwd: temporaryFolder() });
@@ -52,7 +52,7 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toMatch(/tool run_command echo hi ok exit 0 .*\n {2}hi\n/);
   });
 
-  test('--edits lets edits through and denies commands', patience, async () => {
+  test('--edits allows edits and denies commands', patience, async () => {
     const service = await mockService([
       says('', ['write_file', { path: 'a.txt', content: 'x\n' }], ['run_command', { command: 'echo' }]),
       says('Done.'),
@@ -63,7 +63,7 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toContain('  1 file changed: a.txt +1 -0');
   });
 
-  test('a limit ends it with 3 and says which', patience, async () => {
+  test('exits with 3 at a limit and names it', patience, async () => {
     const call = () => says('', ['list_files', {}]);
     const service = await mockService([call(), call(), call()]);
     const end = await cobbler(['go', '--max-turns', '2'], { env: claudeAt(service), cwd: temporaryFolder() });
@@ -71,7 +71,7 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toMatch(/\nstopped after 2 turns \(limit --max-turns\) {2}2 turns/);
   });
 
-  test('time over ends it with 124', patience, async () => {
+  test('exits with 124 at the time limit', patience, async () => {
     const service = await mockService([{ type: 'silent' }]);
     const end = await cobbler(['go', '--timeout', '300ms'], {
       env: claudeAt(service),
@@ -81,7 +81,7 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toContain('stopped after 0.3 s (limit --timeout)');
   });
 
-  test('a money limit without a known price is refused before anything is asked', patience, async () => {
+  test('rejects a money limit with an unknown price before any request', patience, async () => {
     const service = await mockService([says('never')]);
     const end = await cobbler(['go', '--max-usd', '1'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
@@ -89,7 +89,7 @@ describe('a run without a terminal', () => {
     expect(service.server.exchanges).toHaveLength(0);
   });
 
-  test('a refused key is exit 2, with host, status and the variable it came from', patience, async () => {
+  test('exits with 2 for a rejected key, and shows host, status and variable', patience, async () => {
     const service = await mockService([failsWith({ kind: 'auth', message: 'invalid x-api-key' })]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
@@ -99,14 +99,14 @@ describe('a run without a terminal', () => {
     expect(end.stdout + end.stderr).not.toContain(testKey);
   });
 
-  test('a proxy’s page is not quoted at length, and the run fails', patience, async () => {
+  test('exits with 2 for an error page of a proxy, and shows status and host', patience, async () => {
     const service = await mockService([answersStatus(400)]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(end.code).toBe(2);
     expect(end.stderr).toContain('400 from 127.0.0.1');
   });
 
-  test('an overloaded service is tried again, and said so', patience, async () => {
+  test('retries an overloaded service and reports it', patience, async () => {
     const fault = failsWith({ kind: 'busy', message: 'Overloaded' });
     const service = await mockService([fault, says('after all')]);
     const end = await cobbler(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
@@ -114,7 +114,7 @@ describe('a run without a terminal', () => {
     expect(end.stderr).toMatch(/529 overloaded, retry 1 in 0\.\d s, gives up in 4 m 59 s/);
   });
 
-  test('an answer that reached its length is exit 1', patience, async () => {
+  test('exits with 1 for a response that reached its length limit', patience, async () => {
     const service = await mockService([
       replies(scriptResponse(['half an ans'], { stop: 'max_tokens', model: 'claude-test' })),
     ]);
@@ -129,7 +129,7 @@ describe('a run without a terminal', () => {
     expect(end).toEqual({ code: 0, signal: null, stdout: '42\n', stderr: '' });
   });
 
-  test('-o writes the answer into a file as well', patience, async () => {
+  test('-o also writes the response to a file', patience, async () => {
     const service = await mockService([says('a\tb \x1b[1mbold')]);
     const cwd = temporaryFolder();
     const end = await cobbler(['go', '-o', 'answer.md'], { env: claudeAt(service), cwd });
@@ -137,7 +137,7 @@ describe('a run without a terminal', () => {
     expect(readFileSync(join(cwd, 'answer.md'), 'utf8')).toBe('a\tb \x1b[1mbold\n');
   });
 
-  test('pipe and prompt together: the pipe is attached', patience, async () => {
+  test('attaches piped input to the prompt', patience, async () => {
     const service = await mockService([says('ok')]);
     const options = { env: claudeAt(service), cwd: temporaryFolder(), input: 'some diff\n' };
     expect((await cobbler(['review this'], options)).code).toBe(0);
@@ -147,7 +147,7 @@ describe('a run without a terminal', () => {
     expect(texts).toEqual(['<attachment name="standard input">\nsome diff\n</attachment>', 'review this']);
   });
 
-  test('AGENTS.md is read, unless told otherwise', patience, async () => {
+  test('reads AGENTS.md unless --no-context-files is set', patience, async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, 'AGENTS.md'), 'Always answer in rhyme.');
     const service = await mockService([says('ok'), says('ok')]);
@@ -159,7 +159,7 @@ describe('a run without a terminal', () => {
     expect(second).toMatch(/^Be brief\./);
   });
 
-  test('--tools none offers none', patience, async () => {
+  test('--tools none sends no tools', patience, async () => {
     const service = await mockService([says('ok')]);
     await cobbler(['go', '--tools', 'none'], { env: claudeAt(service), cwd: temporaryFolder() });
     expect(service.server.exchanges[0]?.request?.tools).toEqual([]);
@@ -167,7 +167,7 @@ describe('a run without a terminal', () => {
 });
 
 test(
-  'nothing is written outside the folder and the home, and nothing at all when the run is not to be kept',
+  'writes only to the home directory, and writes nothing with --no-session',
   patience,
   async () => {
     const [cwd, home] = [temporaryFolder(), join(temporaryFolder(), 'home')];

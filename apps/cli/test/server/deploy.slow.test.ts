@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8');
 
-/** The values of a setting of a unit, in order. */
+/** Returns the values of a setting in a unit, in order. */
 function settings(unit: string, name: string): string[] {
   return [...read(unit).matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
@@ -23,7 +23,7 @@ interface Stage {
 }
 
 describe('the container file', () => {
-  test('puts nothing in the image but what is there, and runs it as a user without rights', async () => {
+  test('copies only existing files into the image, and runs it as an unprivileged user', async () => {
     const parser = new URL('../../../../deploy/containerfile.mjs', import.meta.url).href;
     const { stagesOf } = (await import(parser)) as { stagesOf(text: string): Stage[] };
     const stages = stagesOf(read('Containerfile'));
@@ -42,10 +42,10 @@ describe('the container file', () => {
   });
 });
 
-describe('the units of systemd', { timeout: 120_000 }, () => {
+describe('the systemd units', { timeout: 120_000 }, () => {
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-  test.skipIf(!hasSystemd)('are understood by systemd-analyze verify, which has to be here', () => {
+  test.skipIf(!hasSystemd)('pass systemd-analyze verify (needs systemd-analyze)', () => {
     const image = temporaryFolder();
     const units = join(image, 'etc/systemd/system');
     mkdirSync(units, { recursive: true });
@@ -62,7 +62,7 @@ describe('the units of systemd', { timeout: 120_000 }, () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  test('start a server that has its key from a credential, tells no log its token, and ends with its runs', async () => {
+  test('start a server with its key from a credential, log no secrets and finish the runs', async () => {
     const service = await mockService([says('Hello.')]);
     const [state, run, credentials] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
     const unit = 'cobbler.service';
@@ -101,7 +101,7 @@ describe('the units of systemd', { timeout: 120_000 }, () => {
     };
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'Hi.' });
-    // The signal goes to what systemd started, which is the server itself.
+    // The signal goes to the process that systemd started, which is the server itself.
     child.kill('SIGTERM');
     const { code, stdout, stderr } = await end;
     expect([code, stdout]).toEqual([0, '']);
@@ -113,7 +113,7 @@ describe('the units of systemd', { timeout: 120_000 }, () => {
 });
 
 describe('the unit of the assistant', { timeout: 120_000 }, () => {
-  test('starts a bot that has both secrets from credentials, and ends it with 0', async () => {
+  test('starts a bot with both secrets from credentials, and the bot exits with 0', async () => {
     const stage = await botStage(await mockService([]));
     const [state, credentials] = [temporaryFolder(), temporaryFolder()];
     const secrets: Record<string, string> = { TELEGRAM_BOT_TOKEN: botToken, ANTHROPIC_API_KEY: testKey };
@@ -150,7 +150,7 @@ describe('the unit of the assistant', { timeout: 120_000 }, () => {
 });
 
 describe('deploy/start', () => {
-  test('takes files with names of variables, and no variable that is set already', () => {
+  test('sets variables from files with valid names, and keeps variables that are already set', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'A_KEY'), `it's "here" $HOME\n`);
     writeFileSync(join(folder, 'B_KEY'), 'from the file');

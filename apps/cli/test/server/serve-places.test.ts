@@ -7,8 +7,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const io = fakeIo({ cwd: '/work' });
 
-describe('where a server keeps sessions and does its runs', () => {
-  test('in a file here, unless told otherwise', async () => {
+describe('the store and the runner of a server', () => {
+  test('default to a local file and no runner', async () => {
     const file = join(temporaryFolder(), 'server.db');
     const places = await servePlaces(readServeFlags({}), file, io);
     expect(places.name).toBe(file);
@@ -16,12 +16,12 @@ describe('where a server keeps sessions and does its runs', () => {
     await places.close();
   });
 
-  test('a runner wants a store that all processes share', async () => {
+  test('must include a shared store if there is a runner', async () => {
     const flags = readServeFlags({ runner: 'restate' });
     await expect(servePlaces(flags, '/nowhere/server.db', io)).rejects.toThrow(/needs a store/);
   });
 
-  test('what cannot be meant is refused in words', async () => {
+  test('are rejected if invalid, without showing a secret', async () => {
     expect(() => readServeFlags({ runner: 'nobody' })).toThrow(/Unknown runner "nobody"/);
     expect(() => readServeFlags({ restate: 'localhost' })).toThrow(/--restate cannot be "localhost"/);
     expect(() => readServeFlags({ restatePort: '99999' })).toThrow(/--restate-port cannot be/);
@@ -33,14 +33,14 @@ describe('where a server keeps sessions and does its runs', () => {
     expect(refused).not.toContain('secret');
   });
 
-  test('options of an engine that nobody asked for are refused', () => {
+  test('reject options of a runner that is not selected', () => {
     expect(() => readServeFlags({ restateAdmin: 'http://a:9070' })).toThrow(
       /--restate-admin requires --runner/,
     );
     expect(() => readServeFlags({ runner: 'restate', restateAdmin: 'http://a:9070' })).not.toThrow();
   });
 
-  test('an engine is not told an address at which it would never find the process again', () => {
+  test('reject a host or port at which the runner could not find a restarted process', () => {
     const engine = { runner: 'restate', restateAddress: 'http://front:9080' };
     const { restateAddress: _, ...alone } = engine;
     expect(() => readServeFlags({ ...alone, restateHost: '0.0.0.0' })).toThrow(
@@ -52,7 +52,7 @@ describe('where a server keeps sessions and does its runs', () => {
     expect(readServeFlags({ ...engine, restateHost: '0.0.0.0', restatePort: '0' }).restate.port).toBe(0);
   });
 
-  test('several addresses of one engine are taken', () => {
+  test('can use several addresses of one runner', () => {
     const { restate } = readServeFlags({ runner: 'restate', restate: 'http://a:8080, http://b:8080/' });
     expect(restate).toEqual({ ingress: ['http://a:8080', 'http://b:8080'], host: '127.0.0.1', port: 9080 });
   });

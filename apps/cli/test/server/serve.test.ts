@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const patience = { timeout: 120_000 };
 
 describe('cobbler serve', () => {
-  test('survives kill -9 with a question open; cobbler approve answers it', patience, async () => {
+  test('keeps a pending approval across kill -9, and cobbler approve allows it', patience, async () => {
     const service = await mockService([
       says('I will write it.', ['write_file', { path: 'note.txt', content: 'hello' }]),
       says('Written.'),
@@ -43,7 +43,7 @@ describe('cobbler serve', () => {
     expect((await cobbler(['approve'], { env })).stderr).toContain('No server is running');
   });
 
-  test('goes on at the next start with a run that was cut off', patience, async () => {
+  test('continues an interrupted run at the next start', patience, async () => {
     const command_ = 'sleep 60';
     const service = await mockService([
       says('', ['run_command', { command: command_ }]),
@@ -65,7 +65,7 @@ describe('cobbler serve', () => {
     expect(JSON.stringify(messages)).toContain('outcome is unknown');
   });
 
-  test('says which process holds its port [P25]', patience, async () => {
+  test('names the process that uses its port [P25]', patience, async () => {
     const env = { ...claudeAt(await mockService([])), COBBLER_HOME: temporaryFolder() };
     const first = await serving(env, temporaryFolder());
     const { port } = new URL(first.url);
@@ -77,7 +77,7 @@ describe('cobbler serve', () => {
   });
 
   test(
-    'with --demo it needs no key, keeps nothing, and the scripted model works on the project [S4.17]',
+    'with --demo, needs no key, stores nothing and runs the scripted model [S4.17]',
     patience,
     async () => {
       const home = temporaryFolder();
@@ -91,7 +91,7 @@ describe('cobbler serve', () => {
     },
   );
 
-  test('without a key, or with an option that cannot be meant, ends at once with 2', patience, async () => {
+  test('exits with 2 without a key or with an invalid option', patience, async () => {
     const env = { COBBLER_HOME: temporaryFolder() };
     expect((await cobbler(['serve'], { env })).code).toBe(2);
     expect((await cobbler(['serve', '--port', '99999'], { env })).stderr).toContain('--port cannot be');

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { ForgivingStore } from '../../src/session/best-effort-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** A store whose appends fail while it is told to. */
+/** Creates a store whose appends fail while `fails.code` is set. */
 function moody(): { store: Store; inner: Store; fails: { code: string | undefined } } {
   const inner = memoryStore();
   const fails: { code: string | undefined } = { code: undefined };
@@ -23,8 +23,8 @@ function moody(): { store: Store; inner: Store; fails: { code: string | undefine
   return { store, inner, fails };
 }
 
-describe('a store that fails in the middle of a run', () => {
-  test('does not take the answer away; it is told once, and what is missing is counted', async () => {
+describe('a store that fails during a run', () => {
+  test('does not discard the response; the failure is reported once, and missing events are counted', async () => {
     const told: string[] = [];
     const { store, fails } = moody();
     const forgiving = new ForgivingStore(store, ({ message }) => told.push(message));
@@ -35,7 +35,7 @@ describe('a store that fails in the middle of a run', () => {
     expect(forgiving.missing(run.sessionId)).toBe(3);
   });
 
-  test('gets everything, in order, as soon as it takes something again', async () => {
+  test('receives all events in order when it accepts writes again', async () => {
     const { store, inner, fails } = moody();
     const forgiving = new ForgivingStore(store, () => undefined);
     const executor = new Executor({ agent: scriptedAgent(['One.', 'Two.']), store: forgiving });
@@ -48,7 +48,7 @@ describe('a store that fails in the middle of a run', () => {
     expect(forgiving.missing(sessionId)).toBe(0);
   });
 
-  test('that is really full', async () => {
+  test('does not discard the response if the SQLite file is full', async () => {
     const inner = sqliteStore(join(temporaryFolder(), 'sessions.db'), { maxBytes: 90_000 });
     const told: string[] = [];
     const store = new ForgivingStore(inner, ({ code }) => told.push(String(code)));
@@ -59,7 +59,7 @@ describe('a store that fails in the middle of a run', () => {
   });
 });
 
-test.each(['in_use', 'fenced'])('a refusal stays one: %s', async (code) => {
+test.each(['in_use', 'fenced'])('a store rejection fails the run: %s', async (code) => {
   const { store, fails } = moody();
   fails.code = code;
   const told: unknown[] = [];

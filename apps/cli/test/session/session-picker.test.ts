@@ -9,7 +9,7 @@ import type { Key } from '../../src/terminal/io.ts';
 import { fakeIo, fakeKeyboard } from '../support/fake-io.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Sessions of a folder, begun one after another, with one of another folder last. */
+/** Creates sessions of one directory in order, then a session of another directory. */
 async function kept(...prompts: readonly string[]) {
   const home = temporaryFolder();
   let now = Date.now() - 3_600_000;
@@ -44,8 +44,8 @@ async function picked(sessions: Awaited<ReturnType<typeof kept>>, key: string | 
   };
 }
 
-describe('choosing a session to go on with', () => {
-  test('shows those of this folder, last changed first, and takes a number', async () => {
+describe('the session picker', () => {
+  test('shows the sessions of this directory, last changed first, and accepts a number', async () => {
     const sessions = await kept('one', 'two', 'three');
     const { chosen, shown, closed } = await picked(sessions, '3');
     expect(chosen).toBe('one');
@@ -55,14 +55,14 @@ describe('choosing a session to go on with', () => {
     expect(shown).not.toContain('elsewhere');
   });
 
-  test('Enter takes the last one, Esc none, Ctrl-C leaves', async () => {
+  test('selects the last session on Enter and none on Esc, and exits on Ctrl-C', async () => {
     const sessions = await kept('one', 'two');
     expect((await picked(sessions, { type: 'enter' })).chosen).toBe('two');
     expect((await picked(sessions, { type: 'escape' })).chosen).toBe('none');
     expect((await picked(sessions, { type: 'interrupt' })).chosen).toBe('interrupt');
   });
 
-  test('asks nobody where there is no choice, or nobody to ask', async () => {
+  test('does not ask without a choice or without a terminal', async () => {
     const [single, several] = [await kept('only'), await kept('one', 'two')];
     const asked = fakeIo({ keyboard: fakeKeyboard() });
     expect(await pickSession(single, '/work', asked)).toMatchObject({ title: 'only' });

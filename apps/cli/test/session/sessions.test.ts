@@ -16,7 +16,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-/** A folder to work in, a home, and a service that says these things. */
+/** Creates a work directory, a home and a service with scripted replies. */
 async function place(...script: readonly MockReply[]) {
   const service = await mockService(script);
   const home = join(temporaryFolder(), 'home');
@@ -31,7 +31,7 @@ async function place(...script: readonly MockReply[]) {
 }
 
 describe('a run', () => {
-  test('is kept in the home, for its owner alone, and says how to go on', patience, async () => {
+  test('is stored in the private home, and says how to continue', patience, async () => {
     const { at, home, cwd, ids } = await place(says('Hello.'));
     const { code, stderr } = await at('say hello');
     expect(code).toBe(0);
@@ -46,7 +46,7 @@ describe('a run', () => {
   });
 
   test(
-    'is not kept when told not to, by option or configuration, nor where there is no home',
+    'is not stored if an option or the configuration says so, or without a home',
     patience,
     async () => {
       const { at, home, cwd, env } = await place(says('One.'), says('Two.'), says('Three.'));
@@ -62,7 +62,7 @@ describe('a run', () => {
   );
 
   test(
-    'goes on with the last session of this folder, and with any other by the beginning of its id',
+    'continues the last session of this directory, or any session by a prefix of its id',
     patience,
     async () => {
       const { at, env, ids, service } = await place(
@@ -81,7 +81,7 @@ describe('a run', () => {
     },
   );
 
-  test('leaves the session as it is when it goes on in a copy', patience, async () => {
+  test('leaves the original session unchanged when it continues in a fork', patience, async () => {
     const { at, ids, service } = await place(says('One.'), says('Two.'));
     await at('first');
     const [parent = ''] = await ids();
@@ -94,14 +94,14 @@ describe('a run', () => {
     expect((await at('sessions', 'show', parent)).stdout).not.toContain('second');
   });
 
-  test('is called by what was asked, not by what was attached', patience, async () => {
+  test('is named after the prompt, not after the attachment', patience, async () => {
     const { at, cwd } = await place(says('One.'));
     writeFileSync(join(cwd, 'a.txt'), 'the first words of a file\n');
     await at('-f', 'a.txt', 'what is this?');
     expect((await at('sessions')).stdout).toMatch(/what is this\?/);
   });
 
-  test('works where the session was begun, with its model', patience, async () => {
+  test('continues in the directory of the session, with its model', patience, async () => {
     const { at, cwd, env, service } = await place(says('One.'), says('', ['list_files', {}]), says('Two.'));
     await at('-m', 'claude:claude-other', 'first');
     writeFileSync(join(cwd, 'mark.txt'), '');
@@ -118,7 +118,7 @@ describe('a run', () => {
 describe('after kill -9', () => {
   const sleeper = 'echo begun >> log; echo ready; sleep 60';
 
-  /** Starts a run and kills it in the middle of a command. */
+  /** Starts a run and kills it during a command. */
   async function killed() {
     const here = await place(says('', ['run_command', { command: sleeper }]), says('It may have run.'));
     let seen = '';
@@ -133,7 +133,7 @@ describe('after kill -9', () => {
     return here;
   }
 
-  test('resume goes on where the run was, and no command runs twice', patience, async () => {
+  test('resume continues the run, and no command runs twice', patience, async () => {
     const { at, cwd } = await killed();
     expect((await at('sessions')).stdout).toContain('interrupted');
     const { code, stdout, stderr } = await at('resume');
@@ -143,7 +143,7 @@ describe('after kill -9', () => {
     expect((await at('sessions')).stdout).toContain('complete');
   });
 
-  test('resume with words goes on with them', patience, async () => {
+  test('resume rejects a run that has ended', patience, async () => {
     const { at, service } = await killed();
     expect((await at('resume', '--yes')).code).toBe(0);
     const { code, stderr } = await at('resume');
@@ -152,7 +152,7 @@ describe('after kill -9', () => {
   });
 });
 
-test('a session that is busy in another process is refused, and says who holds it', patience, async () => {
+test('rejects a session that another process uses, and names that process', patience, async () => {
   const { at, env, cwd } = await place(says('', ['run_command', { command: 'echo ready; sleep 60' }]));
   let second: Promise<Awaited<ReturnType<typeof at>>> | undefined;
   await cobbler(['--json=deltas', '--yes', 'go'], {
@@ -177,7 +177,7 @@ describe('a store that cannot be opened', () => {
   ];
 
   test.each(damages)(
-    '%s: one line says so, and the answer comes all the same',
+    '%s: the run prints one warning and still responds',
     patience,
     async (_, damage, words) => {
       const { at, home } = await place(says('One.'), says('Two.'));
@@ -231,7 +231,7 @@ describe('cobbler sessions', () => {
     expect((await at('sessions')).stderr).toBe('No sessions yet.\n');
   });
 
-  test('names what it cannot find, and what is meant by more than one', patience, async () => {
+  test('reports unknown names and ambiguous prefixes', patience, async () => {
     const { at, cwd, home } = await place(says('One.'));
     await at('first');
     const store = sqliteStore(join(home, 'sessions.db'));
@@ -252,7 +252,7 @@ describe('cobbler sessions', () => {
   });
 });
 
-test('a question that somebody was asked when the process ended is asked again', patience, async () => {
+test('asks again about an approval that was pending when the process ended', patience, async () => {
   const cwd = temporaryFolder();
   const home = join(temporaryFolder(), 'home');
   const sessions = await openSessions({ COBBLER_HOME: home });

@@ -6,11 +6,11 @@ import { shellQuoted } from '../../src/config/permission-rule.ts';
 import type { Ended } from './binary.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 
-/** util-linux's `script` runs a program at a terminal of its own; the tests need no package for that. */
+/** True if util-linux's `script`, which runs a program in its own terminal, is installed. */
 export const hasScript: boolean =
   spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-/** Runs the command line at a terminal of 80 columns, typing keys when the page holds certain words. */
+/** Runs the CLI in a terminal of 80 columns, and types keys when the output contains a text. */
 export async function atTerminal(
   args: readonly string[],
   options: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** How a process ended. */
+/** The result of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -15,15 +15,15 @@ export interface Ended {
 export interface BinaryOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What is piped in. Default: nothing, as from /dev/null. */
+  /** Piped input. Default: none, as from /dev/null. */
   readonly input?: string | Uint8Array;
-  /** Called with each piece of output as it comes. */
+  /** Called with each chunk of output. */
   readonly onOutput?: (text: string, child: ChildProcess) => void;
 }
 
 const sources = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** The command that runs the command line: as `bundled.ts` has put it together for these tests, or from its sources. */
+/** The command that starts the CLI: the bundle that `bundled.ts` built, or the sources. */
 export const command: readonly string[] = [
   process.execPath,
   '--conditions=@cobbler/source',
@@ -31,16 +31,16 @@ export const command: readonly string[] = [
   process.env['COBBLER_TEST_MAIN'] ?? sources,
 ];
 
-/** Node strips types anew at each start, unless it may keep what it made of them: that is most of a start. */
+/** Compile cache of Node, because stripping types takes most of a start. */
 const compiled = join(tmpdir(), 'cobbler-test-compiled');
 
-/** An environment with nothing in it but what a program needs to run, and a home that does not exist. */
+/** Returns a minimal environment with a home directory that does not exist. */
 export function bareEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, HOME: '/nonexistent', LANG: 'C.UTF-8', TERM: 'xterm', NODE_COMPILE_CACHE: compiled, ...env };
 }
 
-/** Runs the command line as a process of its own, the way a user's shell does. */
+/** Runs the CLI in its own process, as a user's shell does. */
 export function cobbler(args: readonly string[], options: BinaryOptions = {}): Promise<Ended> {
   const [program = '', ...flags] = command;
   const child = spawn(program, [...flags, ...args], {
@@ -51,7 +51,7 @@ export function cobbler(args: readonly string[], options: BinaryOptions = {}): P
   return ended(child, options);
 }
 
-/** Waits for a process and keeps what it prints. */
+/** Waits for a process and collects its output. */
 export function ended(
   child: ChildProcess,
   options: Pick<BinaryOptions, 'input' | 'onOutput'> = {},

@@ -9,28 +9,28 @@ import { ended } from './binary.ts';
 const source = fileURLToPath(new URL('../..', import.meta.url));
 const workspace = dirname(dirname(source));
 
-/** What a start of the built command line read. */
+/** The result of a start of the built CLI, with everything that it loaded. */
 export interface Loaded extends Ended {
-  /** Source files that the bundle's files were made of: `commands/run.ts`, or a package's name. */
+  /** Sources of the loaded bundle files: `commands/run.ts`, or the name of a package. */
   readonly parts: ReadonlySet<string>;
-  /** Files of the bundle. */
+  /** Loaded files of the bundle. */
   readonly files: readonly string[];
-  /** Modules of Node. */
+  /** Loaded modules of Node. */
   readonly builtins: ReadonlySet<string>;
 }
 
-/** The command line as it is published, in a folder where nothing else is installed. */
+/** The CLI as it is published, in a directory without other installed packages. */
 export interface BuiltCli {
   readonly folder: string;
-  /** Names of the installed packages of which something is in it. */
+  /** Names of the bundled packages. */
   readonly packages: readonly string[];
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Loaded>;
-  /** Imports each file of the bundle in one process, except the one that runs the command line. */
+  /** Imports each file of the bundle in one process, except the file that runs the CLI. */
   importAll(): Promise<Loaded>;
   remove(): void;
 }
 
-/** Tells at the end, in the file named by LOADED, what was loaded. */
+/** Writes the list of loaded modules on exit to the file that LOADED names. */
 const recorder = `
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -42,7 +42,7 @@ process.on('exit', () => {
 });
 `;
 
-/** Builds it. Its home is a folder of its own that is there and empty. */
+/** Builds the CLI. Its home is its own directory. */
 export function buildCli(): BuiltCli {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-built-')));
   const dist = join(folder, 'dist');
@@ -79,7 +79,7 @@ export function buildCli(): BuiltCli {
   };
   return {
     folder,
-    // The page of the server is built before, and carries the terms of what is in it along.
+    // The server's web page is built separately and contains the licenses of its own packages.
     packages: [...new Set(parts.filter((part) => !/\.ts$|:|^(apps\/)?web\/dist\//.test(part)))].sort(),
     run: (args, env) => start(join(dist, 'main.js'), args, env),
     importAll: () => start(importer),
@@ -87,7 +87,7 @@ export function buildCli(): BuiltCli {
   };
 }
 
-/** A program that imports each file of the bundle except `main.js`, which runs the command line. */
+/** Returns a program that imports each file of the bundle except `main.js`, which runs the CLI. */
 function importsOf(dist: string): string {
   const files = readdirSync(dist).filter((name) => name.endsWith('.js') && name !== 'main.js');
   return files.map((name) => `import './dist/${name}';\n`).join('');
@@ -101,7 +101,7 @@ function partsByFile(metafile: string): Map<string, string[]> {
   return new Map(entries.map(([name, { inputs }]) => [basename(name), Object.keys(inputs).map(partOf)]));
 }
 
-/** `../../packages/tools/src/workspace/walk.ts` is `tools/workspace/walk.ts`, a file of an installed package is that package. */
+/** Returns `tools/walk.ts` for `../../packages/tools/src/walk.ts`, and the name of a package. */
 function partOf(path: string): string {
   const installed = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   return installed ?? path.replace(/^(\.\.\/)*(packages\/)?/, '').replace('src/', '');

@@ -7,17 +7,18 @@ import { build } from 'esbuild';
 
 const source = fileURLToPath(new URL('../..', import.meta.url));
 
-/** yaml's own modules: of what it has for Node, which is CommonJS, names are not found when it is bundled. */
+/** The browser modules of yaml, because esbuild finds no named exports in its CommonJS build. */
 const yaml = createRequire(import.meta.url)
   .resolve('yaml/package.json')
   .replace('package.json', 'browser/index.js');
 
-/** The page of the server stays a source, which keeps what it built: tests need no build before them. */
+/** The server's web page stays a source file that caches its build: tests need no build first. */
 const page = new URL('../../../web/src/page.ts', import.meta.url).href;
 
 /**
- * Puts the command line into one folder before its tests, for those that start it: a start from the sources resolves
- * and strips three hundred files, which is most of what several hundred starts cost. `binary.ts` reads where it is.
+ * Bundles the CLI before tests that start it. A start from the sources resolves three hundred files
+ * and strips their types, which would take most of the time of several hundred starts. `binary.ts`
+ * reads the path of the bundle.
  */
 export default async function bundled(): Promise<() => void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-test-cli-')));
@@ -33,7 +34,7 @@ export default async function bundled(): Promise<() => void> {
     target: 'node22',
     conditions: ['@cobbler/source'],
     alias: { yaml },
-    // What is CommonJS among the packages requires parts of Node.
+    // CommonJS packages require modules of Node.
     banner: {
       js: "import { createRequire as toRequire } from 'node:module';\nconst require = toRequire(import.meta.url);",
     },

@@ -1,6 +1,6 @@
 import type { Clock, Environment, Io, Key, Keyboard, Output, RawKeyboard } from '../../src/terminal/io.ts';
 
-/** An output that keeps what is written to it, together with other outputs when they share `all`. */
+/** An output that stores all writes, in one list with other outputs if they share `all`. */
 export interface FakeOutput extends Output {
   readonly written: string[];
   text(): string;
@@ -31,7 +31,7 @@ export function fakeOutput(tty: boolean, columns: number, all: string[] = []): F
   };
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that changes only when a test advances it. */
 export interface FakeClock extends Clock {
   advance(ms: number): void;
 }
@@ -111,7 +111,7 @@ export interface FakeIo extends Io {
   readonly stdout: FakeOutput;
   readonly stderr: FakeOutput;
   readonly clock: FakeClock;
-  /** What was written to either output, in order. */
+  /** All writes to both outputs, in order. */
   readonly all: readonly string[];
   interrupt(): void;
 }
@@ -127,7 +127,7 @@ export interface FakeIoOptions {
   readonly cwd?: string;
 }
 
-/** The world of a command, held in memory. By default a terminal of 80 columns that knows UTF-8. */
+/** Creates the in-memory I/O of a command. Default: a UTF-8 terminal with 80 columns. */
 export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const { outTty = true, errTty = true, columns = 80, env = { LANG: 'C.UTF-8' }, input } = options;
   const all: string[] = [];

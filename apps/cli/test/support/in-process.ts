@@ -4,22 +4,22 @@ import { UsageError } from '../../src/terminal/usage-error.ts';
 import { bareEnvironment } from './binary.ts';
 import { fakeIo, fakeKeyboard } from './fake-io.ts';
 
-/** How an invocation ended. */
+/** The result of an invocation. */
 export interface Ending {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Where a command line is run. */
+/** The environment of an invocation. */
 export interface Place {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Keys that answer one question each. Absent: there is no terminal. */
+  /** Keys for approvals, one per approval. Absent: there is no terminal. */
   readonly keys?: readonly string[];
 }
 
-/** Runs a command line of `cobbler run` in this process. `more` are options that it cannot say. */
+/** Runs `cobbler run` in this process. `more` contains options that have no flag. */
 export async function invoke(
   args: readonly string[],
   { env, cwd, keys }: Place,

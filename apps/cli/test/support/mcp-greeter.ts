@@ -1,4 +1,4 @@
-// A small server of the Model Context Protocol: it greets, says where it is, and notes its starts in a file.
+// A small MCP server: it greets, returns its working directory and records its starts in a file.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

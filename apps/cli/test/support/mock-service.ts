@@ -3,13 +3,13 @@ import { callBlock, replies, scriptResponse, serveLoopback, wireServer } from '@
 import { claudeTesting } from '@cobbler/provider-claude/testing';
 import { onTestFinished } from 'vitest';
 
-/** A service that plays a script on a port of this machine until the test is over. */
+/** A local service that follows a script until the end of the test. */
 export interface MockService {
   readonly url: string;
   readonly server: WireServer;
 }
 
-/** The key that the tests use; it must never be seen again. */
+/** The key of the tests, which must never appear in any output. */
 export const testKey = 'sk-ant-test-0123456789abcdefghij';
 
 export async function mockService(
@@ -22,14 +22,14 @@ export async function mockService(
   return { url, server };
 }
 
-/** The environment in which the command line asks this service instead of Claude. */
+/** Returns an environment in which the CLI uses this service instead of Claude. */
 export function claudeAt(service: MockService): Record<string, string> {
   return { ANTHROPIC_API_KEY: testKey, ANTHROPIC_BASE_URL: service.url, COBBLER_MODEL: 'claude:claude-test' };
 }
 
 let calls = 0;
 
-/** An answer of text and calls. */
+/** Creates a response of text and tool calls. */
 export function says(text: string, ...made: readonly (readonly [name: string, input: unknown])[]): MockReply {
   const blocks = made.map(([name, input]) => callBlock(`toolu_${++calls}`, name, input));
   return replies(scriptResponse([...(text === '' ? [] : [text]), ...blocks], { model: 'claude-test' }));

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A port to come back to. Systems hand out ports from 32768 on, so that one below stays free while nobody listens on it;
- * each process looks for it at a place of its own.
+ * Returns a free port that a test can use again. It is below 32768, because systems assign free
+ * ports above that. Each process starts its search at a different port.
  */
 export async function ownPort(): Promise<number> {
   for (let port = 20_000 + ((process.pid * 16) % 12_000); port < 32_768; port += 1)

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Ended } from './binary.ts';
 import { bareEnvironment, command, ended } from './binary.ts';
 
-/** `cobbler serve` at work. */
+/** A running `cobbler serve`. */
 export interface Serving {
   readonly child: ChildProcess;
   readonly end: Promise<Ended>;
@@ -44,7 +44,7 @@ export async function serving(env: Record<string, string>, cwd: string, ...args:
   };
 }
 
-/** Lets time pass until a session has a status. */
+/** Waits until a session has a status. */
 export async function until(server: Serving, session: string, status: string): Promise<void> {
   await expect
     .poll(async () => (await server.ask('GET', `/v1/sessions/${session}`)).json['status'], {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A new folder that goes when the test is over. */
+/** Creates a directory that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-test-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 /**
- * As much of a terminal as the command line uses: text, line breaks, erasing a line and all below, moving up, down and
- * to a column. Anything else is an error, so that no test overlooks a sequence.
+ * A minimal terminal with the features that the CLI uses: text, line breaks, erasing a line or
+ * everything below, and cursor movement up, down and to a column. Any other sequence is an error,
+ * so that no test overlooks one.
  */
 export class TinyScreen {
   readonly #columns: number;
@@ -22,7 +23,7 @@ export class TinyScreen {
     }
   }
 
-  /** The page, without blanks at the ends of lines. */
+  /** Returns the text without trailing spaces in its lines. */
   text(): string {
     return this.lines.map((line) => line.trimEnd()).join('\n');
   }

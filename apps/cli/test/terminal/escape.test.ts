@@ -6,18 +6,18 @@ import { oneLine, VisibleStream, visible, visibleJson } from '../../src/terminal
 const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 describe('visible', () => {
-  test('an escape sequence becomes text that can be read [P21, P22]', () => {
+  test('escapes a control sequence as readable text [P21, P22]', () => {
     expect(visible('\x1b[2J')).toBe('\\x1b[2J');
     expect(visible('\x1b]0;title\x07')).toBe('\\x1b]0;title\\x07');
     expect(visible('\x1b]52;c;aGk=\x1b\\')).toBe('\\x1b]52;c;aGk=\\x1b\\');
     expect(visible('\x9b2J')).toBe('\\x9b2J');
   });
 
-  test('marks that turn the direction of text are shown [P21]', () => {
+  test('escapes marks that change the text direction [P21]', () => {
     expect(visible('a\u202eb\u2066c')).toBe('a\\u202eb\\u2066c');
   });
 
-  test('every character of the kinds is caught [P21]', () => {
+  test('escapes every character of the dangerous ranges [P21]', () => {
     const ranges = [
       [0x00, 0x08],
       [0x0b, 0x1f],
@@ -33,22 +33,22 @@ describe('visible', () => {
     }
   });
 
-  test('newlines and tabs stay, and a carriage return goes only before a newline', () => {
+  test('keeps newlines and tabs, and removes a carriage return only before a newline', () => {
     expect(visible('a\tb\nc')).toBe('a\tb\nc');
     expect(visible('a\r\nb\rc')).toBe('a\nb\\x0dc');
   });
 
-  test('a lone surrogate is replaced', () => {
+  test('replaces a lone surrogate', () => {
     expect(visible('a\ud800b')).toBe('a\ufffdb');
   });
 
-  test('no text whatever leaves a control character [P21]', () => {
+  test('leaves no control character in any text [P21]', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !dangerous.test(visible(text))));
   });
 });
 
 describe('VisibleStream', () => {
-  test('gives the same whatever the pieces', () => {
+  test('returns the same text for any chunks', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.array(fc.nat(40)), (text, cuts) => {
         const stream = new VisibleStream();
@@ -65,11 +65,11 @@ describe('VisibleStream', () => {
   });
 });
 
-test('oneLine shows line breaks', () => {
+test('oneLine escapes line breaks', () => {
   expect(oneLine(' a\nb\tc ')).toBe('a\\nb c');
 });
 
-test('visibleJson means the same to a reader of JSON and holds no control character [P21]', () => {
+test('visibleJson keeps the JSON value and contains no control character [P21]', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const line = visibleJson(JSON.stringify({ text }));

@@ -21,7 +21,7 @@ test.each([
   expect(formatMs(ms)).toBe(text);
 });
 
-test('a running time is shown in whole seconds', () => {
+test('formatSeconds shows whole seconds', () => {
   expect(formatSeconds(8999)).toBe('8 s');
 });
 
@@ -57,7 +57,7 @@ describe('parsing', () => {
     ['', undefined],
     ['10x', undefined],
     ['-5s', undefined],
-  ])('the duration %j is %s ms', (text, ms) => {
+  ])('reads the duration %j as %s ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
@@ -68,7 +68,7 @@ describe('parsing', () => {
     ['0', undefined],
     ['1.5', undefined],
     ['many', undefined],
-  ])('the count %j is %s', (text, count) => {
+  ])('reads the count %j as %s', (text, count) => {
     expect(parseCount(text)).toBe(count);
   });
 
@@ -79,7 +79,7 @@ describe('parsing', () => {
     ['0', undefined],
     ['-1', undefined],
     ['1e3', undefined],
-  ])('the amount %j is %s', (text, usd) => {
+  ])('reads the amount %j as %s', (text, usd) => {
     expect(parseUsd(text)).toBe(usd);
   });
 });

@@ -40,21 +40,20 @@ const sample = [
 ].join('\n');
 
 describe('MarkdownStream', () => {
-  test('shows the same whatever the pieces it comes in', () => {
+  test('shows a document the same way for any chunks', () => {
     for (const style of [plain, colored]) {
       const whole = render(sample, { style });
       for (const piece of [1, 2, 3, 7, 40]) expect(render(sample, { style, piece })).toBe(whole);
     }
   });
 
-  test('any text shows the same whatever the pieces', () => {
+  test('shows any text the same way for any chunks', () => {
     const text = fc
       .array(fc.constantFrom('a', 'bc', ' ', '\n', '**', '*', '`', '```', '|', '- ', '#', '_', '日'), {
         maxLength: 60,
         size: 'max',
       })
       .map((parts) => parts.join(''));
-    // RUNS
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 5 }), (given, piece) => {
         expect(render(given, { style: colored, columns: 12, piece })).toBe(
@@ -65,7 +64,7 @@ describe('MarkdownStream', () => {
     );
   });
 
-  test('breaks lines at blanks within the width, but never code', () => {
+  test('breaks lines at spaces within the width, but never breaks code', () => {
     const lines = stripVTControlCharacters(render(sample, { style: colored })).split('\n');
     const code = lines.filter((line) => line.startsWith('const'));
     expect(code).toEqual([
@@ -74,13 +73,13 @@ describe('MarkdownStream', () => {
     for (const line of lines) if (!line.startsWith('const')) expect(widthOf(line)).toBeLessThan(40);
   });
 
-  test('a broken list item goes on under its text', () => {
+  test('indents the continuation lines of a list item', () => {
     expect(render('- first item that is long enough to be broken', { columns: 24 })).toBe(
       '- first item that is\n  long enough to be\n  broken\n',
     );
   });
 
-  test('with colours the signs become styles', () => {
+  test('with color, replaces markup with styles', () => {
     const shown = render('**bold** and `code` and snake_case and 2*3*4 and \\*not\\*', {
       style: colored,
       columns: 90,
@@ -88,30 +87,30 @@ describe('MarkdownStream', () => {
     expect(shown).toBe('\x1b[1mbold\x1b[22m and \x1b[36mcode\x1b[39m and snake_case and 2*3*4 and *not*\n');
   });
 
-  test('without colours the signs stay', () => {
+  test('without color, keeps the markup', () => {
     expect(render('**bold** `code`\n\n# Head\n\n- x')).toBe('**bold** `code`\n\n# Head\n\n- x\n');
   });
 
-  test('emphasis ends with its line', () => {
+  test('ends emphasis at the end of a line', () => {
     expect(render('**open\nnext', { style: colored })).toBe('\x1b[1mopen\x1b[22m\nnext\n');
   });
 
-  test('a table is shown once it is over, in columns', () => {
+  test('shows a table in columns when it is complete', () => {
     const stream = new MarkdownStream(plain, () => 40);
     expect(stream.push('| a | b |\n|---|---|\n| long cell | 2 |\n')).toBe('');
     expect(stream.push('after ')).toBe('a          b\n---------  ---\nlong cell  2\nafter');
   });
 
-  test('a table too wide for the terminal is shown as it is', () => {
+  test('shows a table unchanged if it is too wide for the terminal', () => {
     const table = '| a | b |\n|---|---|\n| a very long cell indeed | another long one |\n';
     expect(render(table, { columns: 30 })).toBe(table);
   });
 
-  test('several blank lines are one, and none is left at the end', () => {
+  test('merges blank lines and removes them at the end', () => {
     expect(render('a\n\n\n\nb\n\n\n')).toBe('a\n\nb\n');
   });
 
-  test('words are shown as soon as they are whole', () => {
+  test('shows each word when it is complete', () => {
     const stream = new MarkdownStream(plain, () => 40);
     expect(stream.push('Hel')).toBe('');
     expect(stream.push('lo wor')).toBe('Hello');
@@ -119,22 +118,22 @@ describe('MarkdownStream', () => {
     expect(stream.end()).toBe(' world\n');
   });
 
-  test('a word longer than the terminal is broken, wide characters whole', () => {
+  test('breaks a word that is too long, but never inside a wide character', () => {
     expect(render('日本語日本語日本語', { columns: 10 })).toBe('日本語日\n本語日本\n語\n');
     expect(render('abcdefghijkl', { columns: 10 })).toBe('abcdefghi\njkl\n');
   });
 
-  test('a text without blanks is shown while it streams', () => {
+  test('shows text without spaces while it streams', () => {
     const stream = new MarkdownStream(plain, () => 12);
     expect(stream.push('x abcdefghijklm')).toBe('x\nabcdefghijk');
     expect(new MarkdownStream(plain, () => 12).push('日本語日本語日本語')).toBe('日本語日本\n語日本語');
   });
 
-  test('a fence that never closes ends with the answer', () => {
+  test('ends an unclosed code fence at the end of the response', () => {
     expect(render('```\ncode', { style: colored })).toBe('\x1b[36mcode\x1b[39m\n');
   });
 
-  test('nothing gives nothing', () => {
+  test('shows nothing for empty input', () => {
     expect(render('')).toBe('');
     expect(render('\n\n')).toBe('');
   });

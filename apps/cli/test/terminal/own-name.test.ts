@@ -3,7 +3,7 @@ import { asTyped } from '../../src/terminal/program-name.ts';
 
 const words = 'List the sessions: cobbler sessions. Or cobbler "fix it" with ~/.cobbler and a cobbler.';
 
-test('what is told to be typed can be typed here', () => {
+test('asTyped replaces the command name in commands only', () => {
   expect(asTyped(words, { COBBLER_COMMAND: 'npm start --' })).toBe(
     'List the sessions: npm start -- sessions. Or npm start -- "fix it" with ~/.cobbler and a cobbler.',
   );

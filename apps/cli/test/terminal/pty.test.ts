@@ -8,8 +8,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const patience = { timeout: 120_000 };
 
-describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', () => {
-  test('asks, takes a key, and leaves the terminal as it was', patience, async () => {
+describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () => {
+  test('asks for approval, accepts a key and restores the terminal', patience, async () => {
     const service = await mockService([
       says('I will write it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
       says('**Done.**'),
@@ -29,13 +29,13 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     expect(end.terminal).toMatch(/[^-]echo /);
   });
 
-  test('keys typed before a question do not answer it', patience, async () => {
+  test('ignores keys that are typed before a question', patience, async () => {
     const service = await mockService([
       says('Wait for it.', ['write_file', { path: 'a.txt', content: 'one\n' }]),
       says('Fine.'),
     ]);
     const cwd = temporaryFolder();
-    // The shell takes the first line; the keys after it are there for sure before anything is asked.
+    // The shell reads the first line; the remaining keys arrive before any question.
     const typing = [
       ['begin?', 'yes\ryyyy'],
       ['deny with a reason', 'n'],
@@ -47,7 +47,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     expect(end.stdout).toContain('A person denied this call.');
   });
 
-  test('Ctrl-C cancels while a command runs; the terminal is as it was', patience, async () => {
+  test('Ctrl-C cancels a run during a command and restores the terminal', patience, async () => {
     const service = await mockService([says('', ['run_command', { command: 'echo started; sleep 60' }])]);
     const typing = [
       ['deny with a reason', 'y'],
@@ -61,7 +61,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
   });
 
   test(
-    'uses neither the alternate screen nor the mouse, and no sequence of the model [P21]',
+    'uses no alternate screen or mouse, and escapes control sequences of the model [P21]',
     patience,
     async () => {
       const evil = 'a\x1b[?1049hb\x1b]0;title\x07c\x1b]52;c;aGk=\x07d\x1b[2Je\x9b2Jf';
@@ -76,7 +76,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     },
   );
 
-  test('NO_COLOR leaves marks and no colours', patience, async () => {
+  test('shows marks without colors for NO_COLOR', patience, async () => {
     const service = await mockService([says('', ['list_files', {}]), says('**Done.**')]);
     const env = { ...claudeAt(service), NO_COLOR: '1' };
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
@@ -86,7 +86,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     expect(end.stdout).not.toMatch(/\x1b\[\d+m/);
   });
 
-  test('TERM=dumb gets no escape sequence at all', patience, async () => {
+  test('writes no escape sequences for TERM=dumb', patience, async () => {
     const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
     const env = { ...claudeAt(service), TERM: 'dumb' };
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
@@ -94,7 +94,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     expect(end.stdout).toContain('Done.');
   });
 
-  test('a locale without UTF-8 gets ASCII', patience, async () => {
+  test('writes ASCII for a locale without UTF-8', patience, async () => {
     const service = await mockService([says('', ['list_files', {}]), says('Done.')]);
     const env = { ...claudeAt(service), LANG: 'C' };
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
@@ -103,7 +103,7 @@ describe.skipIf(!hasScript)('at a terminal (needs the script of util-linux)', ()
     expect(end.stdout).toMatch(/^[\x00-\x7f]*$/);
   });
 
-  test('a key is typed without being seen', patience, async () => {
+  test('does not show a typed key', patience, async () => {
     const home = temporaryFolder();
     const end = await atTerminal(['config', 'set-key', 'claude'], {
       env: { COBBLER_HOME: join(home, 'made') },

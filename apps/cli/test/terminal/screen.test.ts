@@ -17,11 +17,11 @@ test.each([
   [true, {}, { unicode: false }],
   [true, { LANG: 'en_US.UTF-8', LC_ALL: 'C' }, { unicode: false }],
   [true, { LANG: 'C', LC_CTYPE: 'de_CH.utf8' }, { unicode: true }],
-])('terminal %s with %j can show %j', (tty, env, expected) => {
+])('terminal %s with %j supports %j', (tty, env, expected) => {
   expect(screenFor(fakeOutput(tty, 80), env, 'linux')).toMatchObject(expected);
 });
 
-test('the width is that of the terminal, else COLUMNS, else 80, and never less than 20', () => {
+test('the width comes from the terminal, else from COLUMNS, else is 80, and is at least 20', () => {
   expect(screenFor(fakeOutput(true, 132), { COLUMNS: '50' }).columns()).toBe(132);
   expect(screenFor(fakeOutput(false, 0), { COLUMNS: '50' }).columns()).toBe(50);
   expect(screenFor(fakeOutput(false, 0), { COLUMNS: 'wide' }).columns()).toBe(80);

@@ -19,7 +19,7 @@ function terminalOf(columns = 40, env: Record<string, string> = { LANG: 'C.UTF-8
 }
 
 describe('Terminal', () => {
-  test('the footer stands below the page and goes without a trace', () => {
+  test('draws the footer below the page and removes it completely', () => {
     const { terminal, page } = terminalOf();
     terminal.lines(['first']);
     terminal.footer(['working']);
@@ -30,7 +30,7 @@ describe('Terminal', () => {
     expect(page().text()).toBe('first\nsecond\n');
   });
 
-  test('text goes on where it stopped, although a footer stood below it', () => {
+  test('continues text where it ended, even with a footer below it', () => {
     const { terminal, page } = terminalOf();
     terminal.text('half a ');
     terminal.footer(['working', 'two lines']);
@@ -41,14 +41,14 @@ describe('Terminal', () => {
     expect(page().text()).toBe('half a line\n\n');
   });
 
-  test('a whole line after half a line begins on its own', () => {
+  test('starts a whole line on a new line after partial text', () => {
     const { terminal, page } = terminalOf();
     terminal.text('half');
     terminal.lines(['whole']);
     expect(page().text()).toBe('half\nwhole\n');
   });
 
-  test('whatever is written, the page is what was written, and the footer its end', () => {
+  test('shows all written text and then the footer, for any order of writes', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('text' as const), text: fc.stringMatching(/^[a-c \n]{0,12}$/) }),
       fc.record({ kind: fc.constant('lines' as const), text: fc.stringMatching(/^[a-c]{1,9}$/) }),
@@ -82,7 +82,7 @@ describe('Terminal', () => {
     );
   });
 
-  test('an unchanged footer is not drawn again', () => {
+  test('does not redraw an unchanged footer', () => {
     const { terminal, all } = terminalOf();
     terminal.footer(['same']);
     const before = all.length;
@@ -90,7 +90,7 @@ describe('Terminal', () => {
     expect(all.length).toBe(before);
   });
 
-  test('after the terminal became narrower, all rows of the broken footer go', () => {
+  test('erases all rows of a wrapped footer after the terminal became narrower', () => {
     const { terminal, err, all } = terminalOf(60);
     terminal.lines(['page']);
     terminal.footer(['a footer of fifty characters, or of a few less.']);
@@ -100,7 +100,7 @@ describe('Terminal', () => {
     expect(all.join('')).toBe('\x1b[?2026h\r\x1b[K\x1b[1A\x1b[K\x1b[1A\x1b[K\x1b[?2026l');
   });
 
-  test('a terminal that can do nothing gets plain lines and no footer', () => {
+  test('writes plain lines without a footer to a dumb terminal', () => {
     const { terminal, all } = terminalOf(40, { TERM: 'dumb' });
     terminal.lines(['one']);
     terminal.footer(['working']);

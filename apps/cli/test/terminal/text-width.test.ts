@@ -20,7 +20,7 @@ describe('widthOf', () => {
   });
 });
 
-test('what is measured without the tables of Unicode is as wide as with them', () => {
+test('widthOf returns the same width with and without the Unicode tables', () => {
   const marks = 'a~¡¬®éɏ–…•■✓✗⠀⣿·—';
   for (const mark of marks) expect([mark, widthOf(mark), widthOf(`${mark}日`) - 2]).toEqual([mark, 1, 1]);
   for (let code = 0x20; code < 0x2900; code += 1) {
@@ -29,7 +29,7 @@ test('what is measured without the tables of Unicode is as wide as with them', (
   }
 });
 
-test('what a start prints is measured without them: loading them takes as long as all else it loads', async () => {
+test('common text is measured without the Unicode tables, whose loading would double the start time', async () => {
   vi.resetModules();
   const segmenter = vi.spyOn(Intl, 'Segmenter');
   onTestFinished(() => segmenter.mockRestore());
@@ -40,22 +40,22 @@ test('what a start prints is measured without them: loading them takes as long a
   expect(segmenter).toHaveBeenCalledTimes(1);
 });
 
-test('clip marks what it cuts, and never splits a wide character', () => {
+test('clip marks what it cuts and never splits a wide character', () => {
   expect(clip('abcdef', 4, '…')).toBe('abc…');
   expect(clip('abc', 3, '…')).toBe('abc');
   expect(clip('日本語', 4, '…')).toBe('日…');
   expect(clip('abcdef', 2, '...')).toBe('..');
 });
 
-test('head keeps characters of several code points whole', () => {
+test('head does not split a character of several code points', () => {
   expect(head('👩‍👩‍👧x', 2)).toBe('👩‍👩‍👧');
   expect(head('👩‍👩‍👧x', 1)).toBe('');
 });
 
-test('flow puts as many pieces on a line as fit', () => {
+test('flow puts as many items on a line as fit', () => {
   expect(flow(['aa', 'bb', 'cc'], ' · ', 7)).toEqual(['aa · bb', 'cc']);
 });
 
-test('wrap breaks at blanks and keeps a long word whole', () => {
+test('wrap breaks at spaces and does not break a long word', () => {
   expect(wrap('one two abcdefghij three', 8)).toEqual(['one two', 'abcdefghij', 'three']);
 });

@@ -45,7 +45,7 @@ function dialogOf(columns = 100) {
 const diff = `@@ -1,40 +1,40 @@\n${Array.from({ length: 40 }, (_, index) => `+line ${index}\n`).join('')}`;
 
 describe('an approval', () => {
-  test('shows the command with its folder, and keys with the rule that "always" makes', () => {
+  test('shows the command with its directory, and the keys with the rule for "always"', () => {
     const { dialog, shown } = dialogOf();
     dialog.ask(request('1', { summary: 'in the workspace' }));
     expect(shown[0]).toMatch(/^ {2}\? run_command {2}npm test +in ~\/demo$/);
@@ -54,14 +54,14 @@ describe('an approval', () => {
     ]);
   });
 
-  test('shows where a diff was cut, and what follows', () => {
+  test('shows where a diff was shortened, and what follows', () => {
     const { dialog, shown } = dialogOf();
     const cut = '@@ -1,2 +1,2 @@\n-a\n… 9 bytes left out …\nrest of a line\n+b\n';
     dialog.ask(request('1', { diff: cut }));
     expect(shown.join('\n')).toMatch(/9 bytes left out[\s\S]*rest of a line/);
   });
 
-  test('says why a call has to be looked at, and offers no "always" for it [P21]', () => {
+  test('shows why a call needs approval, and offers no "always" for it [P21]', () => {
     const { dialog, shown, rules, answers, press } = dialogOf();
     const write = { toolName: 'write_file', subject: '.envrc', mustAsk: '".envrc" is protected.' };
     dialog.ask(request('1', { ...write, summary: '+1' }));
@@ -74,7 +74,7 @@ describe('an approval', () => {
     expect([rules, answers]).toEqual([[], []]);
   });
 
-  test('y allows, n denies, once each', () => {
+  test('allows with key y and denies with key n, one call per key press', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('1'));
     dialog.ask(request('2', { subject: 'npm run x' }));
@@ -86,7 +86,7 @@ describe('an approval', () => {
     expect(dialog.open).toBe(false);
   });
 
-  test('a key that means nothing does nothing: there is no default', () => {
+  test('ignores all other keys and has no default', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('1'));
     press({ type: 'enter' }, ' ', 'x', { type: 'escape' }, { type: 'backspace' }, 'd');
@@ -94,7 +94,7 @@ describe('an approval', () => {
     expect(dialog.open).toBe(true);
   });
 
-  test('a allows from now on, also what waits already', () => {
+  test('with key a, stores a rule and allows pending calls that match it', () => {
     const { dialog, answers, rules, press } = dialogOf();
     dialog.ask(request('1'));
     dialog.ask(request('2'));
@@ -108,7 +108,7 @@ describe('an approval', () => {
     expect(dialog.open).toBe(true);
   });
 
-  test('a is not offered, and does nothing, for commands that join or destroy', () => {
+  test('does not offer key a for a joined or destructive command, and ignores it', () => {
     const { dialog, answers, rules, press } = dialogOf();
     dialog.ask(request('1', { subject: 'npm test && rm -rf x' }));
     expect(dialog.footer().join()).not.toContain('always');
@@ -116,7 +116,7 @@ describe('an approval', () => {
     expect([answers, rules]).toEqual([[], []]);
   });
 
-  test('e denies with a reason that is typed', () => {
+  test('with key e, denies for a typed reason', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('1'));
     press('e', ...Array.from('usey'), { type: 'backspace' }, ...Array.from(' a fake'));
@@ -125,7 +125,7 @@ describe('an approval', () => {
     expect(answers).toEqual([['1', { decision: 'deny', message: 'use a fake' }]]);
   });
 
-  test('Esc leaves the reason and goes back to the keys', () => {
+  test('returns from the reason to the keys on Esc', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('1'));
     press('e', 'n', { type: 'escape' });
@@ -133,7 +133,7 @@ describe('an approval', () => {
     expect(dialog.footer()[0]).toContain('y allow');
   });
 
-  test('a long diff can be allowed only when d has shown it in full [P21]', () => {
+  test('allows a long diff only after key d has shown it completely [P21]', () => {
     const { dialog, shown, answers, rules, press } = dialogOf();
     dialog.ask(
       request('1', { toolName: 'write_file', subject: 'a.txt', diff, arguments: { path: 'a.txt' } }),
@@ -149,14 +149,14 @@ describe('an approval', () => {
     expect(answers).toEqual([['1', { decision: 'allow' }]]);
   });
 
-  test('nothing can hide: a long command is shown whole, control characters as escapes [P21]', () => {
+  test('shows a long command completely, with escaped control characters [P21]', () => {
     const { dialog, shown } = dialogOf(40);
     const subject = `echo ${'x'.repeat(100)}\x1b[2K\r; rm -rf /`;
     dialog.ask(request('1', { subject }));
     expect(shown[0]).toContain(`${'x'.repeat(100)}\\x1b[2K\\x0d; rm -rf /`);
   });
 
-  test('a tool without a subject shows all its arguments', () => {
+  test('shows all arguments of a tool without a subject', () => {
     const { dialog, shown } = dialogOf();
     dialog.ask(request('1', { toolName: 'mail', subject: '', arguments: { to: 'a@b.c' } }));
     expect(shown[0]).toContain('{"to":"a@b.c"}');
@@ -169,7 +169,7 @@ describe('an approval', () => {
   });
 });
 
-test('keys are read from what a raw terminal sends', () => {
+test('keysOf decodes the input of a raw terminal', () => {
   expect(keysOf('y')).toEqual([{ type: 'text', text: 'y' }]);
   expect(keysOf('ü日')).toEqual([
     { type: 'text', text: 'ü' },

@@ -13,7 +13,7 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
   lines: (size) => 'const a = *b*; // `c` ````\n'.repeat(size / 27 + 1).slice(0, size),
   'one line': (size) => '-abc <b>'.repeat(size / 8 + 1).slice(0, size),
   'binary data': (size) =>
-    // Without what could be taken for the margin of a line.
+    // Excludes characters that could be part of a line's margin.
     Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
       .join('')
       .replaceAll(/[\s\d|+-]/g, 'x'),
@@ -37,7 +37,7 @@ function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): A
   };
 }
 
-/** Diffs that tools may give of a content: none, one of something else, one that holds all of it. */
+/** Diffs that a tool may provide: none, a shortened one, and a complete one. */
 const diffs: Readonly<Record<string, (content: string) => Partial<ApprovalRequestedEvent>>> = {
   'no diff': () => ({}),
   'a diff that was cut': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
@@ -55,10 +55,10 @@ const diffs: Readonly<Record<string, (content: string) => Partial<ApprovalReques
   },
 };
 
-/** Only what can be seen of a text, without blanks and ends of lines, which are cut anywhere. */
+/** Removes all white space, because lines may be broken anywhere. */
 const bare = (text: string) => text.replace(/\s/g, '');
 
-/** What a terminal shows of a text: margins and numbers of lines go. */
+/** Returns the displayed text without margins and line numbers. */
 function unframed(lines: readonly string[], diff = ''): string {
   const digits = String(diff.split('\n').length - 4).length;
   const margin = new RegExp(`^ {6}(?: {2}\\| ?|[ \\d]{${digits}} [-+ ] )?`);
@@ -84,8 +84,8 @@ function dialogOf() {
   return { dialog, shown, answers, press: (text: string) => dialog.key({ type: 'text', text }) };
 }
 
-describe('the question in a terminal [P21]', () => {
-  test.each(cases)('shows every byte of %s with %s before it takes a yes', (kind, which) => {
+describe('an approval in a terminal [P21]', () => {
+  test.each(cases)('shows every byte of %s with %s before it accepts yes', (kind, which) => {
     for (const size of sizesWith(which)) {
       const content = contents[kind]?.(size) ?? '';
       const { dialog, shown, answers, press } = dialogOf();
@@ -95,7 +95,7 @@ describe('the question in a terminal [P21]', () => {
         press('y');
         press('a');
         expect(answers).toEqual([]);
-        // From the beginning: what came before was only a first look.
+        // Removes the preview, because the first "d" shows everything from the beginning.
         if (presses === 0) shown.length = 1;
         else shown.pop();
         press('d');
@@ -108,7 +108,7 @@ describe('the question in a terminal [P21]', () => {
     }
   });
 
-  test('of a batch is whole for each call', () => {
+  test('shows each call of a batch completely', () => {
     const { dialog, answers, press } = dialogOf();
     dialog.ask(request('short'));
     dialog.ask(request('a\n'.repeat(500), { approvalId: '2', subject: 'b.txt' }));
@@ -122,8 +122,8 @@ describe('the question in a terminal [P21]', () => {
   });
 });
 
-describe('the question in an editor [P21]', () => {
-  test.each(cases)('shows every byte of %s with %s, or offers nothing but Deny', (kind, which) => {
+describe('an approval in an editor [P21]', () => {
+  test.each(cases)('shows every byte of %s with %s, or offers only Deny', (kind, which) => {
     for (const size of sizesWith(which)) {
       const content = contents[kind]?.(size) ?? '';
       const asked = request(content, diffs[which]?.(content));

@@ -45,8 +45,8 @@ function finished(result: Partial<RunResult>, rest: Partial<Finished['task']> = 
   };
 }
 
-describe('what closes a run', () => {
-  test('is one line of status, work, time, tokens and money, and the files changed', () => {
+describe('the closing lines of a run', () => {
+  test('show status, turns, tools, time, tokens and cost on one line, then the changed files', () => {
     const run = { ...finished({}), calls: { changes: new Map([['sum.js', { added: 1, removed: 1 }]]) } };
     expect(closingLines(run, style, 80)).toEqual([
       '',
@@ -55,7 +55,7 @@ describe('what closes a run', () => {
     ]);
   });
 
-  test('fits a narrow terminal', () => {
+  test('fit a narrow terminal', () => {
     expect(closingLines(finished({}), style, 40)).toEqual([
       '',
       '✓ complete  4 turns · 4 tools · 12.4 s',
@@ -63,7 +63,7 @@ describe('what closes a run', () => {
     ]);
   });
 
-  test('an unknown price is not shown as nothing', () => {
+  test('show no cost for an unknown price', () => {
     const { usd: _, ...unpriced } = metrics;
     expect(closingLines(finished({ metrics: unpriced }), style, 80)[1]).not.toContain('$');
   });
@@ -72,13 +72,13 @@ describe('what closes a run', () => {
     ['turns', { turns: 4 }, '■ stopped after 4 turns (limit --max-turns)  4 turns'],
     ['usd', { turns: 9, usd: 0.5 }, '■ stopped at $0.012 of $0.500 (limit --max-usd)  4 turns'],
     ['tokens', { turns: 9, tokens: 9000 }, '■ stopped at 9.4k of 9k tokens (limit --max-tokens)  4 turns'],
-  ] as const)('the limit on %s is named with its option', (limit, limits, headline) => {
+  ] as const)('name the limit on %s with its option', (limit, limits, headline) => {
     const lines = closingLines(finished({ status: 'limit', limit }, { limits }), style, 120);
     expect(lines[1]).toContain(headline);
     expect(lines[2]).toContain('To continue, raise --max-');
   });
 
-  test('a refused key: what happened with host and status, and what to do', () => {
+  test('show host and status of a rejected key, and what to do', () => {
     const error = new AgentError({
       kind: 'auth',
       status: 401,
@@ -92,7 +92,7 @@ describe('what closes a run', () => {
     ]);
   });
 
-  test('the request id is for those who want everything', () => {
+  test('show the request id in verbose mode', () => {
     const error = new AgentError({ kind: 'agent', status: 500, message: 'Overheated.', requestId: 'req_1' });
     const lines = closingLines(finished({ status: 'failed', error }, { verbose: true }), style, 120);
     expect(lines).toContain('  500 from api.anthropic.com: Overheated.');
@@ -100,14 +100,14 @@ describe('what closes a run', () => {
   });
 
   test.each(['{"error":{"message":"x"}}', '<html>Bad gateway</html>'])(
-    'a body such as %s is not quoted',
+    'do not quote a body such as %s',
     (message) => {
       const error = new AgentError({ kind: 'agent', status: 502, message });
       expect(closingLines(finished({ status: 'failed', error }), style, 120).join('\n')).not.toMatch(/[{<]/);
     },
   );
 
-  test('denied because nobody could be asked: the options that would have allowed it', () => {
+  test('show the options that allow the calls that were denied without a user to ask', () => {
     const call = { id: '1', arguments: {}, effect: 'once' } as const;
     const unasked = [
       { ...call, toolName: 'run_command', subject: "echo 'hi'" },
@@ -120,7 +120,7 @@ describe('what closes a run', () => {
     expect(lines.filter((line) => line.includes('--allow'))).toHaveLength(1);
   });
 
-  test('quiet and JSON hear of trouble only', () => {
+  test('show only errors for quiet and JSON output', () => {
     expect(closingLines(finished({}, { form: 'quiet' }), style, 80)).toEqual([]);
     const error = new AgentError({ kind: 'network', message: 'ECONNREFUSED' });
     const lines = closingLines(finished({ status: 'failed', error }, { form: 'json' }), style, 80);

@@ -32,14 +32,14 @@ const diff = [
 ].join('\n');
 
 describe('a finished call on a terminal', () => {
-  test('is one line of mark, name, argument, outcome and time', () => {
+  test('is one line with mark, name, argument, outcome and time', () => {
     const [line = '', ...rest] = terminalReport(reportOf({ summary: '+1 -1' }), view);
     expect(line).toMatch(/^ {2}✓ edit_file {4}sum\.js +\+1 -1 {4}12 ms$/);
     expect(line).toHaveLength(79);
     expect(rest).toEqual([]);
   });
 
-  test('a failure carries its reason on the next line', () => {
+  test('shows the reason for a failure on the next line', () => {
     const lines = terminalReport(
       reportOf({ outcome: 'failed', text: 'sum.js was not changed: no such text.' }),
       view,
@@ -48,13 +48,13 @@ describe('a finished call on a terminal', () => {
     expect(lines[1]).toBe('      sum.js was not changed: no such text.');
   });
 
-  test('a denial says who or what denied', () => {
+  test('shows who denied the call', () => {
     const lines = terminalReport(reportOf({ outcome: 'denied', text: 'A person denied this call.' }), view);
     expect(lines[0]).toMatch(/✗ edit_file .* denied$/);
     expect(lines[1]).toBe('      A person denied this call.');
   });
 
-  test('shows the change it made', () => {
+  test('shows the change that it made', () => {
     expect(terminalReport(reportOf({ summary: '+1 -1', diff }), view).slice(1)).toEqual([
       '      1   // adds',
       '      2 - export const sum = (a, b) => a - b;',
@@ -63,14 +63,14 @@ describe('a finished call on a terminal', () => {
     ]);
   });
 
-  test('verbose shows arguments and result in full', () => {
+  test('shows its arguments and full result in verbose mode', () => {
     const text = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
     const lines = terminalReport(reportOf({ text }), { ...view, verbose: true });
     expect(lines[1]).toBe('      {"path":"sum.js"}');
     expect(lines).toHaveLength(32);
   });
 
-  test('without colours the marks tell the state; without UTF-8 they are ASCII', () => {
+  test('shows its state with ASCII marks without color and UTF-8', () => {
     const ascii = styleFor({ color: false, unicode: false, tty: true });
     const [ok] = terminalReport(reportOf({}), { ...view, style: ascii });
     const [bad] = terminalReport(reportOf({ outcome: 'failed' }), { ...view, style: ascii });
@@ -78,7 +78,7 @@ describe('a finished call on a terminal', () => {
     expect(bad).toMatch(/^ {2}x edit_file/);
   });
 
-  test('colours add nothing but colours', () => {
+  test('has the same text with and without color', () => {
     const colored = styleFor({ color: true, unicode: true, tty: true });
     const report = reportOf({ summary: '+1 -1', diff });
     const lines = terminalReport(report, { ...view, style: colored });
@@ -87,7 +87,7 @@ describe('a finished call on a terminal', () => {
   });
 });
 
-test('without a terminal a call is words', () => {
+test('a call without a terminal is reported in words', () => {
   expect(plainReport(reportOf({ summary: '+1 -1' }), view)).toEqual(['tool edit_file sum.js ok +1 -1 12ms']);
   expect(plainReport(reportOf({ outcome: 'denied', text: 'No.', durationMs: 0 }), view)).toEqual([
     'tool edit_file sum.js denied 0ms',
@@ -95,7 +95,7 @@ test('without a terminal a call is words', () => {
   ]);
 });
 
-test('stack frames, fields of errors and counts of nothing do not take the place of what happened', () => {
+test('tellingLines omits stack frames, error fields and zero counts', () => {
   const output = [
     '✖ adds (1ms)',
     '  AssertionError: 5 !== -1',
@@ -113,21 +113,21 @@ test('stack frames, fields of errors and counts of nothing do not take the place
 });
 
 describe('diffs', () => {
-  test('are counted', () => {
+  test('are counted by added and removed lines', () => {
     expect(diffSize(diff)).toEqual({ added: 1, removed: 1 });
   });
 
-  test('a changed line is broken, never cut: the change may stand at its end', () => {
+  test('wrap a changed line without cutting it, because the change may be at its end', () => {
     const lines = diffLines('@@ -1 +1 @@\n-abcdefghij\n+abcdefghijkl\n', style, 13);
     expect(lines).toEqual(['1 - abcdefghi', '    j', '1 + abcdefghi', '    jkl']);
   });
 
-  test('what is too long is counted', () => {
+  test('count the lines that exceed the limit', () => {
     const long = `@@ -0,0 +1,9 @@\n${'+x\n'.repeat(9)}`;
     expect(diffLines(long, style, 40, 4)).toEqual(['1 + x', '2 + x', '3 + x', '4 + x', '+ 5 lines']);
   });
 
-  test('a file that loses a line which looks like a header loses that line', () => {
+  test('show a removed line that resembles a header', () => {
     expect(diffLines('--- a\n+++ b\n@@ -1,2 +1 @@\n--- x\n y\n', style, 40)).toEqual(['1 - -- x', '1   y']);
   });
 });

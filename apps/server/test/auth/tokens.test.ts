@@ -12,7 +12,7 @@ function place(): string {
 }
 
 describe('the token file [P15]', () => {
-  test('is made with a random token, for its owner only, and kept', () => {
+  test('is created with a random token, readable only by its owner, and reused', () => {
     const path = place();
     const token = new TokenStore(tokenFile(path)).own();
     expect(token).toMatch(/^cbk_[\w-]{43}$/);
@@ -20,7 +20,7 @@ describe('the token file [P15]', () => {
     expect(new TokenStore(tokenFile(path)).own()).toBe(token);
   });
 
-  test('keeps only the hash of all other tokens', () => {
+  test('stores only the hash of all other tokens', () => {
     const path = place();
     const book = new TokenStore(tokenFile(path));
     const { token } = book.add({ name: 'phone', scopes: ['read'] });
@@ -28,7 +28,7 @@ describe('the token file [P15]', () => {
     expect(new TokenStore(tokenFile(path)).find(token)).toMatchObject({ name: 'phone', scopes: ['read'] });
   });
 
-  test('is closed again when others could read it', () => {
+  test('loses its permissions for other users when the server opens it', () => {
     const path = place();
     new TokenStore(tokenFile(path)).own();
     chmodSync(path, 0o644);
@@ -36,7 +36,7 @@ describe('the token file [P15]', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test.each(['{', '{"v":1}', '[]'])('that is damaged is said to be so (%s)', (text) => {
+  test.each(['{', '{"v":1}', '[]'])('throws if it is damaged (%s)', (text) => {
     const path = place();
     new TokenStore(tokenFile(path)).own();
     writeFileSync(path, text);
@@ -45,7 +45,7 @@ describe('the token file [P15]', () => {
 });
 
 describe('tokens', () => {
-  test('end when they are rotated; the old one may have a while', () => {
+  test('become invalid on rotation, at once or after a grace period', () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const book = new TokenStore(undefined, () => now);
     const first = book.own();
@@ -58,7 +58,7 @@ describe('tokens', () => {
     expect(book.find(second)).toBeUndefined();
   });
 
-  test('allow what their scopes say and nothing else', async () => {
+  test('allow only the requests of their scopes', async () => {
     const { ask } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const made = async (scope: string) => {
@@ -81,7 +81,7 @@ describe('tokens', () => {
     expect(await allowed('admin')).toEqual([true, true, true, true]);
   });
 
-  test('that are deleted end at once, and every stream that was opened with them', async () => {
+  test('become invalid when deleted, which ends the streams opened with them', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const { json } = await ask('POST', '/v1/tokens', { name: 'phone', scopes: ['read'] });
@@ -94,7 +94,7 @@ describe('tokens', () => {
     expect((await ask('DELETE', `/v1/tokens/${json['id']}`)).status).toBe(404);
   });
 
-  test('end with their time, and with them every stream that they opened, and no other', async () => {
+  test('expire, which ends the streams opened with them and no others', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const { ask, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });
@@ -112,7 +112,7 @@ describe('tokens', () => {
     await others.until(({ json: event }) => event['type'] === 'finished');
   });
 
-  test('are shown without their secrets', async () => {
+  test('are listed without their secrets', async () => {
     const { ask, token } = await rig();
     const { text } = await ask('GET', '/v1/tokens');
     expect(text).toContain('"owner"');
@@ -120,7 +120,7 @@ describe('tokens', () => {
     expect(text).not.toContain('hash');
   });
 
-  test('are exchanged by a page for a cookie, which ends with them and is no use elsewhere', async () => {
+  test('are exchanged for a cookie that requires the page key and ends with its token', async () => {
     const { ask, token, tokens } = await rig();
     const { cookie, key, set } = await signedIn(ask, token);
     expect(set).toMatch(/HttpOnly; SameSite=Strict$/);
@@ -128,7 +128,7 @@ describe('tokens', () => {
     const status = async (value: string, page: Record<string, string>) =>
       (await ask('GET', '/v1/sessions', undefined, { authorization: '', cookie: value, ...page })).status;
     expect(await status(cookie, { 'cobbler-page': key })).toBe(200);
-    // Another client, such as a server on another port of this host, is sent the cookie and not the key.
+    // Another client, such as a server on another port of this host, gets the cookie but not the key.
     expect(await status(cookie, {})).toBe(401);
     expect(await status(cookie, { 'cobbler-page': '' })).toBe(401);
     const other = await signedIn(ask, token);
@@ -142,7 +142,7 @@ describe('tokens', () => {
     expect(await status(cookie, { 'cobbler-page': key })).toBe(401);
   });
 
-  test('are managed with a token only: a cookie lists, makes and ends none', async () => {
+  test('are managed with a token only: a cookie cannot list, create or delete them', async () => {
     const { ask, token, tokens } = await rig();
     const { cookie, key } = await signedIn(ask, token);
     const page = { authorization: '', cookie, 'cobbler-page': key };
@@ -157,7 +157,7 @@ describe('tokens', () => {
     expect(tokens.list()).toEqual(before);
   });
 
-  test('a stream of a page ends with its cookie', async () => {
+  test('end the stream of a page when its cookie expires', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const { ask, token, watch } = await rig({ tokens: new TokenStore(undefined, () => now) });
     await ask('POST', '/v1/sessions', { id: 's' });

@@ -3,10 +3,11 @@ import type { AssistantPart, Event, Message, SessionStore, ToolResultPart, UserP
 import { openSession, textOf } from '@cobbler/agent';
 
 /**
- * The messages that a client of AG-UI must hold of a session, made of the log alone: their order, texts, calls and
- * results are those of the fold, their ids come from the events.
+ * Returns the messages that an AG-UI client must hold for a session, computed from the log alone:
+ * their order, texts, calls and results equal those of the fold, and their ids come from the events.
  *
- * @param said the client's own ids of the prompts, in order; undefined, or absent, where it has that of the event.
+ * @param said the client's own ids of the prompts, in order; undefined, or absent, where the client
+ * uses the id of the event.
  */
 export async function agUiMessages(
   store: SessionStore,
@@ -20,12 +21,12 @@ export async function agUiMessages(
     .flatMap((message) => clientMessages(message, names));
 }
 
-/** Whether a message only tells the model that its answer ended too early: nobody said it. */
+/** Returns true if a message only tells the model that its response was cut; no user sent it. */
 function isCutNote(message: Message): boolean {
   return message.role === 'user' && textOf(message).startsWith('Your last answer ended here');
 }
 
-/** What things are called, in the order in which they come. */
+/** Assigns ids to messages, calls and results in the order of the log. */
 class Names {
   readonly #said: { readonly id: string; readonly shown: string; readonly isSteer: boolean }[] = [];
   readonly #results = new Map<string, string>();
@@ -65,7 +66,10 @@ class Names {
     return this.#calls.at(-1) ?? '';
   }
 
-  /** Whose result comes next, and under which id: that of its event, or, where the log has none, that of the call. */
+  /**
+   * Returns the call of the next result, and the id of the result: that of its event, or one derived
+   * from the call if the log has no such event.
+   */
   nextResult(): { readonly call: string; readonly id: string; readonly isLogged: boolean } {
     const index = this.#given++;
     const [call = '', logged] = [this.#calls[index], this.#results.get(`${this.#turn}.${index}`)];

@@ -11,11 +11,11 @@ import { agUiMessages } from './ag-ui-fold.ts';
 
 const path = '/v1/ag-ui';
 
-/** A front end of AG-UI: its own client, which checks the order of events and folds them into messages. */
+/** An AG-UI front end: the official client, which checks the event order and builds the messages. */
 class Front {
   readonly agent: HttpAgent;
   events: BaseEvent[] = [];
-  /** The ids that it gave to what it said. A snapshot brings those of the log in their place. */
+  /** The client's ids of its own messages. A snapshot replaces them with the ids of the log. */
   said: (string | undefined)[];
 
   constructor({ server, token }: Rig, messages: Message[] = []) {
@@ -58,13 +58,13 @@ class Front {
   }
 }
 
-/** Holds the client to the log: every message, its id, role, text, calls and results, and their order. */
+/** Asserts that the client's messages equal the log: id, role, text, calls, results and order. */
 async function holdsTheLog(front: Front, { store }: Rig): Promise<void> {
   expect(front.agent.messages).toEqual(await agUiMessages(store, 's', front.said));
 }
 
-describe('a front end of AG-UI', () => {
-  test('reads text and reasoning while they come, in a session that its thread names', async () => {
+describe('an AG-UI client', () => {
+  test('streams text and reasoning in the session named by its thread', async () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('think Hello there you.');
@@ -89,7 +89,7 @@ describe('a front end of AG-UI', () => {
     });
   });
 
-  test('reads calls, their results, failures and calls that were not run', async () => {
+  test('receives calls, results, failures and calls that were not run', async () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('use look look');
@@ -101,7 +101,7 @@ describe('a front end of AG-UI', () => {
     expect(JSON.stringify(front.agent.messages)).toContain('"This call was not run."');
   });
 
-  test('reads answers that are nothing but calls, each as a message of its own', async () => {
+  test('receives each response that has only tool calls as a separate message', async () => {
     const call = { calls: [{ name: 'look', arguments: { of: 'look' } }] };
     const agent = scriptedAgent([
       { text: 'I will look.', ...call },
@@ -119,7 +119,7 @@ describe('a front end of AG-UI', () => {
     await holdsTheLog(late, one);
   });
 
-  test('is interrupted by what a person is asked, and goes on with what is allowed', async () => {
+  test('is interrupted by an approval request and continues after the user allows the call', async () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('use look write');
@@ -132,7 +132,7 @@ describe('a front end of AG-UI', () => {
     expect(JSON.stringify(front.agent.messages)).toContain('written');
   });
 
-  test('is interrupted by a run that waits in memory, and continues it; the same answer again gives the same', async () => {
+  test('continues a run that waits in memory; repeating the decision changes nothing', async () => {
     const one = await rig({ settings: () => ({ ...harnessFixture(), attended: true }) });
     const front = new Front(one);
     await front.say('use look write');
@@ -150,7 +150,7 @@ describe('a front end of AG-UI', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'approval_decided')).toHaveLength(1);
   });
 
-  test('is asked only about calls that are still open, when the run waits once more', () => {
+  test('is asked only about undecided calls when the run waits again', () => {
     const stream = new AgUiStream({ threadId: 's', runId: 'r' });
     const asked = (approvalId: string, index: number) =>
       stream.hear({
@@ -168,7 +168,7 @@ describe('a front end of AG-UI', () => {
     expect(stream.last()).toMatchObject([{ outcome: { interrupts: [{ id: 'second.h' }] } }]);
   });
 
-  test('goes on with what is denied, in words or by cancelling the interrupt', async () => {
+  test('continues after a denial with a message or a cancelled interrupt', async () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('use write');
@@ -181,7 +181,7 @@ describe('a front end of AG-UI', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
   });
 
-  test('cannot allow what it was not shown, nor answer without the scope', async () => {
+  test('cannot allow other arguments than it was shown, or decide without the scope', async () => {
     const one = await rig();
     const front = new Front(one);
     await front.say('use write');
@@ -200,7 +200,7 @@ describe('a front end of AG-UI', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toEqual([]);
   });
 
-  test('hears that the run was cancelled', async () => {
+  test('receives the cancellation of the run', async () => {
     const one = await rig();
     const front = new Front(one);
     const saying = front.say('use hold');
@@ -216,7 +216,7 @@ describe('a front end of AG-UI', () => {
   test.each([
     ['use look hold', 2],
     ['use hold look', 1],
-  ])('hears what others say during the run where the conversation has it: %s', async (words, begun) => {
+  ])('receives steering messages at their position in the conversation: %s', async (words, begun) => {
     const one = await rig();
     const front = new Front(one);
     const saying = front.say(words, 'run-1');
@@ -233,7 +233,7 @@ describe('a front end of AG-UI', () => {
     await holdsTheLog(late, one);
   });
 
-  test('that leaves does not stop the run, and comes back to it under its id', async () => {
+  test('can disconnect without stopping the run and reconnect by run id', async () => {
     const one = await rig();
     const front = new Front(one);
     const saying = front.say('use look hold', 'run-1');
@@ -255,7 +255,7 @@ describe('a front end of AG-UI', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
-  test('that comes in the middle of an answer gets all of it, and keeps it when the run is stopped', async () => {
+  test('receives the whole text during a response, and keeps it when the run is stopped', async () => {
     const one = await rig();
     const front = new Front(one);
     const textIn = ({ agent }: Front) => agent.messages.map(({ content }) => String(content));
@@ -277,7 +277,7 @@ describe('a front end of AG-UI', () => {
     }
   });
 
-  test('hears of a failure, and a retry takes back what was streamed', async () => {
+  test('receives an error, and a retry removes the text streamed before', async () => {
     const failing = {
       text: 'Half of an ans',
       error: { kind: 'network', message: 'cut', retryable: true },
@@ -302,7 +302,7 @@ describe('a front end of AG-UI', () => {
     await holdsTheLog(front, one);
   });
 
-  test('gets problems for what cannot be done, and leaves no session behind', async () => {
+  test('gets errors for invalid requests, which create no session', async () => {
     const one = await rig();
     const ask = (more: object) => one.ask('POST', path, { threadId: 's', runId: 'r', messages: [], ...more });
     expect((await ask({})).status).toBe(404);

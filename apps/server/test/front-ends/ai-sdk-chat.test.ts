@@ -16,17 +16,17 @@ async function page(options: Partial<HarnessOptions> = {}): Promise<{ one: Rig; 
   return { one, page: new ChatPage(one) };
 }
 
-/** How often each tool ran, by the log. */
+/** Returns the tool name of each started call in the log. */
 async function runsOf({ store }: Rig): Promise<string[]> {
   const events = await store.read('s');
   return events.flatMap((event) => (event.type === 'tool_started' ? [event.toolName] : []));
 }
 
 describe.each([
-  ['a run that ends while it waits', {}],
+  ['a run that ends as waiting', {}],
   ['a run that waits in memory', { attended: true }],
 ] as const)('useChat with %s', (_name, options) => {
-  test('continues after Allow when the answer also has calls that need no person', async () => {
+  test('continues after Allow if the response also has calls that need no approval', async () => {
     const { one, page: it } = await page(options);
     await it.chat.sendMessage({ text: 'use look write look' });
     await it.untilAsked(1);
@@ -71,7 +71,7 @@ describe.each([
     expect(it.errors).toEqual([]);
   });
 
-  test('continues after Deny, and the model reads the reason', async () => {
+  test('continues after Deny, and the model sees the reason', async () => {
     const { one, page: it } = await page(options);
     await it.chat.sendMessage({ text: 'use write' });
     await it.untilAsked(1);
@@ -98,7 +98,7 @@ describe.each([
     expect(it.errors).toEqual([]);
   });
 
-  test('shows the question again to a page that is loaded while it waits', async () => {
+  test('shows the approval request again on a page loaded while the run waits', async () => {
     const { one, page: before } = await page(options);
     await before.chat.sendMessage({ text: 'use look write' });
     await before.untilAsked(1);
@@ -134,7 +134,7 @@ describe.each([
     expect(decided).toHaveLength(1);
   });
 
-  test('gets an error and posts no more for a decision that differs from the one that was made', async () => {
+  test('reports an error and posts no more if its decision contradicts an earlier one', async () => {
     const { one, page: first } = await page(options);
     await first.chat.sendMessage({ text: 'use write' });
     await first.untilAsked(1);
@@ -147,7 +147,7 @@ describe.each([
     expect(await runsOf(one)).toEqual([]);
   });
 
-  test('stops with the run: nothing is left that waits, and nothing is posted', async () => {
+  test('becomes ready when the run is cancelled, with no pending call and no further post', async () => {
     const { one, page: it } = await page(options);
     await it.chat.sendMessage({ text: 'use look write hold' });
     await it.untilAsked(1);
@@ -163,7 +163,7 @@ describe.each([
     expect(it.requests).toEqual(['POST 200', 'POST 200']);
   });
 
-  test('that is loaded while the allowed call runs gets the rest, and posts nothing', async () => {
+  test('receives the rest on a page loaded while the allowed call runs, and posts nothing', async () => {
     const { one, page: before } = await page(options);
     await before.chat.sendMessage({ text: 'use look write hold' });
     await before.untilAsked(1);
@@ -183,8 +183,8 @@ describe.each([
   });
 });
 
-describe('useChat in the middle of an answer', () => {
-  test('shows all of it to a page that is loaded, and keeps it when the run is stopped', async () => {
+describe('useChat during a response', () => {
+  test('shows the whole text on a new page, and keeps it when the run is stopped', async () => {
     const { one, page: first } = await page();
     void first.chat.sendMessage({ text: 'begin Once upon a time' });
     await expect.poll(() => first.text).toBe('Once upon a time');
@@ -204,12 +204,12 @@ describe('useChat in the middle of an answer', () => {
   });
 });
 
-describe('a response that cannot resolve what was decided', () => {
+describe('a response that cannot resolve a decision', () => {
   test('ends with an error, so that the client does not post again', async () => {
     const { one, page: it } = await page();
     await it.chat.sendMessage({ text: 'use write' });
     await it.untilAsked(1);
-    // A process that was killed right after it had taken the decision.
+    // A process was killed right after it recorded the decision.
     const events = await one.store.read('s');
     const epoch = await one.store.claim('s');
     const { approvalId = '' } = Object(events.find(({ type }) => type === 'approval_requested'));
@@ -244,7 +244,7 @@ describe('a response that cannot resolve what was decided', () => {
     expect(it.requests).toEqual(['POST 200', 'POST 200']);
   });
 
-  test('an answer that the client gives itself to a call that needs no person decides nothing', async () => {
+  test('rejects a request that has only automatic decisions for calls without approval', async () => {
     const { one, page: it } = await page();
     await it.chat.sendMessage({ text: 'use look write' });
     await it.untilAsked(1);

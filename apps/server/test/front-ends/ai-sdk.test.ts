@@ -10,7 +10,7 @@ import { rig } from '../support/rig.ts';
 
 const path = '/v1/sessions/s/chat';
 
-/** A page with useChat, without the page: the transport, and the fold that makes messages of its chunks. */
+/** The useChat transport without a page, and the SDK function that builds messages from chunks. */
 class Page {
   readonly #one: Rig;
   readonly #transport: DefaultChatTransport<UIMessage>;
@@ -30,7 +30,7 @@ class Page {
     return await this.#send();
   }
 
-  /** Answers everything that is asked, as addToolApprovalResponse does, and sends it. */
+  /** Decides all pending approvals, as addToolApprovalResponse does, and sends the decisions. */
   async answer(approved: boolean, reason?: string): Promise<UIMessage> {
     const last = this.messages.pop();
     if (last === undefined) throw new Error('nothing is asked');
@@ -43,7 +43,7 @@ class Page {
     return await this.#send();
   }
 
-  /** Comes back to the message under way, or to nothing. */
+  /** Reconnects to the message of the active run; returns null if there is none. */
   async reconnect(): Promise<ReadableStream<UIMessageChunk> | null> {
     return await this.#transport.reconnectToStream({ chatId: 's' });
   }
@@ -99,7 +99,7 @@ async function page(options: Parameters<typeof rig>[0] = {}): Promise<{ one: Rig
   return { one, chat: new Page(one) };
 }
 
-/** A conversation as plain facts, from the messages of the client. */
+/** Returns a conversation as plain values, from the messages of the client. */
 function clientFold(messages: readonly UIMessage[]): unknown[] {
   return messages.flatMap(({ role, parts }) =>
     parts.flatMap((part): unknown[] => {
@@ -115,7 +115,7 @@ function clientFold(messages: readonly UIMessage[]): unknown[] {
   );
 }
 
-/** The same from the log. */
+/** Returns the same values from the log. */
 async function logFold({ store }: Rig): Promise<unknown[]> {
   const { messages } = await openSession(store, 's');
   const results = new Map(
@@ -156,7 +156,7 @@ const types = (chunks: readonly UIMessageChunk[]) => chunks.map(({ type }) => ty
 const finished = (events: readonly Event[]) => events.findLast(({ type }) => type === 'finished');
 
 describe('a page with useChat', () => {
-  test('reads text and reasoning while they come, and folds them to what the log holds', async () => {
+  test('streams text and reasoning, and builds the messages of the log', async () => {
     const { one, chat } = await page();
     await chat.say('think Hello there you.');
     const read = types(chat.chunks);
@@ -182,7 +182,7 @@ describe('a page with useChat', () => {
     });
   });
 
-  test('has the header that useChat looks for, and an end', async () => {
+  test('receives the header that useChat requires, and an end marker', async () => {
     const { one } = await page();
     const messages = [{ id: 'a', role: 'user', parts: [{ type: 'text', text: 'say Hello.' }] }];
     const answer = await one.ask('POST', path, { id: 's', trigger: 'submit-message', messages });
@@ -191,7 +191,7 @@ describe('a page with useChat', () => {
     expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('reads calls, their results, failures and calls that were not run', async () => {
+  test('receives calls, results, failures and calls that were not run', async () => {
     const { one, chat } = await page();
     await chat.say('use look look');
     await chat.say('use break look');
@@ -200,7 +200,7 @@ describe('a page with useChat', () => {
     expect(chat.errors).toEqual([]);
   });
 
-  test('allows a call: the answer names what was shown, and the same message goes on', async () => {
+  test('allows a call with the hash that it was shown, and continues the same message', async () => {
     const { one, chat } = await page();
     const asked = await chat.say('use look write');
     expect(asked.parts.find((part) => 'state' in part && part.state === 'approval-requested')).toBeDefined();
@@ -213,7 +213,7 @@ describe('a page with useChat', () => {
     expect(chat.messages).toHaveLength(2);
   });
 
-  test('denies a call, and the model hears why', async () => {
+  test('denies a call, and the model sees the reason', async () => {
     const { one, chat } = await page();
     await chat.say('use write');
     await chat.answer(false, 'Not today.');
@@ -223,7 +223,7 @@ describe('a page with useChat', () => {
     expect(chat.errors).toEqual([]);
   });
 
-  test('cannot allow what it was not shown, nor answer without the scope; the same answer counts once', async () => {
+  test('cannot allow other arguments or decide without the scope; a repeated decision has no effect', async () => {
     const { one, chat } = await page();
     await chat.say('use write');
     const [asked] = (await one.ask('GET', '/v1/approvals')).json['items'] as {
@@ -252,7 +252,7 @@ describe('a page with useChat', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'tool_started')).toHaveLength(1);
   });
 
-  test('hears that the run was cancelled; what was streamed and not kept is taken back', async () => {
+  test('receives the cancellation, and ends with the messages of the log', async () => {
     const { one, chat } = await page();
     const reading = chat.read(await chat.openSaying('use hold'), undefined);
     await expect
@@ -264,7 +264,7 @@ describe('a page with useChat', () => {
     expect(clientFold(chat.messages)).toEqual(await logFold(one));
   });
 
-  test('that leaves does not stop the run, and comes back to all of it', async () => {
+  test('can disconnect without stopping the run, and reconnect to the whole message', async () => {
     const { one, chat } = await page();
     await (await chat.openSaying('use look write')).cancel();
     await one.idle('s');
@@ -285,7 +285,7 @@ describe('a page with useChat', () => {
     expect((await one.store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
-  test('comes back in the middle of a run to the message from its beginning', async () => {
+  test('reconnects during a run to the message from its start', async () => {
     const { one, chat } = await page();
     await (await chat.openSaying('use look hold')).cancel();
     await expect
@@ -302,7 +302,7 @@ describe('a page with useChat', () => {
     expect(await chat.reconnect()).toBeNull();
   });
 
-  test('says the same message twice and one run comes of it', async () => {
+  test('starts one run if it sends the same message twice', async () => {
     const { one, chat } = await page();
     await chat.say('say Hello.', 'once');
     const again = await new Page(one).say('say Hello.', 'once');
@@ -311,7 +311,7 @@ describe('a page with useChat', () => {
     await expect(new Page(one).say('say Other.', 'once')).rejects.toThrow();
   });
 
-  test('hears of a failure in words, and a retry takes back what was streamed', async () => {
+  test('receives an error message, and a retry removes the text streamed before', async () => {
     const failing = {
       text: 'Half of an ans',
       error: { kind: 'network', message: 'cut', retryable: true },
@@ -333,7 +333,7 @@ describe('a page with useChat', () => {
     expect(chat.chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'error' });
   });
 
-  test('is counted as a reader of events, and ends with its token', async () => {
+  test('counts as an event stream, and ends with its token', async () => {
     const { one, chat } = await page({ limits: { clients: 1 } });
     const { id, token } = one.tokens.add({ name: 'page', scopes: ['read', 'prompt'] });
     const other = new Page(one, { authorization: `Bearer ${token}` });
@@ -343,7 +343,7 @@ describe('a page with useChat', () => {
     await one.ask('DELETE', `/v1/tokens/${id}`);
     await reading;
     expect(types(other.chunks)).not.toContain('finish');
-    // Its place is free once the client has closed its end.
+    // The slot becomes free when the client closes its side.
     const opened: ReadableStream<UIMessageChunk>[] = [];
     await expect
       .poll(async () =>
@@ -356,7 +356,7 @@ describe('a page with useChat', () => {
     expect(clientFold([...other.messages, await chat.read(stream, undefined)])).toEqual(await logFold(one));
   });
 
-  test('gets problems for what cannot be done', async () => {
+  test('gets errors for invalid requests', async () => {
     const { one } = await page();
     const user = { id: 'a', role: 'user', parts: [{ type: 'text', text: 'say Hello.' }] };
     const ask = (body: unknown, to = path) => one.ask('POST', to, body);

@@ -28,17 +28,17 @@ class PlainState implements ChatState<UIMessage> {
   snapshot = <Thing>(thing: Thing): Thing => structuredClone(thing);
 }
 
-/** The chat of the AI SDK: all of `useChat` but React. */
+/** The chat of the AI SDK: `useChat` without React. */
 class Chat extends AbstractChat<UIMessage> {}
 
-/** A page as docs/front-ends.md shows it, over HTTP. */
+/** A page like the example in docs/front-ends.md, over HTTP. */
 export class ChatPage {
   readonly chat: AbstractChat<UIMessage>;
   /** Requests so far, as `METHOD status`. */
   readonly requests: string[] = [];
   readonly errors: string[] = [];
 
-  /** @param messages what the page kept from before it was loaded. */
+  /** @param messages the messages that the page kept before it was reloaded. */
   constructor(rig: Pick<Rig, 'server' | 'token'>, messages: readonly UIMessage[] = []) {
     const api = `${rig.server.url}/v1/sessions/s/chat`;
     const transport = new DefaultChatTransport<UIMessage>({
@@ -51,7 +51,7 @@ export class ChatPage {
       fetch: async (url, init) => {
         const response = await fetch(url, init);
         this.requests.push(`${init?.method ?? 'GET'} ${response.status}`);
-        // A client that posts without end would keep the test busy until its time is over.
+        // Stops a client that posts endlessly, before the test times out.
         if (this.requests.length > 12) throw new Error('too many requests');
         return response;
       },
@@ -81,7 +81,7 @@ export class ChatPage {
       .join('|');
   }
 
-  /** Calls that the person is asked about, in order. */
+  /** The calls that wait for the user's decision, in order. */
   get asked(): { readonly id: string; readonly toolName: string }[] {
     return (this.chat.lastMessage?.parts ?? []).flatMap((part) => {
       if (part.type !== 'dynamic-tool' || part.state !== 'approval-requested') return [];
@@ -89,17 +89,17 @@ export class ChatPage {
     });
   }
 
-  /** Resolves when the person is asked about so many calls and the response has ended. */
+  /** Resolves when this number of calls wait for a decision and the response has ended. */
   async untilAsked(calls: number): Promise<void> {
     await expect.poll(() => [this.asked.length, this.chat.status]).toEqual([calls, 'ready']);
   }
 
-  /** Resolves when the last message ends with this text and nothing more is sent. */
+  /** Resolves when the last message ends with this text and the chat is ready. */
   async untilSaid(text: string): Promise<void> {
     await expect.poll(() => [this.text.split('|').at(-1), this.chat.status]).toEqual([text, 'ready']);
   }
 
-  /** Presses Allow or Deny for every call that is asked about. */
+  /** Allows or denies every call that waits for a decision. */
   async decide(approved: boolean, reason?: string): Promise<void> {
     for (const { id } of this.asked) {
       await this.chat.addToolApprovalResponse({ id, approved, ...(reason !== undefined && { reason }) });

@@ -12,7 +12,7 @@ function clientOf({ server, token }: Pick<Rig, 'server' | 'token'>, apiKey = tok
   return new OpenAI({ baseURL: `${server.url}/openai/v1`, apiKey, maxRetries: 0 });
 }
 
-/** What was refused, as the official client reads it. */
+/** Returns the error of a rejected request, as the official client reports it. */
 async function refusal(
   pending: PromiseLike<unknown>,
 ): Promise<Pick<APIError, 'status' | 'code' | 'param' | 'type'>> {
@@ -26,7 +26,7 @@ async function refusal(
   throw new Error('it was not refused');
 }
 
-/** The texts of the model in the log. */
+/** Returns the model's text in the log. */
 async function textsIn({ store }: Rig, sessionId: string): Promise<string> {
   const events = await store.read(sessionId);
   return events
@@ -36,7 +36,7 @@ async function textsIn({ store }: Rig, sessionId: string): Promise<string> {
 }
 
 describe('the official openai client', () => {
-  test('gets an answer with its usage, and goes on by previous_response_id', async () => {
+  test('gets a response with usage, and continues it by previous_response_id', async () => {
     const one = await rig();
     const openai = clientOf(one);
     const first = await openai.responses.create({ model, input: 'say Hello.' });
@@ -54,7 +54,7 @@ describe('the official openai client', () => {
     expect(third.output_text).toBe('3');
   });
 
-  test('going on from an earlier response leaves what came later as it is', async () => {
+  test('continues from an earlier response without changing later ones', async () => {
     const openai = clientOf(await rig());
     const first = await openai.responses.create({ model, input: 'say A.' });
     const later = await openai.responses.create({ model, previous_response_id: first.id, input: 'count' });
@@ -63,7 +63,7 @@ describe('the official openai client', () => {
     expect(other.metadata?.['session_id']).not.toBe(later.metadata?.['session_id']);
   });
 
-  test('streams what the log holds, text between calls included', async () => {
+  test('streams the text of the log, including text between calls', async () => {
     const one = await rig();
     const types: string[] = [];
     const stream = clientOf(one).responses.stream({ model, input: 'use look look' });
@@ -78,7 +78,7 @@ describe('the official openai client', () => {
     expect(whole.output_text).toBe(final.output_text);
   });
 
-  test('an answer that was cut and made again stands once in the response', async () => {
+  test('receives a retried response once, without the text of the failed attempt', async () => {
     const failing = {
       text: 'Half of an ans',
       error: { kind: 'network', message: 'cut', retryable: true },
@@ -91,7 +91,7 @@ describe('the official openai client', () => {
     expect(final.output_text).toBe('The whole answer.');
   });
 
-  test('hears why a run did not complete', async () => {
+  test('receives the reason why a run did not complete', async () => {
     const openai = clientOf(await rig());
     const statusOf = async (input: string) => {
       const { status, error, incomplete_details } = await openai.responses.create({ model, input });
@@ -108,7 +108,7 @@ describe('the official openai client', () => {
     ['cut', 'response.incomplete', 'incomplete'],
     ['use write', 'response.incomplete', 'incomplete'],
     ['fail', 'response.failed', 'failed'],
-  ])('hears it as the last event of a stream too: %s', async (input, type, status) => {
+  ])('receives the status as the last event of a stream: %s', async (input, type, status) => {
     const one = await rig();
     const stream = await clientOf(one).responses.create({ model, input, stream: true });
     const events: OpenAI.Responses.ResponseStreamEvent[] = [];
@@ -117,7 +117,7 @@ describe('the official openai client', () => {
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
   });
 
-  test('a client that leaves in the middle does not stop the run [S4]', async () => {
+  test('can disconnect without stopping the run [S4]', async () => {
     const one = await rig();
     const leaving = new AbortController();
     const stream = await clientOf(one).responses.create(
@@ -135,7 +135,7 @@ describe('the official openai client', () => {
     expect((await one.store.read(id)).at(-1)).toMatchObject({ type: 'finished', status: 'waiting' });
   });
 
-  test('the same request again under its key begins nothing new [P9]', async () => {
+  test('starts no second run for a repeated request with the same key [P9]', async () => {
     const one = await rig();
     const openai = clientOf(one);
     const again = { headers: { 'idempotency-key': 'once-and-again' } };
@@ -146,7 +146,7 @@ describe('the official openai client', () => {
     expect((await one.store.read(id)).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
-  test('lists the names of the agent, of which each is answered', async () => {
+  test('lists the model names that it can request', async () => {
     const one = await rig();
     const openai = clientOf(one);
     const { data } = await openai.models.list();
@@ -156,8 +156,8 @@ describe('the official openai client', () => {
   });
 });
 
-describe('what cannot be served is refused in the words of OpenAI', () => {
-  test('a token that is wrong, or has not the scope [P15]', async () => {
+describe('the OpenAI routes', () => {
+  test('reject an invalid token and a missing scope [P15]', async () => {
     const one = await rig();
     const wrong = clientOf(one, 'wrong').responses.create({ model, input: 'say Hi.' });
     expect(await refusal(wrong)).toMatchObject({ status: 401, code: 'invalid_api_key' });
@@ -166,7 +166,7 @@ describe('what cannot be served is refused in the words of OpenAI', () => {
     expect(await refusal(reads)).toMatchObject({ status: 403, type: 'permission_error', code: 'scope' });
   });
 
-  test('another model, another response, a session that is busy', async () => {
+  test('reject an unknown model, an unknown response and a busy session', async () => {
     const one = await rig();
     const openai = clientOf(one);
     expect(await refusal(openai.responses.create({ model: 'gpt-9', input: 'Hi' }))).toMatchObject({
@@ -194,7 +194,7 @@ describe('what cannot be served is refused in the words of OpenAI', () => {
     ['input', { input: [{ role: 'assistant', content: 'I said.' }] }],
     ['input', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:,' }] }] }],
     ['input', { input: ' ' }],
-  ])('%s: %j', async (param, more) => {
+  ])('reject %s: %j', async (param, more) => {
     const one = await rig();
     const body = { model, input: 'say Hi.', ...more };
     const { status, json } = await one.ask('POST', '/openai/v1/responses', body);
@@ -202,7 +202,7 @@ describe('what cannot be served is refused in the words of OpenAI', () => {
     expect((await one.store.list({ limit: 1 })).sessions).toEqual([]);
   });
 
-  test('a body that is none', async () => {
+  test('reject an invalid body', async () => {
     const one = await rig();
     const { status, json } = await one.ask('POST', '/openai/v1/responses', { input: 7 });
     expect([status, json['error']]).toMatchObject([
@@ -212,7 +212,7 @@ describe('what cannot be served is refused in the words of OpenAI', () => {
   });
 });
 
-test('the routes of OpenAI are no part of the API that is described', async () => {
+test('the OpenAPI description does not contain the OpenAI routes', async () => {
   const { ask } = await rig();
   expect((await ask('GET', '/openapi.json')).text).not.toContain('/openai/');
 });

@@ -5,7 +5,7 @@ import { harnessFixture } from '@cobbler/conformance';
 import { expect, test } from 'vitest';
 import { moment, rig } from '../support/rig.ts';
 
-test('a page that comes back while the answer is stored gets it once, and its question [P16]', async () => {
+test('a page that reconnects while a response is stored gets it and its approval request once [P16]', async () => {
   const [said, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const agent: Agent = {
     ...scriptedAgent([]),
@@ -31,7 +31,7 @@ test('a page that comes back while the answer is stored gets it once, and its qu
   const isAsked = async () => (await kept.read('s')).some(({ type }) => type === 'approval_requested');
   const store: SessionStore = {
     ...kept,
-    // The answer and its question are stored while the database is asked about the session.
+    // The response and its approval request are stored while the store looks up the session.
     async info(id) {
       if (isSlow) goOn.resolve();
       while (isSlow && !(await isAsked())) await moment();

@@ -6,7 +6,7 @@ import { attacked, attacks, connectAndDrop, slowAttacks, stalledReader } from '.
 
 const target = ({ server, token }: Rig) => ({ url: server.url, token });
 
-describe('what bad requests get [P15]', () => {
+describe('bad requests [P15]', () => {
   test.each(attacks)('$name: $expected', async (attack) => {
     const one = await rig();
     await one.ask('POST', '/v1/sessions', { id: 'honest' });
@@ -19,7 +19,7 @@ const descriptors = () => readdirSync('/proc/self/fd').length;
 
 // Descriptors are counted in /proc, which only Linux has.
 test.skipIf(process.platform !== 'linux')(
-  'all attacks at once: each gets its answer, an honest client is served, nothing is left open [P15, P16, P18]',
+  'the server answers all attacks at once, serves an honest client and leaves nothing open [P15, P16, P18]',
   async () => {
     const limits = { headersMs: 2_000, requestMs: 3_000, bufferBytes: 256 * 1024 };
     const one = await rig({ limits });
@@ -30,7 +30,7 @@ test.skipIf(process.platform !== 'linux')(
     const honest = await watch('/v1/sessions/honest/events');
     const wasDropped = async () =>
       (await ask('GET', '/metrics')).text.includes('cobbler_sse_dropped_total 1\n');
-    // Until so much was said that whoever takes nothing has been dropped.
+    // Send enough data that the server drops the client that does not read.
     const talk = async (): Promise<void> => {
       for (let run = 1; run <= 40 && (run < 5 || !(await wasDropped())); run += 1) {
         const { status, json } = await ask('POST', '/v1/sessions/honest/prompt', {

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 
-/** Who is attacked. The attacker has a token: without one he gets no further than 401. */
+/** The server under attack. The attacker has a token; without one, every response is 401. */
 export interface Target {
   readonly url: string;
   readonly token: string;
 }
 
-/** One bad request and what the documents say it gets: a status, or that the connection is hung up. */
+/** A bad request and its documented outcome: a status or a closed connection. */
 export interface Attack {
   readonly name: string;
   readonly expected: number | 'hung up';
-  /** What is sent, one after another. */
+  /** Returns the data to send, in order. */
   readonly bytes: (target: Target) => readonly string[];
 }
 
@@ -36,19 +36,19 @@ function bare(head: string): Attack['bytes'] {
 }
 
 const prompt = '/v1/sessions/honest/prompt';
-/** More than a body may have: a chunk of 0x110000 bytes. */
+/** Larger than the maximum body: a chunk of 0x110000 bytes. */
 const large = 'x'.repeat(0x110000);
 const typed = 'content-type: application/json\r\n';
 
-/** Bad requests that are answered at once. */
+/** Bad requests that the server answers at once. */
 export const attacks: readonly Attack[] = [
-  { name: 'no HTTP at all', expected: 400, bytes: bare('EHLO attacker') },
+  { name: 'a request that is not HTTP', expected: 400, bytes: bare('EHLO attacker') },
   {
     name: 'a header with a bare line feed',
     expected: 400,
     bytes: get('/v1/sessions', 'x-a: b\nset-cookie: c\r\n'),
   },
-  { name: 'a header with a NUL', expected: 400, bytes: get('/v1/sessions', 'x-a: b\0c\r\n') },
+  { name: 'a header with a NUL byte', expected: 400, bytes: get('/v1/sessions', 'x-a: b\0c\r\n') },
   { name: 'a folded header', expected: 400, bytes: get('/v1/sessions', 'x-request-id: a\r\n\x01b: c\r\n') },
   { name: 'a line break in a path', expected: 404, bytes: get('/v1/sessions/a%0d%0aset-cookie:%20b=c') },
   {
@@ -57,7 +57,7 @@ export const attacks: readonly Attack[] = [
     bytes: get('/v1/sessions/honest/events?after=1%0d%0ax:'),
   },
   {
-    name: 'an event id that is none',
+    name: 'an invalid event id',
     expected: 400,
     bytes: get('/v1/sessions/honest/events', 'last-event-id: x\r\n'),
   },
@@ -67,35 +67,35 @@ export const attacks: readonly Attack[] = [
     bytes: post(prompt, 'content-length: 1\r\ncontent-length: 2\r\n', '{}'),
   },
   {
-    name: 'a length and chunks',
+    name: 'both a content-length and chunked encoding',
     expected: 400,
     bytes: post(prompt, `${typed}content-length: 5\r\ntransfer-encoding: chunked\r\n`, '0\r\n\r\n'),
   },
   {
-    name: 'a chunk of no size',
+    name: 'a chunk with an invalid size',
     expected: 400,
     bytes: post(prompt, `${typed}transfer-encoding: chunked\r\n`, 'zz\r\n{}\r\n0\r\n\r\n'),
   },
   { name: 'headers of 20 KiB', expected: 431, bytes: get('/v1/sessions', `x-a: ${'a'.repeat(20_000)}\r\n`) },
   {
-    name: 'a body that says it is too large',
+    name: 'a body with a content-length that is too large',
     expected: 413,
     bytes: post(prompt, `${typed}content-length: 2000000\r\n`, ''),
   },
   {
-    name: 'a body that is too large and does not say so',
+    name: 'a chunked body that is too large',
     expected: 413,
     bytes: post(prompt, `${typed}transfer-encoding: chunked\r\n`, `110000\r\n${large}`),
   },
-  { name: 'a body that is no JSON', expected: 400, bytes: json(prompt, '{"content":') },
-  { name: 'a body nested a hundred thousand deep', expected: 400, bytes: json(prompt, '['.repeat(100_000)) },
+  { name: 'a body that is not JSON', expected: 400, bytes: json(prompt, '{"content":') },
+  { name: 'a body nested 100,000 levels deep', expected: 400, bytes: json(prompt, '['.repeat(100_000)) },
   {
-    name: 'a body of another shape',
+    name: 'a body with an unknown field',
     expected: 400,
     bytes: json(prompt, '{"content":"a","tools":["run_command"]}'),
   },
   {
-    name: 'a prototype in a body',
+    name: 'a body with a __proto__ key',
     expected: 400,
     bytes: json(prompt, '{"content":"a","__proto__":{"a":1}}'),
   },
@@ -114,7 +114,7 @@ export const attacks: readonly Attack[] = [
     bytes: post(prompt, `${typed}content-encoding: gzip\r\ncontent-length: 2\r\n`, '{}'),
   },
   {
-    name: 'a key that is no id',
+    name: 'an invalid idempotency key',
     expected: 400,
     bytes: post(prompt, `${typed}idempotency-key: ../a\r\ncontent-length: 15\r\n`, '{"content":"a"}'),
   },
@@ -128,55 +128,55 @@ export const attacks: readonly Attack[] = [
     'origin: http://127.0.0.1\r\norigin: http://127.0.0.1',
   ].map(
     (lines): Attack => ({
-      name: `a header there twice (${lines.split('\r\n').at(-1)})`,
+      name: `a duplicate header (${lines.split('\r\n').at(-1)})`,
       expected: 400,
       bytes: get('/v1/sessions', `${lines}\r\n`),
     }),
   ),
   {
-    name: 'the same length twice',
+    name: 'an identical content-length twice',
     expected: 400,
     bytes: post(prompt, `${typed}content-length: 2\r\ncontent-length: 2\r\n`, '{}'),
   },
   {
-    name: 'two types of a body',
+    name: 'a duplicate content type',
     expected: 400,
     bytes: post(prompt, `${typed}${typed}content-length: 15\r\n`, '{"content":"a"}'),
   },
   { name: 'no host', expected: 400, bytes: bare('GET /v1/sessions HTTP/1.1') },
   {
-    name: 'the host of another',
+    name: 'an unknown host',
     expected: 403,
     bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: evil.example'),
   },
   {
-    name: 'a host that ends like ours',
+    name: 'a host that starts like the server host',
     expected: 403,
     bytes: bare('GET / HTTP/1.1\r\nhost: 127.0.0.1.evil.example'),
   },
   {
-    name: 'a page of another site',
+    name: 'a request from another origin',
     expected: 403,
     bytes: get('/v1/sessions', 'origin: https://evil.example\r\n'),
   },
-  { name: 'a page from a file', expected: 403, bytes: get('/v1/sessions', 'origin: null\r\n') },
+  { name: 'a request with a null origin', expected: 403, bytes: get('/v1/sessions', 'origin: null\r\n') },
   { name: 'a way up', expected: 404, bytes: get('/v1/sessions/../../../etc/passwd') },
   {
-    name: 'a hidden way up',
+    name: 'an encoded path traversal',
     expected: 404,
     bytes: get('/v1/sessions/%2e%2e%2f%2e%2e%2fetc%2fpasswd/messages'),
   },
-  { name: 'a way up for Windows', expected: 404, bytes: get('/v1/sessions/..%5c..%5cserver.db/messages') },
-  { name: 'the address of another server', expected: 404, bytes: get('//evil.example/v1/sessions') },
+  { name: 'a path traversal with backslashes', expected: 404, bytes: get('/v1/sessions/..%5c..%5cserver.db/messages') },
+  { name: 'a protocol-relative URL of another server', expected: 404, bytes: get('//evil.example/v1/sessions') },
   { name: 'a whole address', expected: 400, bytes: get('http://evil.example/v1/sessions') },
   { name: 'no token', expected: 401, bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1') },
   {
-    name: 'a token that is guessed',
+    name: 'a guessed token',
     expected: 401,
     bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer cbk_guessed'),
   },
   {
-    name: 'a method nobody knows',
+    name: 'an unsupported method',
     expected: 405,
     bytes: bare('TRACE /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1'),
   },
@@ -192,7 +192,7 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-/** Bad requests that never come to their end: they are answered when the time for them is over. */
+/** Bad requests that never end; the server answers when their time limit expires. */
 export const slowAttacks: readonly Attack[] = [
   {
     name: 'headers that never end',
@@ -206,7 +206,7 @@ export const slowAttacks: readonly Attack[] = [
   },
 ];
 
-/** Sends a bad request, and goes on sending a byte at a time until there is an answer. What the server makes of it. */
+/** Sends a bad request, then single bytes until the server responds. Returns the outcome. */
 export function attacked(target: Target, { bytes }: Attack, dripMs?: number): Promise<number | 'hung up'> {
   return new Promise((resolve) => {
     const socket = dial(target);
@@ -230,7 +230,7 @@ export function attacked(target: Target, { bytes }: Attack, dripMs?: number): Pr
   });
 }
 
-/** A reader of a session's events that takes nothing. */
+/** Opens an event stream of a session and never reads from it. */
 export function stalledReader(target: Target, sessionId: string): Socket {
   const socket = dial(target);
   socket.pause();
@@ -239,7 +239,7 @@ export function stalledReader(target: Target, sessionId: string): Socket {
   return socket;
 }
 
-/** Connects, says the beginning of something or nothing at all, and is gone. */
+/** Connects, sends part of a request or nothing, and resets the connection. */
 export function connectAndDrop(target: Target, said: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = dial(target);

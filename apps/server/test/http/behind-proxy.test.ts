@@ -4,7 +4,7 @@ import type { ProxyKind } from '../support/proxy.ts';
 import { behind, caddy, isInstalled, nginx, site } from '../support/proxy.ts';
 import { rig } from '../support/rig.ts';
 
-/** Frames of a stream, one at a time, as they come. */
+/** Returns a function that reads the next frame of a stream. */
 function framesOf(response: IncomingMessage): () => Promise<string> {
   onTestFinished(() => void response.destroy());
   const chunks = response.setEncoding('utf8')[Symbol.asyncIterator]();
@@ -33,8 +33,8 @@ for (const kind of [nginx, caddy]) {
   const isThere = isInstalled(kind);
   const why = isThere ? '' : ` (skipped: ${kind.name} is not here; apt-get install ${kind.comesFrom})`;
 
-  describe.skipIf(!isThere)(`behind ${kind.name} with deploy/'s file for it${why}`, () => {
-    test('each event and each heartbeat passes at once, while the stream is open', async () => {
+  describe.skipIf(!isThere)(`behind ${kind.name} with its configuration from deploy/${why}`, () => {
+    test('each event and each heartbeat arrives at once, while the stream is open', async () => {
       const { ask, proxied, authorized } = await scene(kind);
       await ask('POST', '/v1/sessions', { id: 's' });
       const response = await proxied.open('GET', '/v1/sessions/s/events?deltas=false', authorized);
@@ -59,12 +59,12 @@ for (const kind of [nginx, caddy]) {
       );
       expect(await later()).toContain('"type":"hello"');
       let first = await later();
-      // The log may take longer than a heartbeat.
+      // Reading the log may take longer than a heartbeat interval.
       while (first === ': heartbeat') first = await later();
       expect(first).toMatch(/^id: 3$/m);
     });
 
-    test('the page gets a cookie that is Secure, and works with it', async () => {
+    test('the page gets a Secure cookie and can use it', async () => {
       const { token, proxied } = await scene(kind);
       const page = await proxied.ask('GET', '/');
       expect([page.status, page.headers['content-type']]).toEqual([
@@ -83,7 +83,7 @@ for (const kind of [nginx, caddy]) {
       expect((await proxied.ask('POST', '/v1/sessions', foreign, '{}')).status).toBe(403);
     });
 
-    test('another name, a body that is too large and the figures do not get through', async () => {
+    test('the proxy blocks an unknown host, a body that is too large and the metrics', async () => {
       const { ask, proxied, authorized } = await scene(kind);
       const other = await proxied.ask('GET', '/v1/sessions', { ...authorized, host: 'evil.example' });
       expect(other.text).not.toContain('items');

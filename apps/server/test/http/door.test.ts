@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Rig } from '../support/rig.ts';
 import { rig } from '../support/rig.ts';
 
-/** Sends bytes as they are and gives everything that comes back until the connection is closed. */
+/** Sends raw data and returns everything received until the connection closes. */
 function raw({ server }: Rig, ...pieces: readonly (string | number)[]): Promise<string> {
   const { port, hostname } = new URL(server.url);
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ function raw({ server }: Rig, ...pieces: readonly (string | number)[]): Promise<
   });
 }
 
-/** Asks with a Host of one's own, which fetch does not allow. */
+/** Sends a request with a custom Host header, which fetch does not allow. */
 function asHost(
   { server, token }: Rig,
   headers: Record<string, string>,
@@ -48,7 +48,7 @@ function asHost(
 const head = (rig: Rig, rest: string) =>
   `POST /prompt HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.token}\r\ncontent-type: application/json\r\n${rest}`;
 
-describe('who may come in [P15]', () => {
+describe('access control [P15]', () => {
   const routes = [
     ['GET', '/events'],
     ['POST', '/prompt'],
@@ -73,7 +73,7 @@ describe('who may come in [P15]', () => {
     ['GET', '/metrics'],
   ] as const;
 
-  test('every route that shows or changes anything needs a token, on loopback too', async () => {
+  test('requires a token for every route that reads or changes data, also on loopback', async () => {
     const { server } = await rig();
     for (const [method, path] of routes) {
       for (const headers of [{}, { authorization: 'Bearer cbk_wrong' }, { authorization: 'Basic YTpi' }]) {
@@ -85,7 +85,7 @@ describe('who may come in [P15]', () => {
     }
   });
 
-  test('open are the page at the door, its exchange of tokens, /livez and /readyz', async () => {
+  test('serves the sign-in page, /livez and /readyz without a token', async () => {
     const { server } = await rig();
     const statuses = await Promise.all(
       ['/', '/livez', '/readyz'].map(async (path) => (await fetch(server.url + path)).status),
@@ -95,7 +95,7 @@ describe('who may come in [P15]', () => {
     expect(page).not.toContain('session');
   });
 
-  test('open is the description of the API, which is the same for every server; other sites do not get it', async () => {
+  test('serves the API description without a token and without private data, but not to other origins', async () => {
     const one = await rig();
     await one.ask('POST', '/v1/sessions', { id: 'secret-session' });
     for (const path of ['/docs', '/openapi.json']) {
@@ -110,7 +110,7 @@ describe('who may come in [P15]', () => {
     }
   });
 
-  test('a name that was pointed at this machine is refused, one that was allowed is served', async () => {
+  test('rejects unknown host names and serves allowed ones', async () => {
     const one = await rig({ allowedHosts: ['cobbler.example'] });
     const { port } = new URL(one.server.url);
     for (const host of [
@@ -127,7 +127,7 @@ describe('who may come in [P15]', () => {
     }
   });
 
-  test('a page of another site is refused, whatever it asks for', async () => {
+  test('rejects every request from another origin', async () => {
     const one = await rig({ allowedHosts: ['cobbler.example'] });
     const { host } = new URL(one.server.url);
     const own = { host, origin: `http://${host}` };
@@ -145,7 +145,7 @@ describe('who may come in [P15]', () => {
     }
   });
 
-  test('nothing is said about other sites that may read answers', async () => {
+  test('sends no CORS headers', async () => {
     const { server } = await rig();
     const answer = await fetch(`${server.url}/livez`, { method: 'OPTIONS' });
     expect(answer.status).toBe(405);
@@ -153,20 +153,20 @@ describe('who may come in [P15]', () => {
   });
 });
 
-describe('what may be sent [P15]', () => {
+describe('request validation [P15]', () => {
   test.each([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=x', 415],
     ['application/json; charset=utf-8', 200],
-  ])('a body of type %s gets %i', async (type, status) => {
+  ])('answers a body of type %s with %i', async (type, status) => {
     const { ask } = await rig();
     expect((await ask('POST', '/prompt', '{"content":"say Hi."}', { 'content-type': type })).status).toBe(
       status,
     );
   });
 
-  test('a body of more than 1 MiB gets 413, said or not said how long it is', async () => {
+  test('answers a body of more than 1 MiB with 413, with or without a content-length', async () => {
     const one = await rig();
     const body = JSON.stringify({ content: 'x'.repeat(1024 * 1024) });
     expect((await one.ask('POST', '/prompt', body)).status).toBe(413);
@@ -179,7 +179,7 @@ describe('what may be sent [P15]', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('a compressed body, a broken one and one with an odd prototype are refused', async () => {
+  test('rejects a compressed body, an invalid one and one with a __proto__ key', async () => {
     const { ask } = await rig();
     expect((await ask('POST', '/prompt', '{}', { 'content-encoding': 'gzip' })).status).toBe(415);
     expect((await ask('POST', '/prompt', '{"content":')).status).toBe(400);
@@ -187,20 +187,20 @@ describe('what may be sent [P15]', () => {
     expect((await ask('POST', '/prompt', '{"content":"x","__proto__":{"a":1}}')).status).toBe(400);
   });
 
-  test('headers that come too slowly get 408', async () => {
+  test('answers headers that arrive too slowly with 408', async () => {
     const one = await rig({ limits: { headersMs: 200, requestMs: 400 } });
     const answer = await raw(one, 'GET /livez HTTP/1.1\r\n', 'host: 127', 5000);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('application/problem+json');
   });
 
-  test('a body that comes too slowly gets 408', async () => {
+  test('answers a body that arrives too slowly with 408', async () => {
     const one = await rig({ limits: { headersMs: 200, requestMs: 400 } });
     const answer = await raw(one, head(one, 'content-length: 100\r\n\r\n{'), 5000);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('what is no HTTP, or headers without end, is answered and hung up on', async () => {
+  test('answers a malformed request or oversized headers, and closes the connection', async () => {
     const one = await rig();
     expect(await raw(one, 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     expect(await raw(one, `GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)).toMatch(
@@ -211,7 +211,7 @@ describe('what may be sent [P15]', () => {
     expect(await raw(one, 'GET /livez HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('a header cannot be smuggled into an answer', async () => {
+  test('does not let a request inject a header into a response', async () => {
     const one = await rig();
     const split =
       'GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nx-request-id: a\u00e9 b\r\n\r\n';
@@ -223,7 +223,7 @@ describe('what may be sent [P15]', () => {
     expect(named.headers.get('x-request-id')).toBe('my-request.1');
   });
 
-  test('no path leads out of the routes', async () => {
+  test('rejects every path outside the routes', async () => {
     const one = await rig();
     const paths = [
       '/../../etc/passwd',
@@ -249,7 +249,7 @@ describe('what may be sent [P15]', () => {
     expect(await raw(one, 'CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example:443\r\n\r\n')).toBe('');
   });
 
-  test('a problem tells no stack and no path, and names the request', async () => {
+  test('reports an error without a stack or path, and with the request id', async () => {
     const one = await rig({
       settings: () => {
         throw new Error('/srv/secret/place broke');
@@ -263,7 +263,7 @@ describe('what may be sent [P15]', () => {
     expect((await one.ask('GET', '/livez')).status).toBe(200);
   });
 
-  test('500 clients that connect and leave, some in the middle, leave nothing behind', async () => {
+  test('releases 500 clients that connect and leave, some during their request', async () => {
     const one = await rig();
     await one.ask('POST', '/v1/sessions', { id: 's' });
     const auth = `authorization: Bearer ${one.token}\r\n`;

@@ -6,7 +6,7 @@ import { sessionWork } from '../../src/index.ts';
 import type { Rig } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
 
-/** Two servers of the same sessions, whose runs are done by neither of them. */
+/** Starts two servers that share their sessions and execute no runs themselves. */
 async function twoServers(): Promise<{ readonly one: Rig; readonly other: Rig }> {
   const kept = memoryStore();
   const watchers = new Set<(sessionId: string) => void>();
@@ -35,8 +35,8 @@ async function until(server: Rig, session: string, status: string): Promise<void
   await expect.poll(() => statusOf(server, session)).toBe(status);
 }
 
-describe('servers whose runs are done elsewhere', () => {
-  test('what was begun at one is watched at the other, whole and in order', async () => {
+describe('servers whose runs execute elsewhere', () => {
+  test('stream a run started at one server from the other, complete and in order', async () => {
     const { one, other } = await twoServers();
     await one.ask('POST', '/v1/sessions', { id: 'work' });
     await one.ask('POST', '/v1/sessions/work/prompt', { content: 'say Hello.' });
@@ -52,7 +52,7 @@ describe('servers whose runs are done elsewhere', () => {
     expect(seqs).toEqual(log.map(({ seq }) => seq));
   });
 
-  test('what runs is busy for both, and is cancelled at the other', async () => {
+  test('report an active run as busy at both, and cancel it from the other', async () => {
     const { one, other } = await twoServers();
     await one.ask('POST', '/v1/sessions', { id: 'work' });
     await one.ask('POST', '/v1/sessions/work/prompt', { content: 'hang' });
@@ -65,7 +65,7 @@ describe('servers whose runs are done elsewhere', () => {
     await until(other, 'work', 'complete');
   });
 
-  test('an approval that was asked for at one is answered at the other, once', async () => {
+  test('accept a decision once, also at the server that did not start the run', async () => {
     const { one, other } = await twoServers();
     await one.ask('POST', '/v1/sessions', { id: 'work' });
     await one.ask('POST', '/v1/sessions/work/prompt', { content: 'use write' });
@@ -81,7 +81,7 @@ describe('servers whose runs are done elsewhere', () => {
     expect(started).toHaveLength(1);
   });
 
-  test('what is asked for stands in the list of both, the oldest first, until it is decided at either', async () => {
+  test('list pending approvals at both, oldest first, until the user decides at either', async () => {
     const { one, other } = await twoServers();
     const list = async (server: Rig) => {
       const { items } = (await server.ask('GET', '/v1/approvals')).json as {
@@ -94,7 +94,7 @@ describe('servers whose runs are done elsewhere', () => {
       await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: 'use write' });
       await until(one, id, 'waiting');
     }
-    // Nobody has asked the other one about these sessions.
+    // The other server has not received a request for these sessions.
     const asked = await list(other);
     expect(asked.map(({ sessionId }) => sessionId)).toEqual(['first', 'second']);
     const path = `/v1/sessions/first/approvals/${asked[0]?.approvalId}`;
@@ -104,7 +104,7 @@ describe('servers whose runs are done elsewhere', () => {
     expect(await list(one)).toEqual(await list(other));
   });
 
-  test('a server that stops leaves its runs to come to their end', async () => {
+  test('do not end their runs when they stop', async () => {
     const { one, other } = await twoServers();
     await one.ask('POST', '/v1/sessions', { id: 'work' });
     await one.ask('POST', '/v1/sessions/work/prompt', { content: 'use hold' });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { EventStream } from '../../src/streams/event-stream.ts';
 
-/** A stream whose client takes nothing, with more to say than the buffers of a connection hold. */
+/** Opens a stream with more data than the buffers hold, to a client that does not read. */
 async function stalledStream(): Promise<{ stream: EventStream; gone: Promise<void> }> {
   const gone = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<EventStream>();
@@ -27,11 +27,11 @@ async function stalledStream(): Promise<{ stream: EventStream; gone: Promise<voi
   return { stream: await opened.promise, gone: gone.promise };
 }
 
-test('a reader that takes nothing does not keep its stream beyond its token', async () => {
+test('a client that does not read cannot keep its stream open after its token ends', async () => {
   const { stream, gone } = await stalledStream();
   stream.check(new Set(['tok_1']), Date.now());
   expect(stream.closed).toBe(false);
-  // The rest of the text waits for the reader, once.
+  // The first check lets the client read the rest; the next one closes the connection.
   stream.check(new Set(), Date.now());
   expect(stream.closed).toBe(true);
   stream.check(new Set(), Date.now());

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { TokenStore } from '../../src/index.ts';
 import { rig, signedIn } from '../support/rig.ts';
 
-describe('the page', () => {
-  test('is served whole by the server, with a policy that runs no script but its own [P15]', async () => {
+describe('the web page', () => {
+  test('is served completely, with a policy that allows only its own scripts [P15]', async () => {
     const { server } = await rig();
     const page = await fetch(server.url);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -29,7 +29,7 @@ describe('the page', () => {
     expect(await (await fetch(`${server.url}/assets/notices.txt`)).text()).toContain('dompurify');
   });
 
-  test('its cookie outlives a restart of the server, and ends with its token', async () => {
+  test('keeps its cookie across a server restart, until the token is rotated', async () => {
     const [store, tokens] = [memoryStore(), new TokenStore()];
     const first = await rig({ store, tokens });
     const { cookie, key } = await signedIn(first.ask, first.token);

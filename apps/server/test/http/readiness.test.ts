@@ -16,7 +16,7 @@ function folder(): string {
   return made;
 }
 
-/** A server over a file, with a session in which a run has ended. Every question about it is asked anew. */
+/** Starts a server on a file, with a session that has an ended run. Probe results are not reused. */
 async function serving(file: string, options: SqliteStoreOptions = {}): Promise<Rig> {
   const store = sqliteStore(file, options);
   const served = await rig({ store, limits: { readyMs: 0 } });
@@ -31,7 +31,7 @@ async function prompted({ ask }: Rig): Promise<number> {
   return (await ask('POST', '/v1/sessions/s/prompt', { content: 'say Hi.' })).status;
 }
 
-/** What /readyz says: `ready`, or the code in its reason. */
+/** Returns the response of /readyz: `ready`, or the code in its reason. */
 async function ready({ ask }: Rig): Promise<unknown> {
   const { status, json } = await ask('GET', '/readyz');
   if (status === 200) return json['status'];
@@ -40,7 +40,7 @@ async function ready({ ask }: Rig): Promise<unknown> {
 }
 
 describe('/readyz fails when prompts would fail [P13]', () => {
-  test('the disk is full, and it is ready again when there is room', async ({ skip }) => {
+  test('if the disk is full, until there is free space', async ({ skip }) => {
     const disk = join(folder(), 'disk');
     mkdirSync(disk);
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk], { stdio: 'ignore' });
@@ -57,7 +57,7 @@ describe('/readyz fails when prompts would fail [P13]', () => {
     await served.idle('s');
   });
 
-  test('the store has reached its limit', async () => {
+  test('if the store has reached its size limit', async () => {
     const file = join(folder(), 'sessions.db');
     const served = await serving(file, { maxBytes: 200_000 });
     const epoch = await served.store.claim('big');
@@ -89,17 +89,17 @@ describe('/readyz fails when prompts would fail [P13]', () => {
       },
       'store_damaged',
     ],
-  ])('the file of the store is %s while the server runs', async (_how, harm, code) => {
+  ])('if the store file is %s while the server runs', async (_how, harm, code) => {
     const file = join(folder(), 'sessions.db');
     const served = await serving(file);
-    // What is in the log beside the file hides the file from whoever reads: another process empties that log.
+    // Readers would still find the data in the WAL, so another process empties the WAL first.
     emptyLog(file);
     harm(file);
     expect(await ready(served)).toBe(code);
     if (code === 'store_missing') expect(await prompted(served)).toBe(503);
   });
 
-  test('probes leave no session behind', async () => {
+  test('but its probes create no session', async () => {
     const served = await serving(join(folder(), 'sessions.db'));
     for (let times = 0; times < 5; times += 1) expect(await ready(served)).toBe('ready');
     const { json } = await served.ask('GET', '/v1/sessions');
@@ -107,10 +107,10 @@ describe('/readyz fails when prompts would fail [P13]', () => {
   });
 });
 
-describe('whether the store is writable', () => {
+describe('the store probe', () => {
   const refused = new AgentError({ kind: 'agent', code: 'store_full', message: '/srv/secret/path is full' });
 
-  test('is found out once for all that ask within a short time', async () => {
+  test('is shared by all requests within a short time', async () => {
     let [probes, time] = [0, 0];
     const changes: (string | undefined)[] = [];
     const readiness = new Readiness({
@@ -134,7 +134,7 @@ describe('whether the store is writable', () => {
     expect(changes).toEqual(['store_full', undefined]);
   });
 
-  test('is not known when the store does not answer in time', async () => {
+  test('fails if the store does not respond in time', async () => {
     const readiness = new Readiness({
       probe: () => new Promise(() => {}),
       reuseMs: 0,
@@ -144,7 +144,7 @@ describe('whether the store is writable', () => {
     expect(await readiness.reason()).toBe('Cannot write to the store (store_busy). See the server log.');
   });
 
-  test('is told by the store that the server has', async () => {
+  test('is performed by the configured store, and its failure is logged once', async () => {
     const store = { ...memoryStore(), probe: () => Promise.reject(refused) };
     const served = await rig({ store });
     expect(await served.ask('GET', '/readyz')).toMatchObject({ status: 503, json: { code: 'not_ready' } });
@@ -154,7 +154,7 @@ describe('whether the store is writable', () => {
   });
 });
 
-/** Moves everything from the log beside a database into the database. */
+/** Moves all data from the WAL of a database into the database. */
 function emptyLog(file: string): void {
   const script = `const { DatabaseSync } = require('node:sqlite');
     new DatabaseSync(${JSON.stringify(file)}, { timeout: 5000 }).exec('PRAGMA wal_checkpoint(TRUNCATE)')`;
@@ -162,7 +162,7 @@ function emptyLog(file: string): void {
   expect([status, statSync(`${file}-wal`).size]).toEqual([0, 0]);
 }
 
-test('a damaged session is answered with its code and what to do, and the others are served [P13]', async () => {
+test('a damaged session fails with its code and details, and others stay available [P13]', async () => {
   const file = join(folder(), 'sessions.db');
   const first = await serving(file);
   await first.ask('POST', '/v1/sessions', { id: 'other' });

@@ -7,6 +7,6 @@ const server = new ServerProcess();
 beforeAll(() => server.start(), 60_000);
 afterAll(() => server.dispose());
 
-describe('a harness over a server process', { timeout: 120_000 }, () =>
+describe('a harness connected to a server process', { timeout: 120_000 }, () =>
   describeContract(harnessContract(remoteSubject(() => server)), { describe, it }),
 );

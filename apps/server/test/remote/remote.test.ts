@@ -9,7 +9,7 @@ import { rig } from '../support/rig.ts';
 const back = { baseMs: 1, maxMs: 5 };
 const nowhere = 'http://127.0.0.1:1';
 
-/** A server whose streams of events say nothing after their greeting, so that each is lost 20 ms later. */
+/** Starts a server whose event streams are silent after the greeting, so each is lost after 20 ms. */
 async function silent(onVisit: () => void): Promise<string> {
   const { url, close } = await serveLoopback(async (request) => {
     if (!request.url.endsWith('/events')) return Response.json({});
@@ -22,8 +22,8 @@ async function silent(onVisit: () => void): Promise<string> {
   return url;
 }
 
-describe('a conversation on a server', () => {
-  test('with a token that is not valid fails at once, as auth', async () => {
+describe('a remote conversation', () => {
+  test('fails at once with an auth error if the token is invalid', async () => {
     const { server } = await rig();
     const harness = connectHarness({ url: server.url, token: 'cbk_wrong', back });
     const { status, error } = await harness.prompt('say Hi.').result;
@@ -35,11 +35,11 @@ describe('a conversation on a server', () => {
     ]);
   });
 
-  test('an address that is none is refused when it is made', () => {
+  test('rejects an invalid server URL when it is created', () => {
     expect(() => connectHarness({ url: 'nowhere', token: '' })).toThrow(/not a valid server URL/);
   });
 
-  test('a server that cannot be reached fails the run once the patience is over [P2]', async () => {
+  test('fails the run if the server stays unreachable for patienceMs [P2]', async () => {
     const harness = connectHarness({ url: nowhere, token: 'x', back, patienceMs: 50 });
     const run = harness.prompt('say Hi.');
     expect((await run.result).error).toMatchObject({ kind: 'network', code: 'unreachable' });
@@ -48,7 +48,7 @@ describe('a conversation on a server', () => {
     expect(events.map(({ type }) => type)).toEqual(['started', 'finished']);
   });
 
-  test('a cancel that no server hears ends the run all the same [P3]', async () => {
+  test('ends a cancelled run even if the server is unreachable [P3]', async () => {
     const harness = connectHarness({ url: nowhere, token: 'x', back, stopMs: 20 });
     const run = harness.prompt('say Hi.');
     expect(harness.cancel()).toBe(true);
@@ -61,11 +61,11 @@ describe('a conversation on a server', () => {
   test.each([
     ['', systemRuntime.fetch],
     [
-      ', also when fetch ignores its signal',
+      ', even if fetch ignores its signal',
       (input: string | URL | Request, { signal: _, ...init }: RequestInit = {}) =>
         systemRuntime.fetch(input, init),
     ],
-  ])('a connection that shows no sign of life is broken and made anew%s', async (_name, fetch) => {
+  ])('reconnects if the connection is silent%s', async (_name, fetch) => {
     let visits = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     const url = await silent(() => ++visits === 2 && resolve());
@@ -79,7 +79,7 @@ describe('a conversation on a server', () => {
     await harness.close();
   });
 
-  test('a cancelled run ends in time although its connection is lost again and again [P3]', async () => {
+  test('ends a cancelled run in time although its connection is lost repeatedly [P3]', async () => {
     const url = await silent(() => undefined);
     const harness = connectHarness({ url, token: 'x', back, stopMs: 100 });
     const run = harness.prompt('say Hi.');
@@ -88,7 +88,7 @@ describe('a conversation on a server', () => {
     await harness.close();
   });
 
-  test('a server that lost the session fails the run as lost, and the next prompt works', async () => {
+  test('fails the run as lost if the server lost the session, and runs the next prompt', async () => {
     const [first, second] = [await rig(), await rig()];
     let target = first.server.url;
     const harnesses = new Map<string, CuttingProxy>();
@@ -115,7 +115,7 @@ describe('a conversation on a server', () => {
     await harness.close();
   });
 
-  test('a line that is cut in the middle of an answer loses nothing of it and doubles nothing', async () => {
+  test('neither loses nor repeats text if the connection is cut during a response', async () => {
     const { server, token } = await rig();
     const proxy = new CuttingProxy(server.url, () => undefined);
     await proxy.listen();
@@ -138,7 +138,7 @@ describe('a conversation on a server', () => {
     expect(shown).toBe('Once upon a time');
   });
 
-  test('another client’s prompts are heard too, and what was there before is not', async () => {
+  test('receives later prompts of another client, but not earlier ones', async () => {
     const { server, token, ask, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'say Before.' });
@@ -153,7 +153,7 @@ describe('a conversation on a server', () => {
     await harness.close();
   });
 
-  test('a busy session, whoever keeps it busy, refuses the prompt', async () => {
+  test('rejects a prompt if another client keeps the session busy', async () => {
     const { server, token, ask } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
@@ -163,7 +163,7 @@ describe('a conversation on a server', () => {
   });
 });
 
-/** A runtime whose fetch goes to whichever server is the present one, with its token. */
+/** Creates runtimes whose fetch sends requests to the current server, with its token. */
 async function moving(url: () => string) {
   const { systemRuntime } = await import('@cobbler/agent');
   return (first: string, second: string, isFirst: () => boolean) => ({

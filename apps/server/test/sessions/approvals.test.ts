@@ -10,7 +10,7 @@ interface Asked {
   readonly toolName: string;
 }
 
-/** Lets a session come to where it waits for a person. */
+/** Runs a session until it waits for a decision, and returns the approval request. */
 async function waiting(one: Rig, id = 's'): Promise<Asked> {
   await one.ask('POST', '/v1/sessions', { id });
   await one.ask('POST', `/v1/sessions/${id}/prompt`, { content: 'use write' });
@@ -26,7 +26,7 @@ const started = async ({ store }: Rig, id = 's') =>
   (await store.read(id)).filter(({ type }) => type === 'tool_started').length;
 
 describe('approvals', () => {
-  test('tell what is asked, exactly, and wait', async () => {
+  test('report the exact call and wait', async () => {
     const one = await rig();
     const asked = await waiting(one);
     expect(asked).toMatchObject({ toolName: 'write', sessionId: 's', arguments: { of: 'write' } });
@@ -35,7 +35,7 @@ describe('approvals', () => {
     expect(await started(one)).toBe(0);
   });
 
-  test('that are allowed run what was asked, and the run goes on', async () => {
+  test('run the call when allowed, and the run continues', async () => {
     const one = await rig();
     const asked = await waiting(one);
     const answer = await one.ask('POST', path(asked), { decision: 'allow', hash: asked.hash });
@@ -47,7 +47,7 @@ describe('approvals', () => {
     expect((await one.ask('GET', path(asked))).json['decision']).toBe('allow');
   });
 
-  test('that are denied tell the model why', async () => {
+  test('send the reason of a denial to the model', async () => {
     const one = await rig();
     const asked = await waiting(one);
     expect((await one.ask('POST', path(asked), { decision: 'deny', message: 'Not today.' })).status).toBe(
@@ -59,7 +59,7 @@ describe('approvals', () => {
     expect(JSON.stringify(messages)).toContain('Not today.');
   });
 
-  test('count once: a repeated answer gets 409, whatever it says', async () => {
+  test('accept one decision: a repeated one gets 409, whether it allows or denies', async () => {
     const one = await rig();
     const asked = await waiting(one);
     const allow = { decision: 'allow', hash: asked.hash };
@@ -71,7 +71,7 @@ describe('approvals', () => {
     expect(await started(one)).toBe(1);
   });
 
-  test('are bound to what was asked: an answer about something else gets 409 and changes nothing', async () => {
+  test('apply to the exact arguments: a decision with another hash gets 409 and changes nothing', async () => {
     const one = await rig();
     const asked = await waiting(one);
     for (const hash of ['0'.repeat(64), undefined]) {
@@ -84,7 +84,7 @@ describe('approvals', () => {
     expect((await one.ask('POST', path(asked), { decision: 'allow', hash: asked.hash })).status).toBe(202);
   });
 
-  test('expire: a late answer gets 409', async () => {
+  test('expire: a late decision gets 409', async () => {
     const one = await rig({ settings: () => ({ ...harnessFixture(), approvalMs: 1 }) });
     await one.ask('POST', '/v1/sessions', { id: 's' });
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'use write' });
@@ -98,7 +98,7 @@ describe('approvals', () => {
     expect(await started(one)).toBe(0);
   });
 
-  test('that a new prompt came before get 409', async () => {
+  test('end when a new prompt starts: a later decision gets 409', async () => {
     const one = await rig();
     const asked = await waiting(one);
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say On.' });
@@ -107,7 +107,7 @@ describe('approvals', () => {
     expect(answer).toMatchObject({ status: 409, json: { code: 'decided' } });
   });
 
-  test('that were never asked, or elsewhere, get 404', async () => {
+  test('return 404 if they are unknown or belong to another session', async () => {
     const one = await rig();
     const asked = await waiting(one);
     await waiting(one, 'other');
@@ -117,7 +117,7 @@ describe('approvals', () => {
     expect((await one.ask('POST', path(asked, 'nowhere'), answer)).status).toBe(404);
   });
 
-  test('survive a restart, and a decision made before it still counts', async () => {
+  test('survive a restart, and so do recorded decisions', async () => {
     const store = memoryStore();
     const first = await rig({ store });
     const [asked, decided] = [await waiting(first), await waiting(first, 'decided')];
@@ -134,7 +134,7 @@ describe('approvals', () => {
     expect(await started(second)).toBe(1);
   });
 
-  test('of a session that was deleted are gone', async () => {
+  test('are removed with their session', async () => {
     const one = await rig();
     const asked = await waiting(one);
     await one.ask('DELETE', '/v1/sessions/s');

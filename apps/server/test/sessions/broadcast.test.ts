@@ -16,7 +16,7 @@ const said = (seq: number): Event => ({
   content: [{ type: 'text', text: `Words ${seq}.` }],
 });
 
-/** A reader that notes the ids it is told, and how often it was let go. */
+/** Returns a client that records the received ids and how often its stream was ended. */
 function sink(): Sink & { readonly ids: string[]; ended: number } {
   const ids: string[] = [];
   return {
@@ -39,7 +39,7 @@ function sink(): Sink & { readonly ids: string[]; ended: number } {
   };
 }
 
-/** A reader that notes what it is told, block by block. */
+/** Returns a client that records each received block. */
 function texts(): Sink & { readonly blocks: string[] } {
   const blocks: string[] = [];
   const write = (bytes: Uint8Array | string) =>
@@ -49,7 +49,7 @@ function texts(): Sink & { readonly blocks: string[] } {
 
 const place: StreamPosition = { form: 'versioned', seq: 0, live: true };
 
-test('what is committed and shown while a reader receives what it missed is not lost [P16]', async () => {
+test('a client loses no event that is published while it reads the log [P16]', async () => {
   const log = [said(1)];
   let reads = 0;
   const broadcast: Broadcast = new Broadcast(async (after) => {
@@ -68,7 +68,7 @@ test('what is committed and shown while a reader receives what it missed is not 
   expect(reader.ids).toEqual(['1', '2', '3']);
 });
 
-test('what a reader found in the log is not told again when it is shown [P16]', async () => {
+test('a client does not receive an event again that it has read from the log [P16]', async () => {
   const log = [said(1), said(2)];
   const broadcast = new Broadcast((after) => log.filter(({ seq }) => seq > after));
   broadcast.publish(said(1));
@@ -80,13 +80,13 @@ test('what a reader found in the log is not told again when it is shown [P16]', 
   expect(reader.ids).toEqual(['1', '2', '3']);
 });
 
-test('a reader that has left while it was told what it missed is not kept', async () => {
+test('a client that disconnects while it reads the log is removed', async () => {
   const broadcast = new Broadcast(() => [said(1)]);
   await broadcast.join({ ...sink(), closed: true }, place);
   expect(broadcast.size).toBe(0);
 });
 
-test('a reader that takes its time holds up nobody', async () => {
+test('a slow client does not delay others', async () => {
   const broadcast = new Broadcast((after) => [said(1), said(2)].filter(({ seq }) => seq > after));
   const slow = { ...sink(), room: () => new Promise<void>(() => undefined) };
   void broadcast.join(slow, place);
@@ -98,13 +98,13 @@ test('a reader that takes its time holds up nobody', async () => {
   expect(broadcast.size).toBe(2);
 });
 
-test('events that come while many readers are being told come to each in order, and others get their turn [P16]', async () => {
+test('many clients receive each event in order, and the server yields between batches [P16]', async () => {
   const broadcast = new Broadcast(() => []);
   const readers = Array.from({ length: 300 }, () => sink());
   for (const reader of readers) await broadcast.join(reader, place);
   broadcast.publish(said(1));
   await moment();
-  // Not all in one go: the last ones have nothing yet, and a reader that joins now gets only what comes later.
+  // The write is split: the last clients have nothing yet, and a new client gets only later events.
   expect(readers.at(-1)?.ids).toEqual([]);
   const late = sink();
   await broadcast.join(late, { ...place, seq: 1 });
@@ -114,7 +114,7 @@ test('events that come while many readers are being told come to each in order, 
   expect(late.ids).toEqual(['2']);
 });
 
-test('what was shown live before a reader joined is not told to it [P16]', async () => {
+test('a client does not receive live events from before it joined [P16]', async () => {
   const broadcast = new Broadcast(() => []);
   await broadcast.join(sink(), place);
   broadcast.publish({ type: 'text_delta', index: 0, text: 'Before.' });
@@ -128,7 +128,7 @@ test('what was shown live before a reader joined is not told to it [P16]', async
   expect(texts.join('')).toContain('After.');
 });
 
-test('a reader that joins in the middle of an answer is told what came of it, then the rest [P16]', async () => {
+test('a client that joins during a response receives the text so far, then the rest [P16]', async () => {
   const log = [said(1)];
   const delta = (text: string) => ({ type: 'text_delta', index: 0, text }) as const;
   let soFar: LiveEvent[] = [];
@@ -150,7 +150,7 @@ test('a reader that joins in the middle of an answer is told what came of it, th
   expect(late.told).toEqual([['One '], 'two']);
 });
 
-test('an answer that the log has already is not told again as one under way [P16]', async () => {
+test('a response that the log contains is not sent again as the current one [P16]', async () => {
   const { v, seq, id, time, runId } = said(2);
   const error = { kind: 'aborted', message: 'stopped' } as const;
   const answer: Event = { v, seq, id, time, runId, type: 'ask_failed', error, durationMs: 1 };
@@ -165,7 +165,7 @@ test('an answer that the log has already is not told again as one under way [P16
   expect(reader.told).toEqual([]);
 });
 
-/** A reader that notes the text it is told; as a list what is told of an answer so far. */
+/** Returns a client that records received text; it records the text so far as a list. */
 function answerTexts(): Sink & { readonly told: unknown[] } {
   const told: unknown[] = [];
   const textOf = (json: { type?: string; text?: string; events?: { text?: string }[] }): unknown[] => {
@@ -181,7 +181,7 @@ function answerTexts(): Sink & { readonly told: unknown[] } {
   return { ...sink(), told, write };
 }
 
-test('a log is read page by page, and its reader is waited for in between [P16]', async () => {
+test('a client receives the log page by page, no faster than it reads [P16]', async () => {
   const log = Array.from({ length: 1_000 }, (_, index) => said(index + 1));
   const asked: number[] = [];
   const broadcast = new Broadcast((after, limit) => {
@@ -209,7 +209,7 @@ const unstored: UnstoredEnd = {
   metrics: emptyState().metrics,
 };
 
-test('an end that no store has is shown without an id, also to who comes later, until the log goes on [P13, P16]', async () => {
+test('an unstored end is sent without an id, also to new clients, until the log continues [P13, P16]', async () => {
   const log: Event[] = [];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   const watching = texts();
@@ -229,14 +229,14 @@ test('an end that no store has is shown without an id, also to who comes later, 
   const later = sink();
   await broadcast.join(later, place);
   expect(later.ids).toEqual(['1', '2']);
-  // One that began nothing here is told of to those who watch, and is then over.
+  // The end of a run that wrote no event is sent only to the connected clients.
   broadcast.publish({ ...unstored, runId: 'refused' });
   const last = texts();
   await broadcast.join(last, place);
   expect(last.blocks.map((block) => block.match(/^id: (.*)/)?.[1])).toEqual(['1', '2']);
 });
 
-test('a stored event that does not follow what was shown is not written: the streams end [P16]', async () => {
+test('a stored event out of order is not sent, and the streams end [P16]', async () => {
   for (const [before, seq] of [
     [2, 4],
     [2, 2],
@@ -252,7 +252,7 @@ test('a stored event that does not follow what was shown is not written: the str
   }
 });
 
-test('readers of a log that was deleted and begun anew are let go, and new ones read the new one [P16]', async () => {
+test('clients of a deleted log are disconnected, and new ones read the new log [P16]', async () => {
   let log = [said(1), said(2), said(3)];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   const old = sink();
@@ -270,7 +270,7 @@ test('readers of a log that was deleted and begun anew are let go, and new ones 
   ]);
 });
 
-test('what another process wrote is missed from where the readers are, and nothing without readers [P16]', async () => {
+test('only events after the last published one count as missed, and none without clients [P16]', async () => {
   const log = [said(1), said(2), said(3)];
   const broadcast = new Broadcast((after, limit) => log.slice(after, after + limit));
   expect(await broadcast.missed()).toEqual([]);

@@ -19,7 +19,7 @@ const prompts = [
   'use look',
 ];
 
-/** Cuts a stream inside of what is sent, or right behind one of its frames. */
+/** Returns a function that cuts a stream within its data or directly after a frame. */
 function seededCut(random: SeededRandom): Cut {
   return (sent, soFar) => {
     if (soFar === 0 || random.next() > 0.4) return undefined;
@@ -30,7 +30,7 @@ function seededCut(random: SeededRandom): Cut {
   };
 }
 
-/** A store that lets something happen after it has committed and before anybody is shown what. */
+/** Returns a store that calls a function after each commit, before the event is published. */
 function breaking(store: SessionStore, afterCommit: () => void): SessionStore {
   return {
     ...store,
@@ -43,9 +43,9 @@ function breaking(store: SessionStore, afterCommit: () => void): SessionStore {
 
 const lines = (events: readonly RunEvent[]) => events.filter(isStored).map((event) => JSON.stringify(event));
 
-describe('every stored event comes once, whatever happens to the connection [P16]', () => {
+describe('every stored event arrives once, whatever happens to the connection [P16]', () => {
   test.each([1, 2])(
-    '225 cuts inside and between frames, and between commit and send (seed %i)',
+    'after 225 cuts within and between frames, and between commit and send (seed %i)',
     { timeout: 120_000 },
     async (seed) => {
       const random = seededRandom(seed);
@@ -77,7 +77,7 @@ describe('every stored event comes once, whatever happens to the connection [P16
     },
   );
 
-  test('the frames of GET /events too, also between two frames of one event', {
+  test('as frames of GET /events, also after cuts between two frames of one event', {
     timeout: 60_000,
   }, async () => {
     const random = seededRandom(7);
@@ -99,12 +99,12 @@ describe('every stored event comes once, whatever happens to the connection [P16
     reader.close();
   });
 
-  test('12 times the server is killed in the middle of a run and started again', {
-    // Thirteen starts of a server from its sources.
+  test('although the server is killed during a run and restarted, 12 times', {
+    // The server starts 13 times from its sources.
     timeout: 600_000,
   }, async () => {
     const random = seededRandom(3);
-    // Otherwise runs are over before anybody could end the process.
+    // Without a delay, runs would end before the process is killed.
     const server = new ServerProcess({ paceMs: 20 });
     onTestFinished(() => server.dispose());
     await server.start();
@@ -141,7 +141,7 @@ describe('every stored event comes once, whatever happens to the connection [P16
   });
 });
 
-/** Reads the plain stream and comes back after every cut with the id of the last whole frame. */
+/** Reads the plain stream and reconnects after every cut with the id of the last complete frame. */
 class SeedReader {
   readonly frames: string[] = [];
   readonly #url: string;
@@ -165,7 +165,7 @@ class SeedReader {
     if (this.#isClosed) return;
     const headers = { authorization: `Bearer ${this.#token}`, 'last-event-id': this.#id };
     let isOver = false;
-    // A connection that is reset says so twice, and has one successor.
+    // A reset connection emits two events, but must reconnect only once.
     const again = () => {
       if (!isOver) setImmediate(() => this.#connect());
       isOver = true;

@@ -11,7 +11,7 @@ function cancelled(seq: number, more: object, usd?: number): Event {
   return { ...place, seq, type: 'ask_failed', error, durationMs: 1, ...(usd !== undefined && { usd }) };
 }
 
-test('what a session cost holds what was paid for requests that gave no answer', () => {
+test('the cost of a session includes failed requests', () => {
   const count = new SessionUsageCounter();
   count.add([
     {

@@ -7,7 +7,7 @@ const finished = ({ json }: Frame) => json['type'] === 'finished';
 const stored = (frames: readonly Frame[]) => frames.filter(({ id }) => id !== undefined);
 
 describe('sessions', () => {
-  test('are made, read, listed and deleted', async () => {
+  test('can be created, read, listed and deleted', async () => {
     const { ask, idle } = await rig();
     const made = await ask('POST', '/v1/sessions');
     const id = String(made.json['id']);
@@ -26,7 +26,7 @@ describe('sessions', () => {
     expect((await ask('DELETE', `/v1/sessions/${id}`)).status).toBe(404);
   });
 
-  test('are given a title by whoever may say something, and their first words again by an empty one', async () => {
+  test('can be renamed with the prompt scope; an empty title restores the first words', async () => {
     const { ask, idle, tokens } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'say Hello.' });
@@ -43,7 +43,7 @@ describe('sessions', () => {
     expect((await ask('GET', '/v1/sessions/s')).json).toMatchObject({ title: 'say Hello.' });
   });
 
-  test('may be given an id; making one again gives the one that is there', async () => {
+  test('can be created with an id; repeating the request returns the existing session', async () => {
     const { ask } = await rig();
     expect((await ask('POST', '/v1/sessions', { id: 'chat:7' })).status).toBe(201);
     expect((await ask('POST', '/v1/sessions', { id: 'chat:7' })).status).toBe(200);
@@ -68,7 +68,7 @@ describe('sessions', () => {
     expect((await ask('GET', '/v1/sessions?cursor=nonsense')).status).toBe(400);
   });
 
-  test('that run are shown as running and cannot be deleted', async () => {
+  test('are shown as running during a run, and cannot be deleted then', async () => {
     const { ask } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const { json } = await ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
@@ -79,7 +79,7 @@ describe('sessions', () => {
     expect(await ask('DELETE', '/v1/sessions/s')).toMatchObject({ status: 409, json: { code: 'busy' } });
   });
 
-  test('no request chooses model, tools, folder or permissions', async () => {
+  test('cannot be created or prompted with a model, tools, a directory or permissions', async () => {
     const { ask } = await rig();
     for (const field of ['model', 'tools', 'root', 'system', 'limits', 'permission', 'gate']) {
       expect((await ask('POST', '/v1/sessions', { [field]: 'x' })).status).toBe(400);
@@ -88,7 +88,7 @@ describe('sessions', () => {
     }
   });
 
-  test('are forked at an event', async () => {
+  test('can be forked at an event', async () => {
     const { ask, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     for (const content of ['say One.', 'say Two.']) {
@@ -105,7 +105,7 @@ describe('sessions', () => {
     expect((await ask('POST', '/v1/sessions/s/fork', { upToSeq: 99 })).status).toBe(404);
   });
 
-  test('that are forked in the middle of a run do not go on by themselves', async () => {
+  test('do not continue automatically if they are forked during a run', async () => {
     const { ask, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'use look' });
@@ -114,7 +114,7 @@ describe('sessions', () => {
     expect(fork.json).toMatchObject({ status: 'cancelled', events: 3 });
   });
 
-  test('tell what they used', async () => {
+  test('report their usage', async () => {
     const { ask, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'use look' });
@@ -129,7 +129,7 @@ describe('sessions', () => {
 });
 
 describe('prompts', () => {
-  test('are answered with 202, the run and the event they began with', async () => {
+  test('return 202 with the run and the number of its first event', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const { status, json, headers } = await ask('POST', '/v1/sessions/s/prompt', { content: 'say Hello.' });
@@ -137,7 +137,7 @@ describe('prompts', () => {
     expect((await store.read('s'))[0]?.runId).toBe(json['runId']);
   });
 
-  test('with an Idempotency-Key begin one run, however often and however close they come', async () => {
+  test('start one run per Idempotency-Key, also if they are sent concurrently', async () => {
     const { ask, store, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const key = { 'idempotency-key': 'key-1' };
@@ -154,7 +154,7 @@ describe('prompts', () => {
     expect((await ask('POST', '/v1/sessions/s/prompt', { content: 'say x' }, bad)).status).toBe(400);
   });
 
-  test('twenty at once: one is taken, nineteen are refused [P16]', async () => {
+  test('accept one of twenty concurrent requests and reject the others [P16]', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const send = () => ask('POST', '/v1/sessions/s/prompt', { content: 'hang' });
@@ -164,7 +164,7 @@ describe('prompts', () => {
     expect((await store.read('s')).filter(({ type }) => type === 'user')).toHaveLength(1);
   });
 
-  test('are heard during a run when they steer it', async () => {
+  test('can steer an active run', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     expect(await ask('POST', '/v1/sessions/s/steer', { content: 'say Hi.' })).toMatchObject({
@@ -177,7 +177,7 @@ describe('prompts', () => {
     expect((await events.until(finished)).json).toMatchObject({ status: 'complete' });
   });
 
-  test('are cancelled: the answer comes when the run has ended', async () => {
+  test('can be cancelled: the response arrives when the run has ended', async () => {
     const { ask, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     expect((await ask('POST', '/v1/sessions/s/cancel')).json).toEqual({ status: 'idle' });
@@ -187,7 +187,7 @@ describe('prompts', () => {
     expect((await store.read('s')).at(-1)?.type).toBe('finished');
   });
 
-  test('to a session that is not there are refused', async () => {
+  test('return 404 for an unknown session', async () => {
     const { ask } = await rig();
     const answer = await ask('POST', '/v1/sessions/nowhere/prompt', { content: 'say Hi.' });
     expect(answer).toMatchObject({ status: 404, json: { code: 'no_session' } });
@@ -195,7 +195,7 @@ describe('prompts', () => {
 });
 
 describe('GET /v1/sessions/{id}/events', () => {
-  test('begins with hello, which names the heartbeat, and gives the log byte for byte', async () => {
+  test('starts with hello and the heartbeat interval, then sends the log byte for byte', async () => {
     const { ask, watch, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const live = await watch('/v1/sessions/s/events');
@@ -221,7 +221,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     }
   });
 
-  test('shows deltas while they come, unless told not to', async () => {
+  test('streams text deltas unless they are disabled', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const [all, few] = await Promise.all([
@@ -236,7 +236,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect(few.frames.every(({ id, json }) => id !== undefined || json['type'] === 'hello')).toBe(true);
   });
 
-  test('gives a reader that comes in the middle of an answer the text so far, once', async () => {
+  test('sends the text so far once to a client that joins during a response', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const first = await watch('/v1/sessions/s/events');
@@ -265,7 +265,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect((await ask('GET', '/v1/sessions/s/messages')).text).toContain('Once upon a time');
   });
 
-  test.each(['?after=', ''])('goes on after the event it is given (%s)', async (query: string) => {
+  test.each(['?after=', ''])('continues after the given event (%s)', async (query: string) => {
     const { ask, watch, idle, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'use look' });
@@ -282,7 +282,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     }
   });
 
-  test('a place that the session does not have gives one reset and everything from the beginning', async () => {
+  test('sends a reset and the whole log for an unknown position', async () => {
     const { ask, watch, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'say Hi.' });
@@ -299,7 +299,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect((await ask('GET', '/v1/sessions/s/events?after=x')).status).toBe(400);
   });
 
-  test('a reader that leaves does not stop the run [P16]', async () => {
+  test('does not stop the run when a client disconnects [P16]', async () => {
     const { ask, watch, idle, store } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     const events = await watch('/v1/sessions/s/events');
@@ -309,7 +309,7 @@ describe('GET /v1/sessions/{id}/events', () => {
     expect((await store.read('s')).at(-1)).toMatchObject({ type: 'finished', status: 'complete' });
   });
 
-  test('readers that join in the middle of a run have neither gap nor repetition', async () => {
+  test('sends every event once to clients that join during a run', async () => {
     const { ask, watch } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', '/v1/sessions/s/prompt', { content: 'loop' });

@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from '../support/rig.ts';
 import { moment, rig } from '../support/rig.ts';
 
-/** A file of sessions for this test alone. */
+/** Returns the path of a session file for this test. */
 function file(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-shared-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,8 +23,8 @@ function storeIn(path: string) {
   return store;
 }
 
-describe('a file of sessions', () => {
-  test('keeps a session that was made, though nothing was said in it before the restart [P13]', async () => {
+describe('a store of sessions', () => {
+  test('keeps a session without events across a restart [P13]', async () => {
     const path = file();
     const first = await rig({ store: storeIn(path) });
     expect((await first.ask('POST', '/v1/sessions', { id: 'made' })).status).toBe(201);
@@ -41,7 +41,7 @@ describe('a file of sessions', () => {
     expect((await second.ask('GET', '/v1/sessions/made')).status).toBe(404);
   });
 
-  test('one that is made by twenty at once is made once, and is there for all of them [P13]', async () => {
+  test('creates a session once for twenty concurrent requests with the same id [P13]', async () => {
     const kept = memoryStore();
     let claims = 0;
     const store: SessionStore = {
@@ -50,7 +50,7 @@ describe('a file of sessions', () => {
         claims += 1;
         return kept.claim(...given);
       },
-      // All twenty look before the first of them makes it.
+      // All twenty requests look it up before the first one creates it.
       info: async (id) => {
         const found = await kept.info(id);
         await moment();
@@ -70,7 +70,7 @@ describe('a file of sessions', () => {
     expect((await one.ask('GET', '/v1/sessions/same')).json['status']).toBe('complete');
   });
 
-  test('one that cannot be kept is refused with 503, and is not there [P13]', async () => {
+  test('returns 503 for a session that it cannot save, and 404 afterwards [P13]', async () => {
     const kept = memoryStore();
     const full = () => {
       throw new AgentError({ kind: 'invalid', code: 'store_full', message: 'The disk is full.' });
@@ -81,12 +81,12 @@ describe('a file of sessions', () => {
     expect((await one.ask('GET', '/v1/sessions/no-room')).status).toBe(404);
   });
 
-  test('shows its readers what another process writes, and what that waits for [P16]', async () => {
+  test('shows clients the events and pending approvals of another process [P16]', async () => {
     const path = file();
     const one = await rig({ store: storeIn(path), limits: { othersMs: 10 } });
     await one.ask('POST', '/v1/sessions', { id: 's' });
     const watched = await one.watch('/v1/sessions/s/events');
-    // Another connection to the file is to us what another process is.
+    // A second connection to the file acts like another process.
     const other = createHarness({ ...harnessFixture(), store: storeIn(path), sessionId: 's' });
     await other.prompt('say Hi.').result;
     await watched.until(({ json }) => json['type'] === 'finished');
@@ -96,7 +96,7 @@ describe('a file of sessions', () => {
     expect(ids).toEqual(ids.map((_, index) => index + 1));
     const { json } = await one.ask('GET', '/v1/approvals');
     expect(json['items']).toMatchObject([{ sessionId: 's', toolName: 'write' }]);
-    // From here on this process goes on, and everything still comes once.
+    // From here on this process continues, and every event still arrives once.
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'say Again.' });
     await watched.until(
       ({ json: event }) => JSON.stringify(event).includes('Again.') && event['type'] === 'assistant',
@@ -111,12 +111,12 @@ function sameTwice(store: SessionStore): readonly SessionStore[] {
   return [store, store];
 }
 
-describe('only what the store has accepted has a place [P13, P16]', () => {
+describe('only stored events have a position [P13, P16]', () => {
   test.each([
     ['a file of sessions', (path: string) => [storeIn(path), storeIn(path)]],
-    ['a store that one takes from the other', () => sameTwice(memoryStore())],
+    ['a store that both share', () => sameTwice(memoryStore())],
   ] as const)(
-    'readers of two servers over %s, both of which are prompted, see each event once, in order, unchanged',
+    'clients of two servers on %s receive each event once, in order and unchanged',
     async (_name, stores) => {
       const servers = await Promise.all(
         stores(file()).map((store) => rig({ store, limits: { othersMs: 5 } })),
@@ -154,7 +154,7 @@ describe('only what the store has accepted has a place [P13, P16]', () => {
     },
   );
 
-  test('a reader learns how a run ended that the store took no more of, and one that comes back gets the log', async () => {
+  test('clients receive the end of a run that the store rejected, and later the whole log', async () => {
     const kept = memoryStore();
     let room = 5;
     const store: SessionStore = {
@@ -178,7 +178,7 @@ describe('only what the store has accepted has a place [P13, P16]', () => {
       frames.filter(({ id }) => id !== undefined).map(({ data }) => data);
     const lines = async () => (await kept.read('s')).map((event) => JSON.stringify(event));
     expect(stored(watched.frames)).toEqual(await lines());
-    // Who comes now learns it too.
+    // A new client receives it too.
     const late = await one.watch('/v1/sessions/s/events', { 'last-event-id': '3' });
     await late.until(({ json }) => json['type'] === 'finished' && !('seq' in json));
     expect(stored(late.frames)).toEqual((await lines()).slice(3));
@@ -193,9 +193,9 @@ describe('only what the store has accepted has a place [P13, P16]', () => {
     expect(stored(watched.frames)).toEqual(await lines());
   });
 
-  test('what another process wrote is shown before what is begun here, and its key begins nothing again', async () => {
+  test('events of another process are sent before a new run, and its key starts nothing', async () => {
     const path = file();
-    // Nothing is looked for but by what is asked here.
+    // The interval is an hour, so only requests make the server look for new events.
     const one = await rig({ store: storeIn(path), limits: { othersMs: 3_600_000 } });
     const heads = { 'idempotency-key': 'first' };
     await one.ask('POST', '/v1/sessions', { id: 's' });

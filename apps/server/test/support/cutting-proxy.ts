@@ -1,10 +1,10 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Decides, for one stream of events, after how many bytes it is cut; `undefined` never. */
+/** Returns the position in a chunk of an event stream at which to cut it, or `undefined`. */
 export type Cut = (sent: Buffer, soFar: number) => number | undefined;
 
-/** Stands between a client and a server and breaks connections, but only those that carry events. */
+/** A proxy between a client and a server that breaks only connections with event streams. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -12,7 +12,7 @@ export class CuttingProxy {
   cuts = 0;
   url = '';
 
-  /** @param cut is asked about every piece that the server sends on a stream. */
+  /** @param cut is called for every chunk that the server sends on a stream. */
   constructor(target: string, cut: Cut) {
     const { hostname, port } = new URL(target);
     this.#server = createServer((client) => {
@@ -47,7 +47,7 @@ export class CuttingProxy {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Breaks every stream of events now. Says how many there were. */
+  /** Breaks all event streams and returns their number. */
   breakStreams(): number {
     const { size } = this.#streams;
     for (const socket of this.#streams) socket.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** While this file is there, the store of a server process refuses what is appended. */
+/** Returns the path of a file that, while it exists, makes a server's store reject appends. */
 export function fullMark(file: string): string {
   return `${file}.full`;
 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A port to come back to. Systems hand out ports from 32768 on, so that one below stays free while nobody listens on it;
- * each process looks for it at a place of its own.
+ * Returns a port that can be used again after a restart. Systems assign ports from 32768, so a lower
+ * one stays free while no process listens on it. Each process starts its search at another port.
  */
 export async function ownPort(): Promise<number> {
   for (let port = 20_000 + ((process.pid * 16) % 12_000); port < 32_768; port += 1)

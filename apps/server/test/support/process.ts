@@ -11,7 +11,7 @@ import { ownPort } from './own-port.ts';
 
 const program = fileURLToPath(new URL('./serving.ts', import.meta.url));
 
-/** A server in a process of its own, which can be killed and started again over the same sessions and port. */
+/** A server in a separate process that can be killed and restarted with its sessions and port. */
 export class ServerProcess {
   readonly file: string;
   readonly #folder: string;
@@ -22,20 +22,20 @@ export class ServerProcess {
 
   readonly #paceMs: number;
 
-  /** `paceMs` is how long its model takes before each answer. */
+  /** `paceMs` is the delay of the model before each response. */
   constructor({ paceMs = 0 }: { readonly paceMs?: number } = {}) {
     this.#paceMs = paceMs;
     this.#folder = mkdtempSync(join(tmpdir(), 'cobbler-server-'));
     this.file = join(this.#folder, 'sessions.db');
   }
 
-  /** Ends it and takes its files away. */
+  /** Kills the process and deletes its files. */
   async dispose(): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Starts it, at the port it had before. Resolves when it listens. */
+  /** Starts the process on the same port as before. Resolves when it listens. */
   async start(): Promise<void> {
     const port = this.url === '' ? String(await ownPort()) : new URL(this.url).port;
     const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
@@ -59,7 +59,7 @@ export class ServerProcess {
     this.#tokens = said.tokens;
   }
 
-  /** Kills it, by default without any warning. */
+  /** Ends the process, by default with SIGKILL. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -69,7 +69,7 @@ export class ServerProcess {
     await gone;
   }
 
-  /** From now on its store refuses what is appended, or takes it again. */
+  /** Makes the store reject or accept appends from now on. */
   refuse(isFull: boolean): void {
     if (isFull) writeFileSync(fullMark(this.file), '');
     else rmSync(fullMark(this.file), { force: true });

@@ -8,26 +8,26 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { ownPort } from './own-port.ts';
 
-/** The name in the files of `deploy/`. */
+/** The host name in the files of `deploy/`. */
 export const site = 'cobbler.example.org';
 
-/** A proxy that is started with the file of `deploy/` that is for it. */
+/** A proxy that runs with its configuration file from `deploy/`. */
 export interface ProxyKind {
   readonly name: 'nginx' | 'caddy';
-  /** The package of Debian that brings it. */
+  /** The Debian package that contains the proxy. */
   readonly comesFrom: string;
   readonly version: string;
-  /** What it is started with, once its files are in the folder. */
+  /** Returns the command that starts the proxy with the files in a directory. */
   command(folder: string): readonly string[];
-  /** Its whole configuration, made of the file, in which only addresses and certificates are others. */
+  /** Returns the configuration of `deploy/` with other addresses and certificates. */
   configure(file: string, place: Place): string;
 }
 
 interface Place {
   readonly folder: string;
-  /** Where the proxy listens. */
+  /** The port of the proxy. */
   readonly port: number;
-  /** Where the server does. */
+  /** The URL of the server. */
   readonly server: string;
 }
 
@@ -76,7 +76,7 @@ export const caddy: ProxyKind = {
   },
 };
 
-/** Whether it is on this machine. */
+/** Returns true if the proxy is installed on this machine. */
 export function isInstalled({ name, version }: ProxyKind): boolean {
   try {
     execFileSync(name, [version], { stdio: 'ignore' });
@@ -86,7 +86,7 @@ export function isInstalled({ name, version }: ProxyKind): boolean {
   }
 }
 
-/** Starts a proxy on loopback in front of a server, until the test is over. */
+/** Starts a proxy on loopback in front of a server until the test ends. */
 export async function behind(kind: ProxyKind, server: string): Promise<Proxied> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-proxy-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -127,7 +127,7 @@ function ended(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Asks for a site by its name, wherever it is. */
+/** Sends requests to a proxy under the host name of its site. */
 export class Proxied {
   readonly #port: number;
 
@@ -135,7 +135,7 @@ export class Proxied {
     this.#port = port;
   }
 
-  /** Opens a request. It is the caller's to read the answer or to drop it. */
+  /** Opens a request. The caller reads or destroys the response. */
   open(
     method: string,
     path: string,

@@ -2,7 +2,7 @@ import { connectHarness } from '@cobbler/agent/remote';
 import type { HarnessSubject } from '@cobbler/conformance';
 import type { ServerProcess } from './process.ts';
 
-/** A conversation over HTTP and events, before a server in another process, for `harnessContract`. */
+/** Returns a remote conversation with a server in another process, for `harnessContract`. */
 export function remoteSubject(serverOf: () => ServerProcess | Promise<ServerProcess>): HarnessSubject {
   return {
     name: 'remote',

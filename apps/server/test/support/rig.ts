@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest';
 import type { CobblerServer, ServerOptions } from '../../src/index.ts';
 import { startServer, TokenStore } from '../../src/index.ts';
 
-/** An answer whose body is there. */
+/** A complete response. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body read as JSON; an empty object when it is none. */
+  /** The body parsed as JSON; an empty object if it is not JSON. */
   readonly json: Record<string, unknown>;
 }
 
@@ -20,17 +20,17 @@ export interface Rig {
   readonly store: SessionStore;
   readonly tokens: TokenStore;
   readonly token: string;
-  /** Lines of the log. */
+  /** The lines of the server's log. */
   readonly log: readonly string[];
-  /** Asks with the owner's token unless the headers say otherwise. */
+  /** Sends a request with the owner token unless the headers set another one. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
-  /** Opens a stream of events. It ends with the test. */
+  /** Opens an event stream until the test ends. */
   watch(path: string, headers?: Record<string, string>): Promise<Watched>;
-  /** Resolves when a session has nothing under way. */
+  /** Resolves when a session has no active run. */
   idle(sessionId: string): Promise<void>;
 }
 
-/** Starts a server over the scene of the harness contract, until the test is over. */
+/** Starts a server with the fixture of the harness contract until the test ends. */
 export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
   const store = options.store ?? memoryStore();
   const tokens = options.tokens ?? new TokenStore();
@@ -45,7 +45,7 @@ export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
     store,
     tokens,
   });
-  // A test that was held up for longer than connections idle would take up one that is being closed.
+  // A delayed test could otherwise reuse a connection that the server is closing.
   server.http.keepAliveTimeout = 0;
   onTestFinished(() => server.close());
   const authorization = `Bearer ${token}`;
@@ -77,23 +77,23 @@ export async function rig(options: Partial<ServerOptions> = {}): Promise<Rig> {
   };
 }
 
-/** What a page has of the server: the cookie is the browser's, the key is the page's own. */
+/** The credentials of a page: the cookie, which the browser sends, and the page key. */
 export interface PageAccess {
-  /** As a browser sends it. */
+  /** The cookie as a browser sends it. */
   readonly cookie: string;
   readonly key: string;
-  /** As the server sets it. */
+  /** The cookie as the server sets it. */
   readonly set: string;
 }
 
-/** Exchanges a token as a page does. */
+/** Exchanges a token for a cookie, as a page does. */
 export async function signedIn(ask: Rig['ask'], token: string): Promise<PageAccess> {
   const { headers, json } = await ask('POST', '/v1/cookie', { token }, { authorization: '' });
   const set = headers.get('set-cookie') ?? '';
   return { cookie: set.split(';')[0] ?? '', key: String(json['key']), set };
 }
 
-/** Lets other things happen. */
+/** Yields to other tasks. */
 export function moment(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -114,20 +114,20 @@ export interface Frame {
   readonly json: Record<string, unknown>;
 }
 
-/** A stream of events that is being read. */
+/** An open event stream. */
 export interface Watched {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly frames: readonly Frame[];
-  /** Comments so far. */
+  /** The comments received so far. */
   readonly comments: readonly string[];
-  /** Resolves with the first frame that fits, those included that came already. */
+  /** Resolves with the first matching frame, including frames that were already received. */
   until(isIt: (frame: Frame) => boolean): Promise<Frame>;
-  /** Resolves when the stream is over. */
+  /** Resolves when the stream ends. */
   readonly over: Promise<void>;
   close(): void;
 }
 
-/** Reads a stream over plain node:http, so that nothing of fetch is in between. */
+/** Reads a stream with node:http, so that fetch does not affect the result. */
 export function watch(url: string, headers: Record<string, string>): Promise<Watched> {
   const frames: Frame[] = [];
   const comments: string[] = [];

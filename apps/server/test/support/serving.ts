@@ -1,6 +1,7 @@
-// A server as a process of its own, over the scene of the harness contract and a file of sessions:
-// node --conditions=@cobbler/source serving.ts FILE PORT. Says where it is on standard output. PACE_MS is how long
-// the model takes before each answer. While FILE.full is there, the store refuses what is appended.
+// Starts a server as a separate process, with the fixture of the harness contract and a session file:
+// node --conditions=@cobbler/source serving.ts FILE PORT. Prints its address to standard output.
+// PACE_MS is the delay of the model before each response. While FILE.full exists, the store rejects
+// appends.
 import { existsSync } from 'node:fs';
 import type { Agent } from '@cobbler/agent';
 import { sqliteStore } from '@cobbler/agent/node';

@@ -1,5 +1,5 @@
-// An application with an SDK of OpenTelemetry: `node traced.ts 1.9` registers it through that version of the API, runs one
-// prompt and prints the names of the spans.
+// An application with an OpenTelemetry SDK: `node traced.ts 1.9` registers the SDK through that
+// version of the API, runs one prompt and prints the names of the spans.
 import { memoryStore } from '@cobbler/agent';
 import { harnessFixture } from '@cobbler/conformance';
 import {

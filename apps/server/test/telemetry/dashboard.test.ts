@@ -6,10 +6,10 @@ import { rig } from '../support/rig.ts';
 
 const deploy = (name: string) => readFileSync(new URL(`../../../../deploy/${name}`, import.meta.url), 'utf8');
 
-/** What Prometheus adds to every series of a server. */
+/** The labels that Prometheus adds to every series of a server. */
 const scraped = ['instance', 'job'];
 
-/** Every name of a metric in an expression, with the labels that it is chosen by. */
+/** Returns the metrics in an expression, with the labels that select them. */
 function metricsIn(text: string): { name: string; labels: string[] }[] {
   return [...text.matchAll(/\b((?:cobbler|process)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name = '', chosen = '']) => ({
@@ -19,7 +19,7 @@ function metricsIn(text: string): { name: string; labels: string[] }[] {
   );
 }
 
-/** The labels that each metric of a text has, by its name. */
+/** Returns the labels of each metric in a text, by metric name. */
 function metricsOf(text: string): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const line of text.split('\n')) {
@@ -32,7 +32,7 @@ function metricsOf(text: string): Map<string, Set<string>> {
   return found;
 }
 
-/** What a server tells that everything happened to that it counts. */
+/** Returns the metrics of a server on which every counted event has occurred. */
 async function everything(): Promise<Map<string, Set<string>>> {
   const busy = { kind: 'rate_limit', code: 'overloaded', message: 'Busy.', retryable: true } as const;
   const agent = scriptedAgent(
@@ -61,8 +61,8 @@ async function everything(): Promise<Map<string, Set<string>>> {
   return metricsOf(text);
 }
 
-describe('the dashboard and the alerts of deploy/', () => {
-  test('ask for nothing but what /metrics gives, and leave nothing of it out', async () => {
+describe('the dashboard and alerts of deploy/', () => {
+  test('use only metrics that /metrics provides, and every one of them', async () => {
     const dashboard = deploy('dashboard.json');
     const panels = (JSON.parse(dashboard) as { panels: { targets: { expr: string }[] }[] }).panels;
     const shown = metricsIn(panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join('\n'));

@@ -10,8 +10,8 @@ import { moment, rig } from '../support/rig.ts';
 
 const prompt = '/v1/sessions/s/prompt';
 
-describe('those who run the server', () => {
-  test('see figures in the text format of Prometheus', async () => {
+describe('operators of a server', () => {
+  test('see metrics in the Prometheus text format', async () => {
     const { ask, watch, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' });
     await watch('/v1/sessions/s/events');
@@ -31,7 +31,7 @@ describe('those who run the server', () => {
     }
   });
 
-  test('names that a model makes up do not fill the memory: beyond 500 series the rest counts together [P18]', () => {
+  test('see at most 500 series per metric, with the rest counted together [P18]', () => {
     const meters = new Meters();
     for (let call = 0; call < 2_000; call += 1) meters.count('calls', 'Calls.', { tool: `tool_${call}` });
     meters.count('calls', 'Calls.', { tool: 'tool_3' });
@@ -41,7 +41,7 @@ describe('those who run the server', () => {
     expect(lines).toContain('calls 1500');
   });
 
-  test('read how long requests took, each bucket with those before it', () => {
+  test('see request durations as cumulative histogram buckets', () => {
     const meters = new Meters();
     for (const seconds of [0.001, 0.02, 0.02, 60]) meters.observe('took', 'Time.', { route: '/a' }, seconds);
     const lines = meters.text().split('\n');
@@ -53,7 +53,7 @@ describe('those who run the server', () => {
     expect(lines).toContain('took_count{route="/a"} 4');
   });
 
-  test('read a log of one JSON object per line, without secrets', async () => {
+  test('get a log with one JSON object per line and no secrets', async () => {
     const { ask, token, log, idle } = await rig();
     await ask('POST', '/v1/sessions', { id: 's' }, { 'x-request-id': 'find-me' });
     await ask('POST', prompt, { content: `say ${token}` });
@@ -69,7 +69,7 @@ describe('those who run the server', () => {
     expect(log.join('\n')).not.toContain(token);
   });
 
-  test('find the API described as OpenAPI 3.1 of at most 25 paths, and to be read', async () => {
+  test('get an OpenAPI 3.1 description of at most 25 paths, also as a readable page', async () => {
     const { ask } = await rig();
     const { json, text } = await ask('GET', '/openapi.json');
     expect(json['openapi']).toBe('3.1.0');
@@ -88,7 +88,7 @@ describe('those who run the server', () => {
     for (const path of Object.keys(paths)) expect(page.text).toContain(path.replaceAll('&', '&amp;'));
   });
 
-  test('see spans with the names of the conventions for generative AI', async () => {
+  test('see spans named by the OpenTelemetry conventions for generative AI', async () => {
     const spans: { name: string; attributes: Record<string, unknown>; ended: boolean }[] = [];
     const tracer = {
       startSpan(name: string, options: { attributes?: Record<string, unknown> }) {
@@ -128,8 +128,8 @@ describe('those who run the server', () => {
   });
 });
 
-describe('the end of a server', () => {
-  test('lets runs come to their end, refuses new ones, and says that it is not ready', async () => {
+describe('closing a server', () => {
+  test('lets active runs end, rejects new ones and reports that it is not ready', async () => {
     const { ask, server, store } = await rig({ limits: { drainMs: 5000 } });
     await ask('POST', '/v1/sessions', { id: 's' });
     await ask('POST', prompt, { content: 'listen' });
@@ -143,7 +143,7 @@ describe('the end of a server', () => {
     expect((await store.read('s')).at(-1)).toMatchObject({ type: 'finished', status: 'limit' });
   });
 
-  test('cancels what does not end in time, ends streams and closes its port', async () => {
+  test('cancels runs that do not end in time, ends streams and closes the port', async () => {
     const { ask, server, store, watch } = await rig({ port: await ownPort(), limits: { drainMs: 30 } });
     await ask('POST', '/v1/sessions', { id: 's' });
     const events = await watch('/v1/sessions/s/events');
@@ -155,14 +155,14 @@ describe('the end of a server', () => {
     await expect(ask('GET', '/livez')).rejects.toThrow();
   });
 
-  test('closing twice is closing once', async () => {
+  test('can be requested twice', async () => {
     const { server } = await rig();
     await Promise.all([server.close(), server.close()]);
   });
 });
 
-describe('bounds [P16]', () => {
-  test('one reader too many gets 503 with the time to retry', async () => {
+describe('limits [P16]', () => {
+  test('reject one client too many with 503 and the time to retry', async () => {
     const { ask, watch } = await rig({ limits: { clients: 2 } });
     await ask('POST', '/v1/sessions', { id: 's' });
     await Promise.all([watch('/v1/sessions/s/events'), watch('/v1/sessions/s/events')]);
@@ -171,7 +171,7 @@ describe('bounds [P16]', () => {
     expect(third.headers.get('retry-after')).toBe('10');
   });
 
-  test('sessions that nobody needs make room; when all are needed, one more gets 503', async () => {
+  test('unload idle sessions; if all are active, reject another one with 503', async () => {
     const { ask, idle } = await rig({ limits: { sessions: 2 } });
     for (const id of ['a', 'b', 'c']) await ask('POST', '/v1/sessions', { id });
     for (const id of ['a', 'b', 'c']) {
@@ -183,7 +183,7 @@ describe('bounds [P16]', () => {
     expect(third).toMatchObject({ status: 503, json: { code: 'too_many_sessions' } });
   });
 
-  test('a reader that takes nothing is dropped at its limit, and holds up nobody', async () => {
+  test('drop a client that does not read, without delaying others', async () => {
     const bufferBytes = 64 * 1024;
     const { ask, watch, token, server } = await rig({ limits: { bufferBytes } });
     await ask('POST', '/v1/sessions', { id: 's' });
@@ -208,7 +208,7 @@ describe('bounds [P16]', () => {
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
   });
 
-  test('a store that fails makes the prompt 503, and the server lives', async () => {
+  test('answer a prompt with 503 while the store fails, and the server keeps running', async () => {
     const kept = memoryStore();
     let fails = false;
     const store = {

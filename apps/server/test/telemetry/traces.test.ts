@@ -7,9 +7,9 @@ import { expect, test } from 'vitest';
 const program = fileURLToPath(new URL('../support/traced.ts', import.meta.url));
 const flags = ['--conditions=@cobbler/source', '--disable-warning=ExperimentalWarning'];
 
-// A copy of the API exports nothing, and says nothing, when the registered one is of a lower minor version.
+// A copy of the API silently exports nothing if the registered one has a lower minor version.
 test.for(['1.9', '1.10'])(
-  'an SDK registered through version %s of the API gets the spans of a run',
+  'an SDK registered through API version %s receives the spans of a run',
   async (version) => {
     const args = [...flags, program, version];
     const { stdout } = await promisify(execFile)(process.execPath, args);
@@ -23,7 +23,7 @@ test.for(['1.9', '1.10'])(
   },
 );
 
-test('the application chooses the version of the API: a peer, tested with the lowest minor', () => {
+test('the application chooses the API version: a peer dependency, tested with the lowest minor version', () => {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const name = '@opentelemetry/api';
   expect(manifest.peerDependencies).toMatchObject({ [name]: '^1.9.0' });

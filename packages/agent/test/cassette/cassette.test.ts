@@ -25,7 +25,7 @@ import { apiKey, hastyRuntime, pause, record, replay, show, turn } from './rig.t
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } } };
 
-/** A tool that takes its time; `runs` notes each time it really ran. */
+/** Returns a tool that pauses twice; `runs` records each time it really runs. */
 function slow(world: Runtime, name: string, rest: Partial<Tool> = {}, runs: string[] = []): Tool {
   return {
     name,
@@ -58,7 +58,7 @@ function cut(text: string): MockReply {
   return replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'reset' });
 }
 
-/** Parallel reads, a 529, a cut stream, text in pieces. */
+/** A 529, parallel reads, a cut stream and text in chunks. */
 const eventful: Scene = {
   script: [
     busy,
@@ -76,7 +76,7 @@ const asking: Gate = (call) => {
 };
 
 describe('a replay writes a byte-identical log', () => {
-  test('parallel reads, a retried 529 and a retried cut stream, text deltas', async () => {
+  test('for parallel reads, a retried 529, a retried cut stream and text deltas', async () => {
     const recorded = await record(eventful);
     expect(recorded.result).toMatchObject({ status: 'complete', text: 'Done.' });
     expect(recorded.seen).toContain('"type":"retry"');
@@ -89,14 +89,14 @@ describe('a replay writes a byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('two recordings of one run with different inputs differ, and so do their replays', async () => {
+  test('for each of two recordings that differ because their inputs differ', async () => {
     const [one, other] = [await record(eventful, 1), await record(eventful, 2)];
     expect(one.log).not.toBe(other.log);
     expect((await replay(eventful, one.cassette)).log).toBe(one.log);
     expect((await replay(eventful, other.cassette)).log).toBe(other.log);
   });
 
-  test('approvals that users allow and deny, and a call that the gate denies', async () => {
+  test('for calls that the user allows or denies, and for a call that the gate denies', async () => {
     const scene: Scene = {
       script: [says('I ask.', 'write', 'erase', 'read', 'write'), says('Well.')],
       tools: (world) =>
@@ -130,7 +130,7 @@ describe('a replay writes a byte-identical log', () => {
     expect(alone.seen).toBe(recorded.seen);
   });
 
-  test.for(['thinking', 'running_tool'] as const)('a cancel while %s [P3]', async (state, { expect }) => {
+  test.for(['thinking', 'running_tool'] as const)('for a run that is cancelled while its status is %s [P3]', async (state, { expect }) => {
     const scene: Scene = {
       ...eventful,
       reacts(event, control, world) {
@@ -145,7 +145,7 @@ describe('a replay writes a byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('a tool that exceeds its time limit, and a run that exceeds its own [P2]', async () => {
+  test('for a tool that exceeds its time limit and a run that exceeds its own [P2]', async () => {
     const hangs = (world: Runtime) => [
       slow(world, 'read', { timeoutMs: 500, execute: () => new Promise(() => {}) }),
       slow(world, 'list', { execute: () => new Promise(() => {}) }),
@@ -164,7 +164,7 @@ describe('a replay writes a byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('every kind of tool result [P10]', async () => {
+  test('for every kind of tool result [P10]', async () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     const outcomes: readonly (() => unknown)[] = [
@@ -203,7 +203,7 @@ describe('a replay writes a byte-identical log', () => {
     expect(results(recorded.log)).toEqual(results(plain.log));
   });
 
-  test('an asynchronous store, and prices', async () => {
+  test('for an asynchronous store, with the recorded prices', async () => {
     const late = (world: Runtime): Store => {
       const store = memoryStore();
       return {
@@ -228,7 +228,7 @@ describe('a replay writes a byte-identical log', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('what a tool took from the budget is charged again, although it does not run [P14]', async () => {
+  test('for a tool that charged the budget, although the tool does not run again [P14]', async () => {
     const scene: Scene = {
       script: [says('One.', 'ask'), says('Two.', 'ask'), says('Three.')],
       tools: (world) => [
@@ -251,7 +251,7 @@ describe('a replay writes a byte-identical log', () => {
   });
 
   test.each(Array.from({ length: 12 }, (_, index) => index * 5 + 1))(
-    'any scene: seeds from %i',
+    'for any scenario: seeds from %i',
     async (first) => {
       for (let seed = first; seed < first + 5; seed += 1) {
         const scene = randomScene(seededRandom(seed));
@@ -264,7 +264,7 @@ describe('a replay writes a byte-identical log', () => {
   );
 });
 
-/** A tape that is none: everything is as in an ordinary run. */
+/** Returns a recording that passes everything through, as in an ordinary run. */
 function untaped(scene: Scene, world: Runtime) {
   const transport = handlerTransport(wireServer(scriptTesting, scene.script, { secret: apiKey }).handler);
   const same = <Value>(value: Value) => value;
@@ -284,7 +284,7 @@ function untaped(scene: Scene, world: Runtime) {
   };
 }
 
-/** Some of everything: answers, failures, cuts, parallel and lonely tools, gates, people, cancels, steering. */
+/** Combines responses, failures, cuts, tools, gates, decisions, cancels and steering at random. */
 function randomScene(random: SeededRandom): Scene {
   const names = ['read', 'list', 'write', 'erase'];
   const some = (): MockReply => {
@@ -334,7 +334,7 @@ describe('during a replay', () => {
     await expect(tape.runtime.fetch('https://service.test')).rejects.toMatchObject({ code: 'replay_miss' });
   });
 
-  test('live tools run; equal results give the same log, different ones are a mismatch where they are sent', async () => {
+  test('live tools run: equal results give the same log, a different result is a mismatch', async () => {
     const runs: string[] = [];
     const scene = (content: string): Scene => ({
       script: [says('I look.', 'read', 'read'), says('Done.')],

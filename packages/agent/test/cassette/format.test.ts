@@ -76,14 +76,14 @@ describe('a cassette file', () => {
     expect((await replay({ ...scene, prompt: other }, cassette)).result.error?.code).toBe('replay_miss');
   });
 
-  test('keeps tool arguments that look like a part of an earlier version', () => {
+  test('keeps tool arguments that look like a file part of an earlier version', () => {
     const what = { tool: 'look', arguments: { type: 'image', mediaType: 'image/png', data: 'AA==' } };
     const head = { cassette: 1, recorded: '2026-01-01T00:00:00.000Z', startedAt: 1 };
     const text = [head, { out: 'tool 1', what }].map((line) => JSON.stringify(line)).join('\n');
     expect(readCassette(text).asked).toEqual([{ name: 'tool 1', content: what }]);
   });
 
-  test('of an earlier version, with other types of parts for files, is replayed', async () => {
+  test('is replayed if an earlier version wrote it, with other part types for files', async () => {
     const image = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const;
     const scene: Scene = {
       script: [replies(scriptResponse(['A cat.']))],
@@ -95,7 +95,7 @@ describe('a cassette file', () => {
     expect((await replay(scene, earlier)).log).toBe(log);
   });
 
-  test('restores the shared part of a request, whatever the two requests are', () => {
+  test('restores a request from the fields it shares with an earlier one, for any two requests', () => {
     const contents = fc.dictionary(fc.constantFrom('a', 'b', 'same', 'first'), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
       fc.property(contents, contents, fc.boolean(), (earlier, now, grows) => {
@@ -107,7 +107,7 @@ describe('a cassette file', () => {
     );
   });
 
-  test('a difference is found if there is one, and only then', () => {
+  test('firstDifference finds a difference if and only if there is one', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const same = JSON.parse(JSON.stringify(one)) as Json;

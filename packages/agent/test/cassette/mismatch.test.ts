@@ -35,7 +35,7 @@ const scene: Scene = {
   prompt: 'What do the files say?',
 };
 
-/** The error that a replay of the recorded scene fails with. */
+/** Returns the error that a replay fails with after a change to the scene or the cassette. */
 async function missOf(changed: Partial<Scene>, edit: (cassette: string) => string = (text) => text) {
   const { cassette } = await record(scene);
   const { result, tape } = await replay({ ...scene, ...changed }, edit(cassette), { patienceMs: 30 });
@@ -47,7 +47,7 @@ async function missOf(changed: Partial<Scene>, edit: (cassette: string) => strin
 }
 
 describe('a mismatch is reported', () => {
-  test('a different prompt: the request, the path, the recorded value and the current value', async () => {
+  test('for a different prompt: the request, the path, the recorded value and the current value', async () => {
     const { message } = await missOf({ prompt: 'What do the fires say?' });
     expect(message).toBe(
       [
@@ -59,7 +59,7 @@ describe('a mismatch is reported', () => {
     );
   });
 
-  test('of a long text, only the part around the first difference is shown', async () => {
+  test('with only the part around the first difference of a long text', async () => {
     const long = `${'x'.repeat(5000)} the end`;
     const { cassette } = await record({ ...scene, prompt: `${long} is near` });
     const { result } = await replay({ ...scene, prompt: `${long} is far` }, cassette);
@@ -67,7 +67,7 @@ describe('a mismatch is reported', () => {
     expect(result.error?.message).toContain('now       …"xxxxxxxx the end is far"');
   });
 
-  test('a different system text and a different tool: the first difference and the other fields', async () => {
+  test('for a changed system text and tool, with the first difference and the other fields', async () => {
     const { message } = await missOf({
       options: { system: 'Be brief.' },
       tools: () => [{ ...look, description: 'Looks.' }],
@@ -76,7 +76,7 @@ describe('a mismatch is reported', () => {
     expect(message).toContain('Also different: tools.');
   });
 
-  test('a retry that was not made: the response that follows belongs to another request', async () => {
+  test('when the cassette continues with another input than the response the run waits for', async () => {
     const { message } = await missOf({}, (text) =>
       text
         .split('\n')
@@ -86,7 +86,7 @@ describe('a mismatch is reported', () => {
     expect(message).toMatch(/^The cassette continues with tool 3, but the run is waiting for request 3\.$/);
   });
 
-  test('one request more than recorded', async () => {
+  test('for a request that is not in the cassette', async () => {
     const { message } = await missOf({}, (text) =>
       text
         .split('\n')
@@ -97,7 +97,7 @@ describe('a mismatch is reported', () => {
     expect(message).toContain('the text of c.txt');
   });
 
-  test('a tool called with other arguments, after which the model receives no more requests', async () => {
+  test('for a tool called with other arguments, and the model receives no more requests', async () => {
     const { message, result } = await missOf({}, (text) =>
       text.replace('"arguments":{"path":"c.txt"}', '"arguments":{"path":"d.txt"}'),
     );
@@ -106,7 +106,7 @@ describe('a mismatch is reported', () => {
     expect(result.metrics.invocations).toBe(2);
   });
 
-  test('a run that ends before the recording does', async () => {
+  test('by check, for a run that ends before the recording does', async () => {
     const { cassette } = await record(scene);
     const { result, tape } = await replay({ ...scene, options: { limits: { turns: 1 } } }, cassette);
     expect(result.status).toBe('limit');
@@ -114,7 +114,7 @@ describe('a mismatch is reported', () => {
     expect(() => tape.check()).toThrow('The replay has ended, but the cassette continues with request 3.');
   });
 
-  test('a program that cancels where the recording did not', async () => {
+  test('for a program that cancels where the recording did not', async () => {
     const { cassette } = await record(scene);
     const reacts: Scene['reacts'] = (event, control) => {
       if (event.type === 'tool_started') control.cancel();
@@ -126,7 +126,7 @@ describe('a mismatch is reported', () => {
     );
   });
 
-  test('wherever a cassette is cut off, the run ends, and only the complete one gives the recorded run [P1, P2]', async () => {
+  test('wherever a cassette is cut off, and only the complete one gives the recorded log [P1, P2]', async () => {
     const gated: Scene = { ...scene, options: { gate: async () => ({ type: 'allow' }) } };
     const { cassette, log } = await record(gated);
     const lines = cassette.split('\n');
@@ -136,7 +136,7 @@ describe('a mismatch is reported', () => {
       const where = `the first ${count} lines of ${lines.length - 1}`;
       const isWhole = count === lines.length - 1;
       expect(tape.miss?.code, where).toBe(isWhole ? undefined : 'replay_miss');
-      // An answer is over when the model says so: the end of the body behind it changes nothing.
+      // A response is complete when the model says so: the end of the body after it changes nothing.
       const isOver = lines.slice(count).every((line) => line === '' || line.includes('"end":true'));
       expect(result.status, where).toBe(isOver ? 'complete' : 'failed');
       expect(again === log, where).toBe(isWhole);

@@ -29,7 +29,7 @@ const says = (text: string, ...calls: ReturnType<typeof callBlock>[]): MockReply
   replies(scriptResponse([text, ...calls]));
 
 describe('a wire with its own send method', () => {
-  /** A vendor's client: it keeps address and key to itself. */
+  /** Returns a wire with a vendor's client, which keeps the address and the key to itself. */
   function selfSending(plays: readonly MockReply[]) {
     const server = wireServer(scriptTesting, [...plays], { secret: apiKey });
     const direct = handlerTransport(server.handler);
@@ -111,7 +111,7 @@ describe('a wire with its own send method', () => {
 describe('asynchronous blobs', () => {
   const world = hastyRuntime(7);
 
-  /** As files do: each takes as long as it takes, by a clock that is not the tape's. */
+  /** Delays each operation at random, as files do, by a clock outside the recording. */
   function slow(blobs: Blobs): Blobs {
     const turns = async (count: number) => {
       for (let left = count; left > 0; left -= 1) await turn();
@@ -154,7 +154,7 @@ describe('asynchronous blobs', () => {
     return await show({ script, tools, options: { context: { offload: policy } } }, tape, world);
   }
 
-  test('leave a replay in the order of its recording', async () => {
+  test('keep the recorded order in a replay', async () => {
     for (let seed = 1; seed <= 12; seed += 1) {
       const script = await scripted();
       const runtime = hastyRuntime(seed);
@@ -172,7 +172,7 @@ describe('asynchronous blobs', () => {
 });
 
 describe('the prices of a recording', () => {
-  /** A token has the price of the request's length, and one of no known length that of a thousand. */
+  /** Prices an input token at `factor` times the request's token count (1,000 if unknown). */
   const scene = (factor: number): Scene => ({
     script: [
       replies(scriptResponse([callBlock('a', 'look', {})], { usage: { inputTokens: 300, outputTokens: 1 } })),
@@ -184,7 +184,7 @@ describe('the prices of a recording', () => {
     options: { pricing: (_provider, _model, tokens = 1_000) => ({ input: factor * tokens, output: 0 }) },
   });
 
-  test('are requested for the length of each request, and only once', async () => {
+  test('are requested for the size of each request, and a replay reuses them', async () => {
     const recorded = await record(scene(1));
     expect(recorded.result.metrics.usd).toBeCloseTo((300 ** 2 + 500 ** 2) / 1e6, 12);
     const again = await replay(scene(7), recorded.cassette);

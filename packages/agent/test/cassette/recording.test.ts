@@ -18,7 +18,7 @@ const says = (text: string, ...ids: string[]): MockReply =>
   replies(scriptResponse([text, ...ids.map((id) => callBlock(id, 'touch', {}))]));
 const scene: Scene = { script: [says('I touch.', 'c1', 'c2'), says('Done.')], tools: () => [touch] };
 
-/** A tape that records over a world of the test's own, and what it has written. */
+/** Returns a recording over the test's own runtime, and the lines that it has written. */
 function recording(world = hastyRuntime(1), options: Partial<Parameters<typeof recorder>[0]> = {}) {
   const written: string[] = [];
   const tape = recorder({ runtime: world, turn, ...options, write: (line) => void written.push(line) });
@@ -40,7 +40,7 @@ describe('the clock of a recording', () => {
     expect(tape.runtime.now() - (began[1] ?? 0)).toBe(Math.floor(tape.runtime.monotonic()));
   });
 
-  test('is never before a timer that fires, and never goes back, even if the real timer is early', async () => {
+  test('is at the due time of a timer that fires early, and never goes back', async () => {
     const early = {
       ...hastyRuntime(1),
       timer: (_ms: number, fire: () => void) => {
@@ -58,7 +58,7 @@ describe('the clock of a recording', () => {
     expect(moments[1]).toBe(5000);
   });
 
-  test('a timer cancelled by another one that is due at the same time does not fire', async () => {
+  test('does not fire a timer that another one, due at the same time, has cancelled', async () => {
     const fires: (() => void)[] = [];
     const world = {
       ...hastyRuntime(1),
@@ -82,7 +82,7 @@ describe('the clock of a recording', () => {
 });
 
 describe('inputs arrive one at a time', () => {
-  test('a program that steers and cancels as soon as the run has started', async () => {
+  test('from a program that steers and cancels as soon as the run has started', async () => {
     for (const begins of [
       ({ steer }: ReturnType<Recording['control']>) => steer('And hurry.'),
       ({ cancel }: ReturnType<Recording['control']>) => cancel(),
@@ -100,7 +100,7 @@ describe('inputs arrive one at a time', () => {
     }
   });
 
-  test('a gate that takes time is not called again', async () => {
+  test('from a gate that takes time, which a replay does not call again', async () => {
     let asked = 0;
     const gated: Scene = {
       ...scene,
@@ -121,7 +121,7 @@ describe('inputs arrive one at a time', () => {
     expect(asked).toBe(2);
   });
 
-  test('two runs in one recording, and the time between them', async () => {
+  test('in two runs of one recording, with the time between them', async () => {
     const both = async (tape: Recording) => {
       const world = hastyRuntime(7);
       const first = await show(scene, tape, world);
@@ -144,7 +144,7 @@ describe('inputs arrive one at a time', () => {
     expect(again.check()).toBeUndefined();
   });
 
-  test('a recorded timer that the replay does not set is no mismatch', async () => {
+  test('a recorded timer that the replay does not set is not a mismatch', async () => {
     const { cassette, log } = await record(scene);
     const lines = cassette.split('\n');
     const middle = Math.floor(lines.length / 2);
@@ -154,7 +154,7 @@ describe('inputs arrive one at a time', () => {
     expect(again.tape.check()).toBeUndefined();
   });
 
-  test('after a mismatch no request is answered, recorded or not', async () => {
+  test('after a mismatch, no request gets a response', async () => {
     const { cassette } = await record(scene);
     const tape = player(cassette, { turn });
     await expect(tape.moment('unheard of')).rejects.toThrow('no recording for moment 1 of the replay');
@@ -163,7 +163,7 @@ describe('inputs arrive one at a time', () => {
     expect(result.metrics.invocations).toBe(0);
   });
 
-  test('after a mismatch no live tool runs either', async () => {
+  test('after a mismatch, no live tool runs', async () => {
     const { cassette } = await record(scene);
     const runs: string[] = [];
     const tape = player(cassette, { turn, liveTools: () => true });
@@ -207,7 +207,7 @@ describe('the transport of a recording', () => {
     expect(written.join('')).not.toMatch(/query-secret|pass-word|host\.test/);
   });
 
-  test('a failed connection has the same error as the real one', async () => {
+  test('replays a failed connection with the same error', async () => {
     const refused = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' });
     for (const thrown of [refused, new TypeError('fetch failed', { cause: refused })]) {
       const world = hastyRuntime(1);
@@ -220,7 +220,7 @@ describe('the transport of a recording', () => {
     }
   });
 
-  test('delivers the end of a body completely', async () => {
+  test('delivers the end of a body, even if it could be the start of a secret', async () => {
     const raw: Scene = {
       script: [
         {
@@ -236,7 +236,7 @@ describe('the transport of a recording', () => {
     expect((await replay(raw, recorded.cassette)).seen).toBe(recorded.seen);
   });
 
-  test('a mismatch is not retried', async () => {
+  test('does not retry a mismatch', async () => {
     const { cassette } = await record(scene);
     const { seen } = await replay({ ...scene, prompt: 'Something else.' }, cassette);
     expect(seen).not.toContain('"type":"retry"');

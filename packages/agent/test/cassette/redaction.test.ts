@@ -8,7 +8,7 @@ import { apiKey, hastyRuntime, record, replay, turn } from './rig.ts';
 
 const other = 'ghp_0123456789+/=abcdefghij';
 
-/** Every way in which a secret may be spelled, and what of it would be enough to guess it. */
+/** Every spelling of a secret, and the parts of it that are enough to guess it. */
 const spellings = [
   apiKey,
   other,
@@ -24,7 +24,7 @@ function echoes(chunks: Chunking): MockReply {
     callBlock('c1', 'leak', { key: other }),
   ]);
   return replies(answer, {
-    // In one piece: what the model is not told it cannot spell out.
+    // In one delta: the model does not receive the secret, so it cannot spell it out in parts.
     steps: responseSteps(answer, 1),
     chunks,
     headers: {
@@ -65,7 +65,7 @@ const scene = (chunks: Chunking): Scene => ({
 
 describe('a cassette never contains a secret [P19]', () => {
   test.each(['whole', 'payload', { size: 1 }, { size: 7 }, { seed: 3 }] as const)(
-    'answers in chunks: %j',
+    'with responses in chunks: %j',
     async (chunks) => {
       const recorded = await record(scene(chunks), 1, { secrets: [other] });
       expect(recorded.result.error).toMatchObject({ kind: 'auth' });
@@ -91,7 +91,7 @@ describe('a cassette never contains a secret [P19]', () => {
     expect(result.error).toMatchObject({ kind: 'auth' });
   });
 
-  test('the model does not receive the secret, so it cannot repeat it, and the service still receives its key', async () => {
+  test('and the model does not receive it, while the service still receives its key', async () => {
     const parrot: Scene = {
       script: ({ turns }) => {
         const answer = scriptResponse([`You said: ${JSON.stringify(turns[0]?.parts)}`]);
@@ -104,7 +104,7 @@ describe('a cassette never contains a secret [P19]', () => {
     expect((await replay(parrot, recorded.cassette, { secrets: [other] })).log).toBe(recorded.log);
   });
 
-  test('facts are redacted when they are recorded, and found by a replay', async () => {
+  test('facts are redacted when they are recorded, and a replay returns them', async () => {
     let cassette = '';
     const tape = recorder({
       runtime: hastyRuntime(1),
@@ -119,7 +119,7 @@ describe('a cassette never contains a secret [P19]', () => {
     expect(played.fact('unheard of', () => 5)).toBe(5);
   });
 
-  test('keys of local servers that are ordinary words are kept', () => {
+  test('ordinary words that serve as keys of local servers are not redacted', () => {
     const redaction = new Redaction();
     redaction.learn(['ollama', 'none', 'Bearer']);
     expect(redaction.json('Is ollama there?')).toBe('Is ollama there?');

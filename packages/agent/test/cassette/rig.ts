@@ -28,10 +28,10 @@ import { systemRuntime } from '../../src/values/runtime.ts';
 
 export const apiKey = 'sk-test-0123456789-abcdefghij';
 
-/** A macrotask, without a clock. */
+/** Waits for one macrotask, without a clock. */
 export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** A runtime whose clock runs by uneven steps, one with each macrotask, and never the same twice. */
+/** Returns a runtime whose clock advances unevenly with each macrotask, by a seed. */
 export function hastyRuntime(seed: number): Runtime {
   const random = seededRandom(seed);
   const timers = new Set<{ readonly at: number; readonly fire: () => void }>();
@@ -67,7 +67,7 @@ export function hastyRuntime(seed: number): Runtime {
       return `${seed}-${ids}-${random.between(0, 1e9)}`;
     },
     async digest(text) {
-      // Some are quicker than others that began earlier.
+      // Some digests finish before others that started earlier.
       for (let turns = random.between(0, 5); turns > 0; turns -= 1) await turn();
       return systemRuntime.digest(text);
     },
@@ -75,34 +75,34 @@ export function hastyRuntime(seed: number): Runtime {
   };
 }
 
-/** A pause of the world's own length. */
+/** Waits for a random time on the given runtime's clock, at most `maxMs`. */
 export function pause(world: Runtime, maxMs: number): Promise<void> {
   return new Promise((resolve) => void world.timer(world.random() * maxMs, resolve));
 }
 
-/** One task with everything that happens in it. */
+/** One prompt, with the script of the model and everything that happens in the run. */
 export interface Scene {
   readonly script: WireScript;
-  /** Made for each showing, over the real world: what they do there is counted by the test. */
+  /** Creates the tools for one run over the real runtime, so that the test can count their work. */
   readonly tools?: (world: Runtime) => readonly Tool[];
   readonly options?: Omit<ExecutorOptions, 'agent' | 'tools'>;
   readonly prompt?: string;
-  /** What the program does as soon as the run has begun. */
+  /** Acts as the program as soon as the run has started. */
   readonly begins?: (control: RecordingControl) => void;
-  /** A program or person who reacts to what happens. */
+  /** Acts as a program or user that reacts to an event. */
   readonly reacts?: (event: RunEvent, control: RecordingControl, world: Runtime) => void;
 }
 
-/** What came of a scene. */
+/** The outcome of a scene. */
 export interface Shown {
   readonly result: RunResult;
   /** The stored events as JSON lines. */
   readonly log: string;
-  /** Everything that a watcher saw, as JSON lines. */
+  /** All events that a listener received, as JSON lines. */
   readonly seen: string;
 }
 
-/** Performs a scene over a tape. */
+/** Runs a scene with a recording. */
 export async function show(scene: Scene, tape: Recording, world: Runtime): Promise<Shown> {
   const events: RunEvent[] = [];
   const { gate, store, pricing, ...options } = scene.options ?? {};
@@ -137,7 +137,7 @@ function lines(events: readonly RunEvent[]): string {
   return events.map((event) => JSON.stringify(event)).join('\n');
 }
 
-/** A service that plays the scene's script, each chunk of it after a pause of the world's. */
+/** Returns a service that plays the scene's script, with a random pause before each chunk. */
 export function service(scene: Scene, world: Runtime): { transport: Transport; requests: () => number } {
   const server = wireServer(scriptTesting, scene.script, { secret: apiKey });
   const direct = handlerTransport(server.handler);
@@ -177,7 +177,7 @@ export async function record(
   return { ...shown, cassette };
 }
 
-/** Replays a scene in a world that is another one than that of the recording. */
+/** Replays a scene in a different runtime from the one of the recording. */
 export async function replay(
   scene: Scene,
   cassette: string,

@@ -84,17 +84,17 @@ describe('firstOf', () => {
   const nothing = () => undefined;
   const cut = () => ({ upTo: 1, summary: 's' });
 
-  it('uses the first one that works', async () => {
+  it('uses the first compaction that works', async () => {
     expect(await firstOf(fails, nothing, cut, fails)(messages, means)).toEqual(cut());
   });
 
-  it('has the outcome of the last one if none works', async () => {
+  it('returns or throws the outcome of the last compaction if none works', async () => {
     await expect(firstOf(nothing, fails)(messages, means)).rejects.toThrow('no');
     expect(await firstOf(fails, nothing)(messages, means)).toBeUndefined();
     expect(await firstOf()(messages, means)).toBeUndefined();
   });
 
-  it('tries no more once the run must stop [P3]', async () => {
+  it('tries no other compaction once the run must stop [P3]', async () => {
     const stopped = { ...means, signal: AbortSignal.abort() };
     await expect(firstOf(fails, cut)(messages, stopped)).rejects.toThrow('no');
   });

@@ -31,11 +31,11 @@ describe('inputBound', () => {
     expect(bound('x'.repeat(1000))).toBeLessThan(600);
   });
 
-  it('uses the count of the provider for what it has seen', () => {
+  it("uses the provider's count for the messages that it covers", () => {
     const counted = { messages: [...messages], contextTokens: 5000, contextMessages: 5, turns: 2 };
     const state = { ...emptyState(), ...counted };
     const bound = inputBound(state, { tools: [tool], system: 'x'.repeat(9000) });
-    // The answer may weigh a little more as input than it was counted as output.
+    // A response can count as slightly more tokens in the input than it did as output.
     expect(bound).toBeGreaterThanOrEqual(5000);
     expect(bound).toBeLessThan(5050);
     const more = { ...state, messages: [...messages, userMessage('x'.repeat(2000))] };

@@ -5,7 +5,7 @@ import { emptyState } from '../../src/events/state.ts';
 import type { FilePart } from '../../src/values/message.ts';
 import { png } from '../support/images.ts';
 
-/** A picture of so many bytes: how well it compresses says nothing about what it is counted as. */
+/** Returns an image with a given file size, which must not affect its token count. */
 const picture = (width: number, height: number, bytes = 900_000): FilePart => ({
   type: 'file',
   mediaType: 'image/png',
@@ -22,8 +22,8 @@ const pdf = (pages: number, bytes = 0): FilePart => {
 };
 
 /**
- * Width, height, and what was counted: by the latest Claude and by GPT-6 with its defaults (measured), by GPT-4.1
- * nano and GPT-4o (as documented).
+ * Width, height, and the counted tokens: measured for the latest Claude and for GPT-6 with its
+ * defaults, documented for GPT-4.1 nano and GPT-4o.
  */
 const counted: readonly (readonly [width: number, height: number, ...tokens: number[]])[] = [
   [1, 1, 2, 255],
@@ -47,7 +47,7 @@ test.each([
 });
 
 describe('the tokens of an image', () => {
-  it.each(counted)('of %i x %i is never above the bound, nor far below it', (width, height, ...tokens) => {
+  it.each(counted)('of %i x %i pixels are never above the bound, nor far below it', (width, height, ...tokens) => {
     const most = maxFileTokens(picture(width, height));
     expect(most).toBeGreaterThanOrEqual(Math.max(...tokens));
     expect(most).toBeLessThanOrEqual(2 * Math.max(...tokens) + 300);
@@ -57,7 +57,7 @@ describe('the tokens of an image', () => {
     expect(maxFileTokens(picture(1024, 1024, 100))).toBe(maxFileTokens(picture(1024, 1024, 5_000_000)));
   });
 
-  it('have a maximum if its size is absurd or cannot be read', () => {
+  it('have a maximum if the image is extremely large or its size is unreadable', () => {
     expect(maxFileTokens(picture(2 ** 31, 2 ** 31))).toBe(90_000);
     expect(maxFileTokens({ type: 'file', mediaType: 'image/png', data: 'AAAA' })).toBe(15_000);
   });
@@ -76,7 +76,7 @@ describe('the tokens of a document', () => {
     expect(maxFileTokens(pdf(100))).toBeGreaterThan(100 * 2481);
   });
 
-  it('depend on its bytes if no page is visible, or if it is text', () => {
+  it('depend on its bytes if no page is found, or if it is text', () => {
     const packed = pdf(0, 30_000);
     expect(maxFileTokens(packed)).toBe(20_000);
     const text: FilePart = { type: 'file', mediaType: 'text/plain', data: 'A'.repeat(4000) };

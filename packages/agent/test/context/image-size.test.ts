@@ -11,15 +11,15 @@ describe('imageSize', () => {
     ['PNG', png(width, height)],
     ['GIF', gif(width, height)],
     ['JPEG', jpeg(width, height)],
-    ['JPEG with a long note of the camera before its frame', jpeg(width, height, 60_000)],
+    ['JPEG with long camera metadata before its frame', jpeg(width, height, 60_000)],
     ['lossy WebP', webp('VP8 ', width, height)],
     ['lossless WebP', webp('VP8L', width, height)],
     ['extended WebP', webp('VP8X', width, height)],
-  ])('reads what a %s says about itself', (_, data) => {
+  ])('reads the size from a %s', (_, data) => {
     expect(imageSize(data)).toEqual({ width, height });
   });
 
-  it('does not mistake a table of a JPEG for a frame', () => {
+  it('does not mistake a JPEG table for a frame', () => {
     expect(imageSize(jpeg(17, 19, 300))).toEqual({ width: 17, height: 19 });
   });
 
@@ -32,7 +32,7 @@ describe('imageSize', () => {
     }
   });
 
-  it('never throws and never hangs, whatever the bytes', () => {
+  it('never throws or hangs, whatever the bytes', () => {
     const begin = fc.constantFrom('', '\xff\xd8', '\x89PNG\r\n\x1a\n', 'GIF89a', 'RIFF0000WEBPVP8 ');
     const bytes = fc.uint8Array({ maxLength: 200 });
     fc.assert(

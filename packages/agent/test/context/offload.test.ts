@@ -24,7 +24,7 @@ async function read(policy: ReturnType<typeof offload>, args: Args): Promise<str
   return isToolOutput(value) ? `failed: ${String(value.content)}` : String(value);
 }
 
-/** A run whose tool gives this. */
+/** Runs a tool that returns `value`, and returns its result as the model receives it. */
 async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs?: Blobs } = {}) {
   const stage = new RunFixture(() => memoryStore());
   const policy = offload(options.blobs ?? memoryBlobs(), options.spilling);
@@ -46,7 +46,7 @@ async function shown(value: unknown, options: { spilling?: OffloadOptions; blobs
 }
 
 describe('long tool output', () => {
-  it('can be read to the end in parts, although it exceeds what the model can receive in one result [P10]', async () => {
+  it('can be read to the end in parts, although it is too long for one result [P10]', async () => {
     const whole = Array.from({ length: 60_000 }, (_, line) => `${line} häuser 🏠\n`).join('');
     const { text, event, policy } = await shown(whole);
     expect(bytesOf(text)).toBeLessThanOrEqual(4096);
@@ -64,7 +64,7 @@ describe('long tool output', () => {
     expect(found === whole).toBe(true);
   });
 
-  it('names the offset for reading on, which is where the excerpt is cut', async () => {
+  it('names the offset at which to continue, where the excerpt is cut', async () => {
     const { text, policy } = await shown('x'.repeat(99_999));
     const args: Args = JSON.parse(/read_blob with (\{.*\}) reads/.exec(text)?.[1] ?? '{}');
     expect(args.offset).toBe(text.indexOf('\n'));
@@ -77,7 +77,7 @@ describe('long tool output', () => {
     expect((await shown('y'.repeat(50_000))).text).not.toBe(one.text);
   });
 
-  it('is offloaded part by part, errors too, and images stay', async () => {
+  it('is offloaded part by part, also from errors, while images stay', async () => {
     const long = { type: 'text', text: 'z'.repeat(20_000) } as const;
     const picture = { type: 'file', mediaType: 'image/png', data: 'AA==' } as const;
     const short = { type: 'text', text: 'short' } as const;
@@ -87,7 +87,7 @@ describe('long tool output', () => {
     expect(JSON.stringify(result?.content).length).toBeLessThan(5000);
   });
 
-  it('stays unchanged up to the limit, which a tool can lower', async () => {
+  it('stays unchanged up to the limit, which `overBytes` can lower', async () => {
     const { text, event } = await shown('x'.repeat(16_384));
     expect([text.length, event?.blobs]).toEqual([16_384, undefined]);
     expect(
@@ -97,7 +97,7 @@ describe('long tool output', () => {
 });
 
 describe('read_blob', () => {
-  it('changes nothing, is offered by the policy, and its output is not offloaded again [P10]', async () => {
+  it('is a `read` tool of the policy, and its output is not offloaded again [P10]', async () => {
     const stage = new RunFixture(() => memoryStore());
     const policy = offload(memoryBlobs(), { overBytes: 1000 });
     const { blob } = await policy.put('w'.repeat(9000), 500, stage.runtime.digest);

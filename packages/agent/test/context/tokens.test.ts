@@ -7,7 +7,7 @@ import { userMessage } from '../../src/values/message.ts';
 const long = userMessage('word '.repeat(3000));
 
 describe('the estimated size of a conversation', () => {
-  it('is the count of the provider plus an estimate of what was added since', () => {
+  it("is the provider's count plus an estimate of the messages added since", () => {
     const counted = { ...emptyState(), messages: [long, long], contextTokens: 700, contextMessages: 2 };
     expect(estimateTokens(counted, 99)).toBe(700);
     const more = { ...counted, messages: [long, long, long] };
@@ -47,7 +47,7 @@ describe('exceedsTokens', () => {
     expect(exceedsTokens({ ...emptyState(), messages }, Number.POSITIVE_INFINITY, 0)).toBe(false);
   });
 
-  it('is true for more tokens, not for the same number', () => {
+  it('is true above the limit, not at the limit', () => {
     const state = { ...emptyState(), contextTokens: 100 };
     expect([exceedsTokens(state, 100, 0), exceedsTokens(state, 99, 0)]).toEqual([false, true]);
   });

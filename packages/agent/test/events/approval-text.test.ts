@@ -22,14 +22,14 @@ describe('the text of an approval [P21]', () => {
     ['a carriage return', 'a\rb', 'a\\u{d}b'],
     ['a C1 control', '\x9b', '\\u{9b}'],
     ['a mark of direction', '\u202e\u2066\u061c', '\\u{202e}\\u{2066}\\u{61c}'],
-    ['a blank of no width', 'a\u200bb\u2060\ufeff', 'a\\u{200b}b\\u{2060}\\u{feff}'],
+    ['a zero-width space', 'a\u200bb\u2060\ufeff', 'a\\u{200b}b\\u{2060}\\u{feff}'],
     ['other blanks', '\u00a0\u2003\u3000', '\\u{a0}\\u{2003}\\u{3000}'],
     ['fillers', '\u3164\u115f\uffa0\u2800', '\\u{3164}\\u{115f}\\u{ffa0}\\u{2800}'],
     ['tags and selectors', '\u{e0041}\ufe0f', '\\u{e0041}\\u{fe0f}'],
     ['line separators', '\u2028\u2029', '\\u{2028}\\u{2029}'],
     ['half a character', '\ud800', '\\u{d800}'],
     ['a private character', '\ue000', '\\u{e000}'],
-    ['what can be seen, with newline and tab', 'é 日\n\tü🧵', 'é 日\n\tü🧵'],
+    ['visible characters, with newline and tab', 'é 日\n\tü🧵', 'é 日\n\tü🧵'],
   ])('shows %s', (_what, text, shown) => {
     expect(visibleText(text)).toBe(shown);
     expect(argumentLines({ toolName: 't', arguments: { a: text } }).join('\n')).toContain(
@@ -37,7 +37,7 @@ describe('the text of an approval [P21]', () => {
     );
   });
 
-  it('only names a string if the diff contains all of it', () => {
+  it('omits the text of a string only if the diff contains all of it', () => {
     const diff = '--- a\n+++ a\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n\\ No newline at end of file\n';
     const lines = (content: string) => argumentLines({ toolName: 't', arguments: { content }, diff });
     expect(lines('same\nnew line')).toEqual(['content: as in the diff']);
@@ -46,7 +46,7 @@ describe('the text of an approval [P21]', () => {
     expect(lines('same\nnew line\nmore')).toEqual(['content:', '  | same', '  | new line', '  | more']);
   });
 
-  it('relies on no diff that is cut off [P21]', () => {
+  it('ignores a truncated diff [P21]', () => {
     const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n… 9 bytes left out …\nevil\nsame\n';
     const lines = argumentLines({ toolName: 't', arguments: { content: 'evil\nsame' }, diff });
     expect(lines).toEqual(['content:', '  | evil', '  | same']);
@@ -57,7 +57,7 @@ describe('the text of an approval [P21]', () => {
     expect(lines).toEqual(['a:', '  | x\\u{20}\\u{20}', '  | \\u{20}\\u{9}', '  |', 'b |']);
   });
 
-  it('leaves out only strings that are shown elsewhere character by character', () => {
+  it('omits only strings that are shown elsewhere with the same characters', () => {
     const call = { toolName: 'run_command', arguments: { command: 'npm test ', cwd: 'src' } };
     expect(argumentLines(call, ['npm test'])).toEqual(['command | npm test\\u{20}', 'cwd | src']);
     expect(argumentLines(call, ['npm test '])).toEqual(['cwd | src']);

@@ -20,7 +20,7 @@ import { schemaChange } from './schema-change.ts';
 
 const snapshot: Schema = JSON.parse(readFileSync(new URL('../event-schema.json', import.meta.url), 'utf8'));
 
-/** A copy of the snapshot with something changed in one type of event. */
+/** Returns a copy of the snapshot with a change to one type of event. */
 function changed(type: string, change: (schema: { properties: Fields; required: string[] }) => void): Schema {
   const copy = structuredClone(snapshot) as { oneOf: { properties: Fields; required: string[] }[] };
   const found = copy.oneOf.find(({ properties }) => properties['type']?.['const'] === type);
@@ -32,7 +32,7 @@ function changed(type: string, change: (schema: { properties: Fields; required: 
 type Fields = Record<string, Record<string, unknown>>;
 
 describe('the format of events, version 1 (docs/events.md)', () => {
-  it('has changed since the snapshot only as the rule allows', () => {
+  it('differs from the snapshot only by allowed changes', () => {
     const { broken } = schemaChange(snapshot, eventJsonSchema());
     expect(broken, 'This breaks readers. Undo it, or begin a format version 2: docs/events.md').toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('the format of events, version 1 (docs/events.md)', () => {
 describe('the changes allowed in a format', () => {
   const allowed: readonly [string, Schema][] = [
     [
-      'a field that may be absent',
+      'an optional field',
       changed('resumed', ({ properties }) => void Object.assign(properties, { by: {} })),
     ],
     [
@@ -67,7 +67,7 @@ describe('the changes allowed in a format', () => {
     expect(schemaChange(after, after)).toEqual({ added: [], broken: [] });
   });
 
-  it('additions are named', () => {
+  it('schemaChange lists what was added', () => {
     expect(allowed.flatMap(([, after]) => schemaChange(snapshot, after).added)).toEqual([
       'resumed.by: a new field that may be absent',
       'dreamt: a new type of event',
@@ -76,7 +76,7 @@ describe('the changes allowed in a format', () => {
 
   const forbidden: readonly [string, Schema, RegExp][] = [
     [
-      'a type of event cannot go',
+      'a type of event cannot be removed',
       { ...snapshot, oneOf: (snapshot['oneOf'] as readonly Schema[]).slice(1) },
       /^user: this type of event is gone/,
     ],
@@ -86,7 +86,7 @@ describe('the changes allowed in a format', () => {
       /^tool_result\.diff: the field is gone/,
     ],
     [
-      'a field cannot become required',
+      'an optional field cannot become required',
       changed('tool_result', ({ required }) => required.push('summary')),
       /^tool_result\.summary: is required now/,
     ],
@@ -99,7 +99,7 @@ describe('the changes allowed in a format', () => {
       /^resumed\.by: is required now/,
     ],
     [
-      'a required field cannot become absent',
+      'a required field cannot become optional',
       changed('compacted', ({ required }) => void required.splice(required.indexOf('summary'), 1)),
       /^compacted\.summary: may be absent now/,
     ],
@@ -113,7 +113,7 @@ describe('the changes allowed in a format', () => {
       /^stop_requested\.reason: no longer takes "cancelled"/,
     ],
     [
-      'a value cannot be added, since older readers refuse it',
+      'a value cannot be added, because older readers reject it',
       changed('approval_decided', ({ properties }) => {
         const { decision } = properties as { decision?: { enum: string[] } };
         decision?.enum.push('later');
@@ -142,7 +142,7 @@ describe('the changes allowed in a format', () => {
       /^assistant\.usage\.reasoningTokens: is required now/,
     ],
     [
-      'a part of a message cannot be of a new kind',
+      'a message cannot get a new type of part',
       changed('user', ({ properties }) => {
         const items = properties['content']?.['items'] as { oneOf: Schema[] };
         items.oneOf.push({ type: 'object', properties: { type: { const: 'sound' } } });
@@ -167,9 +167,9 @@ function folded(events: readonly Event[]): State {
   return state;
 }
 
-/** A later version may say more: fields, and events of its own between the others. */
+/** Adds fields and events to a log, as a later version may write them. */
 function ofLaterVersion(events: readonly Event[]): Event[] {
-  // Only the end of a run has a fixed place: nothing of the run comes after it.
+  // Only `finished` has a fixed position: no event of the run follows it.
   const grown = events.flatMap((event) => [
     { ...event, mood: 'good' },
     ...(event.type === 'finished' ? [] : [{ ...event, type: 'dreamt', of: { sheep: 3 } }]),
@@ -208,7 +208,7 @@ describe('recorded logs of version 1', () => {
   });
 
   it.each(recorded)(
-    '$name with fields and events of a later version folds to the same, and keeps them',
+    '$name with fields and events of a later version folds to the same conversation and keeps them',
     async ({ events }) => {
       const later = ofLaterVersion(events);
       expect(repairLog(later)).toEqual({ events: later, problems: [] });

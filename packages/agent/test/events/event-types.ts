@@ -1,4 +1,5 @@
-// Prints the TypeScript types of the event format from its zod schemas: one truth, and no zod where events are handled.
+// Prints the TypeScript types of the event format from its zod schemas, so that the format has one
+// definition and code that handles events does not need zod.
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { eventBodySchema } from '../../src/events/schema.ts';
@@ -16,11 +17,11 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly required?: readonly string[];
   readonly description?: string;
-  /** Read, but never written: has no type. */
+  /** Accepted in stored events, but never written: gets no type. */
   readonly deprecated?: boolean;
 }
 
-/** Written by hand, because it is a type of the language and not of the format. */
+/** Types written by hand, because they belong to the language and not to the event format. */
 const byHand = { Json: './json.ts' };
 const isOfEvents = /Event$|^EventBody$|^RunStatus$|^BlobReference$/;
 const width = 110;

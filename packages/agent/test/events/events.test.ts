@@ -7,7 +7,7 @@ import { noUsage } from '../../src/values/usage.ts';
 const head = { v: 1, seq: 1, id: 's-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;
 const call = { turn: 1, index: 0, callId: 'c', toolName: 't' } as const;
 
-/** One of each kind: the type says so, hence a new kind without a sample does not compile. */
+/** One sample of each event type; the mapped type requires a sample for every new one. */
 const samples: { [Type in Event['type']]: Extract<Event, { type: Type }> } = {
   user: { ...head, type: 'user', content: [{ type: 'text', text: 'hi' }] },
   history: { ...head, type: 'history', messages: [{ role: 'tool_result', toolCallId: 'c', content: [] }] },
@@ -51,7 +51,7 @@ describe('the event schema', () => {
     expect(eventSchema.parse(JSON.parse(JSON.stringify(sample)))).toEqual(sample);
   });
 
-  it.each(Object.entries(samples))('refuses a %s event without its place in the log', (_type, sample) => {
+  it.each(Object.entries(samples))('rejects a %s event without its sequence number', (_type, sample) => {
     expect(eventSchema.safeParse({ ...sample, seq: undefined }).success).toBe(false);
   });
 

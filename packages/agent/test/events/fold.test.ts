@@ -21,7 +21,7 @@ import {
 
 const outline = (state: State): string[] => state.messages.map((each) => `${each.role}: ${textOf(each)}`);
 
-/** Whether the model is told that its answer filled the window. */
+/** Returns true if the last message says that the previous response was cut off. */
 const isCutOff = (state: State) => outline(state).at(-1)?.startsWith('user: Your last answer was cut off');
 
 describe('the fold, for any sequence of events', () => {
@@ -38,7 +38,7 @@ describe('the fold, for any sequence of events', () => {
     );
   });
 
-  it('gives a valid history wherever a run may end [F2, F3, F5, P12]', () => {
+  it('gives a valid history wherever a run ends [F2, F3, F5, P12]', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -107,7 +107,7 @@ describe('the fold, for any sequence of events', () => {
     );
   });
 
-  it('gives the same state for the same events, also if they were stored in between', () => {
+  it('gives the same state for the same events after a round trip through JSON', () => {
     fc.assert(
       fc.property(story, (steps) => {
         const state = emptyState();
@@ -253,7 +253,7 @@ describe('runs of a session', () => {
     expect(state.metrics.invocations).toBe(0);
   });
 
-  it('a resumed run keeps its counts and forgets why it ended [P14]', () => {
+  it('a resumed run keeps its counts, and clears its failure and end [P14]', () => {
     const state = told(
       said('Go.'),
       answered([callPart('a')]),
@@ -326,7 +326,7 @@ describe('compaction', () => {
   };
   const shorter: EventBody = { type: 'compacted', upTo: 1, summary: 'Went.' };
 
-  it('is forgotten after the next response, unless the conversation is still too long', () => {
+  it('is allowed again after the next response, unless the conversation is still too long', () => {
     const full = answered([{ type: 'text', text: 'Half' }], { stopReason: 'context_full' });
     expect(told(said('Go.'), full, shorter).compacted).toBe(true);
     expect(told(said('Go.'), full, shorter, full).compacted).toBe(true);

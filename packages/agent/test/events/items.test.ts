@@ -17,7 +17,7 @@ const recorded = readdirSync(directory).map((name): Event[] =>
     .map((line): Event => JSON.parse(line)),
 );
 
-/** A recorded log, or any sequence of events. */
+/** Generates a recorded log or any other sequence of events. */
 const anyLog: fc.Arbitrary<Event[]> = fc.oneof(
   fc.constantFrom(...recorded),
   story.map((steps) => {
@@ -53,7 +53,7 @@ const live: fc.Arbitrary<LiveEvent> = fc.oneof(
   ),
 );
 
-/** Everything but the live response. */
+/** Returns everything except the live response. */
 function stored({ live: _, ...rest }: ConversationItems): Omit<ConversationItems, 'live'> {
   return rest;
 }
@@ -79,7 +79,7 @@ describe('the items of a conversation', () => {
     );
   });
 
-  it('ignore events of a later version and events that were added before', () => {
+  it('ignore event types of a later version and repeated events', () => {
     fc.assert(
       fc.property(anyLog, fc.nat(3), (events, again) => {
         const view = emptyItems();
@@ -95,7 +95,7 @@ describe('the items of a conversation', () => {
     );
   });
 
-  it('leave an item that did not change the same object', () => {
+  it('keep the same object for an item that did not change', () => {
     const view = itemsOf([place(said('go'), 1), place(answered([callPart('a'), callPart('b')]), 2)]);
     const before = [...view.items];
     foldItems(view, place(started(1, 0), 3));
@@ -105,7 +105,7 @@ describe('the items of a conversation', () => {
     expect(view.items[1]).toMatchObject({ calls: [{ report: { seq: 4 } }, { index: 1 }] });
   });
 
-  it('show a message sent during a run at its position, also if only the next prompt gives it one', () => {
+  it('show a message sent during a run in order, even if only the next prompt places it', () => {
     const view = itemsOf([place(said('go'), 1), place(said('wait', true), 2)]);
     expect(view.queued).toMatchObject([{ seq: 2, steer: true }]);
     foldItems(view, place(said('next'), 3));
@@ -113,7 +113,7 @@ describe('the items of a conversation', () => {
     expect(view.items).toMatchObject([{ seq: 1 }, { seq: 2, steer: true }, { seq: 3, steer: false }]);
   });
 
-  it('mark what comes from an imported conversation', () => {
+  it('mark the messages of an imported conversation', () => {
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'before' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'yes' }] },
@@ -147,14 +147,14 @@ describe('the live response', () => {
     expect(after([delta('Anew')], retrying).retry).toBeUndefined();
   });
 
-  it('marks a part whose start was missed, and no other one', () => {
+  it('marks a part as cut only if its start was missed', () => {
     const late = after([delta('rest')], joinedResponse(true));
     expect(late.blocks[0]?.cut).toBe(true);
     const whole = after([{ type: 'text', index: 0, text: 'The rest' }], late);
     expect(after([delta('next', 1)], whole).blocks.map(({ cut }) => cut)).toEqual([false, false]);
   });
 
-  it('shows an end that the log does not contain, with its reason, until the log continues [P13]', () => {
+  it('shows the reason of an end that is not in the log, until the log continues [P13]', () => {
     const ended = after([
       delta('Half'),
       {

@@ -20,7 +20,7 @@ describe('responses that ended early', () => {
   it.each([
     ['cancelled', 'the work was cancelled'],
     ['timeout', 'the time limit was reached'],
-  ] as const)('stay with a note that says why: %s', (reason, why) => {
+  ] as const)('are kept with a note that gives the reason: %s', (reason, why) => {
     const state = told(
       said('Go.'),
       { type: 'stop_requested', reason },
@@ -35,7 +35,7 @@ describe('responses that ended early', () => {
     expect(lastAnswer(state.messages)).toBeUndefined();
   });
 
-  it('are kept as text: reasoning, calls, sealed parts and empty text are left out', () => {
+  it('are kept as text only, without reasoning, calls, provider data and empty text', () => {
     const seal = { provider: 'p', data: 's' };
     const parts: AssistantPart[] = [
       { type: 'reasoning', text: 'Hm.' },
@@ -50,7 +50,7 @@ describe('responses that ended early', () => {
     expect(told(said('Go.'), failed({ type: 'reasoning', text: 'Hm.' })).messages).toHaveLength(1);
   });
 
-  it('are neither turns nor responses, and count with their usage', () => {
+  it('count neither as turns nor as responses or invocations', () => {
     const state = told(said('Go.'), failed(text('Once')));
     expect([state.turns, state.answers, state.metrics.invocations]).toEqual([0, 0, 0]);
   });
@@ -60,7 +60,7 @@ describe('responses that ended early', () => {
     expect(outline(state)).toEqual(['user: Go.']);
   });
 
-  it('are not the last response; the previous one is', () => {
+  it('are not the last response, which stays the previous complete one', () => {
     const state = told(said('Go.'), answered([text('One.')]), said('On.'), failed(text('Tw')));
     expect(lastAnswer(state.messages)?.content).toEqual([text('One.')]);
   });

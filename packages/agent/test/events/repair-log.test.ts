@@ -14,7 +14,7 @@ import { scenarios } from '../../src/testing/scenarios.ts';
 import { assertValidHistory } from '../../src/testing/valid-history.ts';
 import { answered, callPart, finished, place, result, said, started, story } from '../support/fold-story.ts';
 
-/** The log of a scenario, played twice in one session. */
+/** Returns the log of a scenario that ran twice in one session. */
 async function logOf(scenario: Scenario): Promise<readonly Event[]> {
   const stage = new RunFixture(() => memoryStore());
   for (const prompt of ['Go.', 'Go on.']) {
@@ -40,7 +40,7 @@ function folded(events: readonly Event[]): State {
   return state;
 }
 
-/** A log that a session can go on from: nothing is found in it, and it leaves nothing open. */
+/** Expects a log that has no problems and leaves nothing open, so that its session can continue. */
 function expectSound(events: readonly Event[]): void {
   expect(repairLog(events)).toEqual({ events, problems: [] });
   const state = folded(events);
@@ -67,9 +67,9 @@ const log: readonly Event[] = bodies.map((body, index) => {
   return event.type === 'tool_started' ? { ...event, callId: 'a' } : event;
 });
 
-describe('a log as a run wrote it', () => {
+describe('a log written by a run', () => {
   it.each(scenarios.map(({ name }, index) => [name, logs[index] ?? []] as const))(
-    'is fine: %s',
+    'is valid: %s',
     (_name, events) => {
       expect(events.length).toBeGreaterThan(5);
       expectSound(events);
@@ -130,7 +130,7 @@ describe('a damaged log is repaired [P12]', () => {
     );
   });
 
-  it('full of invalid values, it becomes valid', () => {
+  it('with invalid values and any events, it becomes valid', () => {
     fc.assert(
       fc.property(story, fc.array(fc.jsonValue(), { maxLength: 3 }), (steps, junk) => {
         const state = emptyState();
@@ -149,12 +149,12 @@ describe('a damaged log is repaired [P12]', () => {
 describe('the problems reported for a log', () => {
   const [user, answer, start, first, second, last, end] = log;
 
-  it('none, if there are none', () => {
+  it('are empty for a valid log and for an empty one', () => {
     expect(told(log)).toEqual([]);
     expect(repairLog([])).toEqual({ events: [], problems: [] });
   });
 
-  it('values that are not events, and the invalid field', () => {
+  it('name values that are not events, and the invalid field', () => {
     expect(told([...log.slice(0, 6), undefined, 'x', { type: 'user' }, end])).toEqual([
       '6 is not an event',
       '7 is not an event',
@@ -162,7 +162,7 @@ describe('the problems reported for a log', () => {
     ]);
   });
 
-  it('order, duplicates and gaps', () => {
+  it('name wrong order, duplicates and gaps', () => {
     expect(told([user, start, answer, ...log.slice(3), end])).toEqual([
       '2 has position 2 but follows position 3',
       '7 is repeated (position 7)',
@@ -180,7 +180,7 @@ describe('the problems reported for a log', () => {
     ).toEqual(['5 follows a gap: positions 6 to 8 are missing']);
   });
 
-  it('a different session, and an id that does not match', () => {
+  it('name a different session, and an id that does not match', () => {
     expect(told([...log.slice(0, 6), { ...log[2], id: 'other-3' }, end])).toContain(
       '6 belongs to a different session: its id is "other-3"',
     );
@@ -189,7 +189,7 @@ describe('the problems reported for a log', () => {
     ]);
   });
 
-  it('a result without a call, and events after the end', () => {
+  it('name a result without a call, and events after the end', () => {
     const again = place(result(1, 1, { callId: 'b' }), 6);
     expect(
       told([...log.slice(0, 5), again, { ...last, seq: 7, id: 's-7' }, { ...end, seq: 8, id: 's-8' }]),
@@ -197,14 +197,14 @@ describe('the problems reported for a log', () => {
     expect(told([...log, place(said('More.'), 8)])).toEqual(['7 comes after the end of its run']);
   });
 
-  it('a missing end: open calls get results', () => {
+  it('name a missing end, and open calls get results', () => {
     const { events, problems } = repairLog(log.slice(0, 4));
     expect(problems).toEqual([{ at: 3, what: 'is the last one, but does not end its run' }]);
     expect(events.at(-1)).toMatchObject({ type: 'finished', status: 'failed', seq: 5, id: 's-5' });
     expect(outline(folded(events).messages)[3]).toMatch(/not run/);
   });
 
-  it('a compaction that would separate a call from its result', () => {
+  it('name a compaction that would separate a call from its result', () => {
     const cut = place({ type: 'compacted', upTo: 3, summary: 'So far.' }, 6);
     const rest = [
       { ...last, seq: 7, id: 's-7' },

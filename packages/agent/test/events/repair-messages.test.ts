@@ -57,7 +57,7 @@ describe('repairMessages', () => {
     expect(after[3]).toMatch(/^tool_result: This call was not run/);
   });
 
-  it('moves a result that comes too late to its call', () => {
+  it('moves a late result so that it follows its call', () => {
     const { outline: after, told } = mended(go, calls('a'), userMessage('Well?'), says('Hm.'), result('a'));
     expect(told).toEqual(['4 is the result of the call "a", but does not follow it']);
     expect(after).toEqual([
@@ -69,7 +69,7 @@ describe('repairMessages', () => {
     ]);
   });
 
-  it('removes a result without an open call, and a second one', () => {
+  it('removes a result without an open call, and a repeated result', () => {
     const { outline: after, told } = mended(result('x'), go, calls('a'), result('a'), result('a', 'again'));
     expect(told).toEqual([
       '0 is a result for the call "x", which is not open',
@@ -90,7 +90,7 @@ describe('repairMessages', () => {
     expect(after.at(-1)).toBe('tool_result: second');
   });
 
-  it('reports empty texts, empty messages, half characters and unusable arguments', () => {
+  it('reports empty texts, empty messages, lone surrogates and unusable arguments', () => {
     const odd = { ...calls('a').content[0], arguments: ['x'] } as never;
     const { told } = mended(
       { role: 'user', content: [] },

@@ -17,7 +17,7 @@ describe('repeated turns', () => {
     expect(told(...circle).repeats).toBe(3);
   });
 
-  it('end with a different call, a different result, an error instead of a result, or a response without calls', () => {
+  it('end with another call, another result, an error, or a response without calls', () => {
     const other = { content: [{ type: 'text', text: 'something' }] } as const;
     expect(told(...circle, ...same(4, other)).repeats).toBe(1);
     expect(told(...circle, ...same(4, { isError: true })).repeats).toBe(1);
@@ -25,7 +25,7 @@ describe('repeated turns', () => {
     expect(told(...circle, answered([{ type: 'text', text: 'Done.' }])).repeats).toBe(0);
   });
 
-  it('are forgotten after a message, in the next run, and when an ended run is resumed', () => {
+  it('are reset by a message, the next run, a resumed run and an imported history', () => {
     expect(told(...circle, said('Hm.', true), answered([{ type: 'text', text: 'Hm.' }])).repeats).toBe(0);
     expect(told(...circle, said('Again.')).repeats).toBe(0);
     expect(told(...circle, finished('limit'), { type: 'resumed' }).repeats).toBe(0);

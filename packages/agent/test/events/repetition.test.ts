@@ -23,7 +23,7 @@ describe('sameJson', () => {
     expect(sameJson({ toString: 1 }, {})).toBe(false);
   });
 
-  it('no nesting overflows the stack [P11]', () => {
+  it('does not overflow the stack, however deep the nesting [P11]', () => {
     const deep = () => JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     expect(sameJson(deep(), deep())).toBe(false);
   });

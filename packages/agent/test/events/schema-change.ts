@@ -3,15 +3,15 @@ import { isObject } from '../../src/values/json.ts';
 /** A JSON Schema, or a part of one. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What has become of a schema of events. */
+/** The differences between two schemas of events. */
 export interface SchemaChange {
-  /** What older readers may skip: fields that need not be there, and new types of events. */
+  /** Changes that older readers can ignore: optional fields and new types of events. */
   readonly added: readonly string[];
-  /** What breaks readers of new logs, or new readers of old ones; each says which and why. */
+  /** Changes that break readers of new or old logs, each with its place and the reason. */
   readonly broken: readonly string[];
 }
 
-/** Keys that say nothing about what is valid. */
+/** Keywords that do not affect validation. */
 const silent: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -23,8 +23,8 @@ const silent: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Compares two JSON Schemas of events by the rule of docs/events.md. Between two releases of one format only
- * fields that may be absent and types of events may be added; a change of any other kind is broken.
+ * Compares two JSON Schemas of events by the rule of docs/events.md. Between two releases of one
+ * format, only optional fields and types of events can be added; any other change is broken.
  */
 export function schemaChange(before: Schema, after: Schema): SchemaChange {
   const added: string[] = [];
@@ -39,27 +39,27 @@ export function schemaChange(before: Schema, after: Schema): SchemaChange {
   return { added, broken };
 }
 
-/** The schemas of the types of events, by type. */
+/** Returns the schemas of the event types, by type. */
 function branchesOf(schema: Schema): Map<string, Schema> {
   const branches = schema['oneOf'] ?? schema['anyOf'];
   const all = Array.isArray(branches) ? branches.filter(isObject) : [];
   return new Map(all.map((branch) => [tagOf(branch), branch]));
 }
 
-/** What tells one branch of a union from the others. */
+/** Returns the value that identifies a branch of a union. */
 function tagOf(branch: Schema): string {
   const { type, role } = isObject(branch['properties']) ? branch['properties'] : {};
   for (const field of [type, role]) if (isObject(field) && 'const' in field) return String(field['const']);
   return JSON.stringify(branch);
 }
 
-/** One type of event, before and after. */
+/** Comparison of one type of event before and after. */
 class Comparison {
   readonly #before: Schema;
   readonly #after: Schema;
   readonly #added: string[];
   readonly #broken: string[];
-  /** References that are being compared: schemas may hold themselves. */
+  /** References that are being compared, because a schema can refer to itself. */
   readonly #open = new Set<string>();
 
   constructor(before: Schema, after: Schema, added: string[], broken: string[]) {

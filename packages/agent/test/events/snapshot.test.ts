@@ -10,7 +10,7 @@ import { emptyState } from '../../src/events/state.ts';
 import { isObject } from '../../src/values/json.ts';
 import { place, story } from '../support/fold-story.ts';
 
-/** Many logs with events of every kind, later ones with answers that ended too early. They are never made anew. */
+/** Logs with events of every type, the later ones with partial responses. Never regenerated. */
 const stories = ['stories', 'partial'].flatMap((name) =>
   readFileSync(new URL(`../fixtures/fold/${name}.jsonl`, import.meta.url), 'utf8')
     .trimEnd()
@@ -18,22 +18,22 @@ const stories = ['stories', 'partial'].flatMap((name) =>
     .map((line): Event[] => JSON.parse(line)),
 );
 
-/** What each version of the fold makes of them. */
+/** Digest of the states that each version of the fold computes from the logs. */
 const digests: Readonly<Record<number, string>> = {
-  // Of the stories without answers that ended too early.
+  // Of the logs without partial responses only.
   1: 'b159e0cdfde24fff',
   2: 'dbd40c6dc54dd806',
   3: '9f1abbc98fab763f',
 };
 
-/** Text that is the same whatever the order of the fields. */
+/** Returns a text that does not depend on the order of the fields. */
 function textOf(state: State): string {
   return JSON.stringify(state, (_key, value: unknown) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
   );
 }
 
-/** The state after each event. */
+/** Yields the state after each event. */
 function* states(events: readonly Event[]): Generator<State> {
   const state = emptyState();
   for (const event of events) {
@@ -75,7 +75,7 @@ test('a state can be restored from its text at any point, and folded further', (
 });
 
 test.each(['', 'null', '[]', '"x"', '{', '{}', '{"seq":1}', '{"seq":"1","calls":[]}'])(
-  '%s is no snapshot',
+  '%s is not a snapshot',
   (text) => {
     expect(snapshotState(text, [])).toBe(undefined);
   },

@@ -126,7 +126,7 @@ describe('a handler that calls its harness', () => {
     expect(heard).toEqual(['Half of it.', 'retry', 'All of it.', 'call-1 one', 'Done.']);
   });
 
-  it('with a rejected promise is reported once, by default to its own onStatus', async () => {
+  it('whose promise rejects is reported once, by default to its own onStatus', async () => {
     const heard: string[] = [];
     const handler = {
       onText: () => Promise.reject(new Error('no disk')),
@@ -139,7 +139,7 @@ describe('a handler that calls its harness', () => {
     expect(heard).toEqual(['onText threw: no disk']);
   });
 
-  it('that throws while it receives a report has no effect', async () => {
+  it('that throws while it receives a report does not affect the run', async () => {
     const fault = () => {
       throw new Error('broken');
     };
@@ -168,7 +168,7 @@ describe('a stored conversation', () => {
     expect(messages.map(textOf)).toEqual(['first', 'One.', 'second', 'Two.']);
   });
 
-  it('fails the run if its store fails, and the harness is free again', async () => {
+  it('fails the run if its store fails, and the harness accepts the next prompt', async () => {
     let fails = true;
     const kept = memoryStore();
     const store: Store = {

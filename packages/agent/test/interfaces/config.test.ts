@@ -41,7 +41,7 @@ describe('resolveAgent', () => {
     expect(given['claude']?.apiKey).toBe('from-file');
   });
 
-  it('uses COBBLER_AGENT_API_KEY if the key is empty, and passes the environment on for the rest [S0.29]', () => {
+  it('uses COBBLER_AGENT_API_KEY if the key is empty, and passes the environment on [S0.29]', () => {
     const env = { COBBLER_AGENT_API_KEY: ' "from-env"\n', ANTHROPIC_API_KEY: 'other' };
     const { given } = resolve({ apiKey: '' }, env);
     expect(given['claude']?.apiKey).toBe('from-env');

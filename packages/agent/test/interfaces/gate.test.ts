@@ -15,7 +15,7 @@ describe('gates [P21]', () => {
     expect(judge(allowAll, 'write')).toBe('allow');
   });
 
-  it.each([readOnly, planMode])('a read that a person must look at is no plain read', (gate) => {
+  it.each([readOnly, planMode])('a read-only gate denies a read that requires a decision by the user', (gate) => {
     const call = { id: 'a', toolName: 'Read', arguments: {}, effect: 'read', subject: '' } as const;
     expect(gate({ ...call, mustAsk: 'It holds keys.' }, context)).toMatchObject({ type: 'deny' });
   });
@@ -57,7 +57,7 @@ describe('gates [P21]', () => {
     'npm test `id`',
     'npm test\nrm x',
     'npm test \\\n rm',
-  ])('an asterisk allows no joined command: %j [P21]', (subject) => {
+  ])('an asterisk does not allow a chained command: %j [P21]', (subject) => {
     expect(judge(rules({ allow: ['run(npm test*)'] }), 'run', subject)).toBe('ask');
   });
 
@@ -80,7 +80,7 @@ describe('gates [P21]', () => {
     expect(judge(gate, 'run', 'ls; rm -rf x')).toBe('deny');
   });
 
-  it('a call without a rule is asked about, or handled as configured', () => {
+  it('a call without a rule asks the user, unless `otherwise` is set', () => {
     expect(judge(rules({}), 'run')).toBe('ask');
     expect(judge(rules({ otherwise: 'deny' }), 'run')).toBe('deny');
     expect(judge(rules({ otherwise: 'allow' }), 'run')).toBe('allow');

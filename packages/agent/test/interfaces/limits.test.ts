@@ -24,7 +24,7 @@ describe('a budget', () => {
     expect([budget.tokens, budget.usd, budget.tokensLeft]).toEqual([10, 0, 90]);
   });
 
-  it('names the limit when it refuses, and then reserves nothing [P1]', () => {
+  it('names the limit when it rejects a reservation, and then reserves nothing [P1]', () => {
     const budget = new Budget({ tokens: 100, usd: 1 });
     const refused = (tokens: number, usd: number): AgentError | undefined => {
       try {
@@ -54,7 +54,7 @@ describe('a budget', () => {
     const held = budget.reserve(40, 0.25);
     expect(held.again(30, 0.25)).toBe(true);
     expect([budget.tokens, budget.usd, budget.tokensLeft, budget.usdLeft]).toEqual([30, 0.25, 30, 0.5]);
-    // What is told is all in all, not what came on top.
+    // The reported usage is the total so far, not the increase.
     expect(held.again(60, 0.5)).toBe(true);
     expect([budget.tokens, budget.tokensLeft]).toEqual([60, 0]);
     held.settle(90, 0.75);
@@ -128,11 +128,11 @@ describe('costOf', () => {
     expect(costOf(kept, price)).toBeCloseTo(0.9 + 0.15 + 50_000e-6 * 3.75 + 150_000e-6 * 6 + 1.5, 10);
     const { cacheWriteLong: _, ...plain } = price;
     expect(costOf(kept, plain)).toBe(costOf(usage, plain));
-    // More cannot be kept than was written.
+    // The long-lived part cannot exceed the tokens written.
     expect(costOf({ ...kept, cacheWriteLongTokens: 9e9 }, price)).toBeCloseTo(0.9 + 0.15 + 1.2 + 1.5, 10);
   });
 
-  it('counts the most expensive kind while the effect of the cache is unknown', () => {
+  it('uses the most expensive price while the effect of the cache is unknown', () => {
     const dearest = (price: Partial<Price>) =>
       dearestInput(2_000_000, { input: 3, output: 15, cacheRead: 0.3, ...price });
     expect([
@@ -153,7 +153,7 @@ describe('costOf', () => {
 describe('a request that fails repeatedly', () => {
   const used: Usage = { inputTokens: 2_000, outputTokens: 3_000 };
 
-  /** An agent whose attempts are all cut, until it may not try again. */
+  /** Returns an agent that fails all its attempts, until it may not retry. */
   function cutting(attempts: number) {
     const asked: boolean[] = [];
     const agent: Agent = {
@@ -189,7 +189,7 @@ describe('a request that fails repeatedly', () => {
     expect(result.metrics.wasted).toEqual({ inputTokens: 8_000, outputTokens: 12_000 });
   });
 
-  it('is retried without limit if nothing is limited, and charged once [B2]', async () => {
+  it('is retried each time if there is no limit, and charged once [B2]', async () => {
     const { agent, asked } = cutting(6);
     const budget = new Budget();
     await new Executor({ agent }).run('Go.', { budget });

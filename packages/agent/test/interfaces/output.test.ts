@@ -14,20 +14,20 @@ describe('planOutput', () => {
     expect(await plan.parse('{"name":"Ada"}')).toEqual({ name: 'Ada', age: 7 });
   });
 
-  it('gives any other agent a tool that changes nothing', () => {
+  it('gives an agent without schema support a read-only tool', () => {
     const plan = planOutput(scriptedModel([], { output: 'tool' }), { name: 'person', schema });
     expect(plan.shape).toBeUndefined();
     expect(plan.tool).toMatchObject({ name: 'person', effect: 'read' });
   });
 
-  it('rejects an agent that does not support it, and a shape that is not an object', () => {
+  it('rejects an agent without structured output, a non-object schema and an invalid name', () => {
     expect(() => planOutput(scriptedModel([], { output: 'none' }), { schema })).toThrow(AgentError);
     expect(() => planOutput(scriptedModel([]), { schema: { type: 'string' } })).toThrow(AgentError);
     expect(() => planOutput(scriptedModel([]), { name: 'not a name', schema })).toThrow(AgentError);
   });
 
   it.each(['', 'Ada', '[]', 'null', '"x"', '{"age":3}', '{"name":1}'])(
-    'refuses %j as an answer [P1]',
+    'rejects the response %j [P1]',
     async (text) => {
       for (const shape of [
         schema,

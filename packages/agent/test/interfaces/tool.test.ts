@@ -61,7 +61,7 @@ describe('defineTool', () => {
     expect(JSON.stringify(one.parameters)).toBe(JSON.stringify(two.parameters));
   });
 
-  it.each(['', 'has space', 'a'.repeat(65), 'dot.ted', 'ünïcode'])('refuses the name %j', (name) => {
+  it.each(['', 'has space', 'a'.repeat(65), 'dot.ted', 'ünïcode'])('rejects the name %j', (name) => {
     const make = () =>
       defineTool({ name, description: '', parameters: { type: 'object' }, execute: () => 1 });
     expect(make).toThrow(AgentError);
@@ -116,7 +116,7 @@ describe('a schema that JSON Schema cannot express', () => {
     ['a field', z.object({ at: z.string(), when: z.date() }), 'parameters.when'],
     ['a nested field', z.object({ stay: z.object({ from: z.date() }) }), 'parameters.stay.from'],
     ['an optional field', z.object({ when: z.date().optional() }), 'parameters.when'],
-    ['the elements of a list', z.object({ days: z.array(z.date()) }), 'parameters.days.[]'],
+    ['the items of an array', z.object({ days: z.array(z.date()) }), 'parameters.days.[]'],
     ['an option of a union', z.object({ when: z.union([z.string(), z.date()]) }), 'parameters.when'],
   ])('names the tool and the field: %s', (_, parameters, field) => {
     expect(define(parameters)).toThrow(
@@ -145,12 +145,12 @@ describe('readTool', () => {
   it.each([
     [{ effect: 'reed' }, 'tool.effect is invalid: it is "reed". Use "read" or "idempotent" or "once".'],
     [{ execute: 3 }, 'tool.execute is invalid: it is 3. Use a function.'],
-  ])('rejects %j: the effect of a tool is not guessed [P9]', (wrong, words) => {
+  ])('rejects %j instead of guessing a valid value [P9]', (wrong, words) => {
     expect(() => read({ ...tool, ...wrong }, readTool, 'tool')).toThrow(words);
   });
 
   it.each([undefined, null, 7, {}, ['x']])(
-    'rejects the name %j, although as a text it would be valid',
+    'rejects the name %j, although it would be valid as a string',
     (name) => {
       expect(() => read({ ...tool, name }, readTool, 'tool')).toThrow(/^tool\.name is invalid: it is /);
     },
@@ -162,13 +162,13 @@ describe('readTool', () => {
   });
 });
 
-describe('readTool', () => {
+describe('readTool, called twice with one object', () => {
   const plain = (fields: object = {}) => ({
     ...{ name: 'add', description: 'Adds.', parameters: { type: 'object', properties: {} } },
     ...{ execute: () => 1, ...fields },
   });
 
-  it('reads the same tool from an object that has not changed, so that cached bytes of it are found', () => {
+  it('returns the same tool if the object has not changed, so that its cached bytes are reused', () => {
     const tool = plain();
     const first = read(tool, readTool);
     expect(read(tool, readTool)).toBe(first);
@@ -180,7 +180,7 @@ describe('readTool', () => {
     ['schema, in place', (tool) => Object.assign(tool.parameters.properties, { a: { type: 'number' } })],
     ['function', (tool) => Object.assign(tool, { execute: () => 2 })],
     ['effect, which was absent', (tool) => Object.assign(tool, { effect: 'read' })],
-  ])('reads another tool after a change of its %s', (_, change) => {
+  ])('returns a new tool after a change of its %s', (_, change) => {
     const tool = plain();
     const first = read(tool, readTool);
     change(tool);

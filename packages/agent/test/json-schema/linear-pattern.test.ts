@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { linearPattern } from '../../src/json-schema/linear-pattern.ts';
 
-/** Patterns, and texts for which the program's own engine is asked what is right. */
+/** Patterns and texts; the expected results come from the JavaScript engine. */
 const patterns: readonly (readonly [pattern: string, texts: readonly string[]])[] = [
   ['^(a+)+$', ['', 'a', 'aaaa', 'aab']],
   ['a$', ['a', 'a\n', 'ab']],
@@ -35,7 +35,7 @@ describe('a linear-time matcher [P2]', () => {
   });
 
   it('treats a [ inside a class as a literal', () => {
-    // The flag v forbids it and the flag u allows it: this is what u makes of it.
+    // The flag v forbids it and the flag u allows it: the test expects the result of u.
     for (const [pattern, text, matches] of [
       ['^[a[]$', 'z', false],
       ['^[a[]$', '[', true],
@@ -46,7 +46,7 @@ describe('a linear-time matcher [P2]', () => {
       expect(linearPattern(pattern)?.(text), `${pattern} and ${text}`).toBe(matches);
   });
 
-  it('supports what is valid only without the flag u', () => {
+  it('supports patterns that are valid only without the flag u', () => {
     expect(linearPattern('^[\\w-.]+$')?.('a-b.c')).toBe(true);
     expect(linearPattern('^\\-$')?.('-')).toBe(true);
   });
@@ -61,7 +61,7 @@ describe('a linear-time matcher [P2]', () => {
     `(${'x'.repeat(5000)})`,
   ])('does not exist for %s', (pattern) => expect(linearPattern(pattern)).toBeUndefined());
 
-  it('parses a pattern with very many conditions no further than necessary', () => {
+  it('does not exist for a pattern with very many lookaheads', () => {
     expect(linearPattern(`^${'(?=a)'.repeat(700)}a`)).toBeUndefined();
   });
 });

@@ -17,8 +17,8 @@ const suite: Readonly<Record<string, readonly Group[]>> = read('required.json');
 const remotes: Readonly<Record<string, JsonObject>> = read('remotes.json');
 
 /**
- * Cases that are not met, and why: a schema that names the meta-schema of the draft, which is a document elsewhere and
- * is not fetched, and one that turns keywords off by a meta-schema of its own.
+ * Cases that fail, and why: schemas that refer to the meta-schema of the draft, a remote document
+ * that is not fetched, and one that disables keywords with its own meta-schema.
  */
 const notMet: readonly string[] = [
   'defs: validate definition against metaschema: valid definition schema',
@@ -26,7 +26,7 @@ const notMet: readonly string[] = [
   'vocabulary: schema that uses custom metaschema with with no validation vocabulary: no validation: invalid number, but it still validates',
 ];
 
-/** Nothing is fetched: what a case refers to stands in its schema, as the draft has it for bundles. */
+/** Bundles the remote schemas that a case refers to into its schema: nothing is fetched. */
 function bundled(schema: JsonObject): JsonObject {
   const text = JSON.stringify(schema);
   if (!isObject(schema) || !text.includes('localhost:1234')) return schema;
@@ -34,7 +34,7 @@ function bundled(schema: JsonObject): JsonObject {
   for (const [address, remote] of Object.entries(remotes)) {
     const { $id = address } = remote;
     used[String($id)] = { ...remote, $id };
-    // A document may have another name than its address.
+    // The `$id` of a document can differ from its address.
     if ($id !== address) used[address] = { $id: address, $ref: $id };
   }
   const given = isObject(schema['$defs']) ? (schema['$defs'] as JsonObject) : {};

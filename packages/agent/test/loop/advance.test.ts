@@ -15,7 +15,7 @@ import { AgentError } from '../../src/values/errors.ts';
 
 const ids = { sessionId: 'chat-1', runId: 'run-1', prompt: 'Go.' };
 
-/** An agent that answers by how far the conversation is, so that a request that is made again gets the same. */
+/** Returns an agent that chooses its response by the turn: a repeated request gets the same one. */
 function byProgress(steps: readonly ModelStep[]) {
   const requests: number[] = [];
   const agent = scriptedModel([]);
@@ -64,7 +64,7 @@ describe('a run executed one action at a time', () => {
       store: stepped,
     });
     const { result, actions } = await toTheEnd(executor);
-    // Three requests and three calls; the end comes with the last request.
+    // Three requests and three calls; the last request also ends the run.
     expect(actions).toBe(6);
     expect(result.status).toBe('complete');
     expect(result.text).toBe('Done.');
@@ -86,7 +86,7 @@ describe('a run executed one action at a time', () => {
     expect(await store.read('chat-1')).toEqual(before);
   });
 
-  it('returns the output of an ended run again, because a complete result has its output', async () => {
+  it('returns the structured output of an ended run again', async () => {
     const agent = scriptedModel([textResponse('{"pairs":2}')]);
     const executor = new Executor({ agent, runtime: fakeRuntime(), store: memoryStore() });
     const output = { schema: { type: 'object' } };
@@ -137,7 +137,7 @@ describe('a run executed one action at a time', () => {
 });
 
 describe('a stepped run whose process dies [P9, P13]', () => {
-  /** A store that dies before or after its n-th append: the process that used it is gone. */
+  /** Wraps a store so that the process dies before or after its n-th append. */
   function dying(store: Store, at: number, when: 'before' | 'after'): Store {
     let count = 0;
     const gone = new Error('The process is gone.');
@@ -173,7 +173,7 @@ describe('a stepped run whose process dies [P9, P13]', () => {
     return { kit, requests, store, options };
   }
 
-  // Eleven events are written one after another: the prompt, three answers, three starts, three results, the end.
+  // The run writes eleven events: the prompt, 3 responses, 3 starts, 3 results and the end.
   const points = Array.from({ length: 11 }, (_, index) => index + 1);
 
   it.each(
@@ -182,7 +182,7 @@ describe('a stepped run whose process dies [P9, P13]', () => {
       { at, when: 'after' as const },
     ]),
   )(
-    'comes to its end after a death $when write $at, no `once` tool twice, nothing recorded done again',
+    'completes after a crash $when write $at without repeating a `once` tool or recorded work',
     async ({ at, when }) => {
       const { kit, requests, store, options } = scene();
       const first = new Executor(options({ store: dying(store, at, when) }));
@@ -202,14 +202,14 @@ describe('a stepped run whose process dies [P9, P13]', () => {
       const answered = recorded.filter(({ type }) => type === 'assistant').length;
       const closed = recorded.filter(({ type }) => type === 'tool_result').length;
       expect(requests.length - requestsBefore).toBe(3 - answered);
-      // A tool that had begun and left no result: run again, or said to be unknown when it must not be.
+      // A started tool without a result runs again, or its outcome is unknown if it must not.
       expect(kit.names.length - runsBefore).toBeLessThanOrEqual(3 - closed);
       expect(kit.names.filter((name) => name === 'once').length).toBeLessThanOrEqual(1);
       expect(log.filter(({ type }) => type === 'finished')).toHaveLength(1);
     },
   );
 
-  it('a failed store gives a retryable error, a session claimed by others does not', async () => {
+  it('a failed store gives a retryable error, a session claimed by another process does not', async () => {
     const { store, options } = scene();
     const failing = new Executor(options({ store: dying(store, 2, 'before') }));
     await expect(toTheEnd(failing)).rejects.toMatchObject({ code: 'store', retryable: true });
@@ -250,7 +250,7 @@ describe('stopping a stepped run', () => {
     expect((await store.read('chat-1')).at(-1)).toMatchObject({ type: 'finished', status: 'cancelled' });
   });
 
-  it('any other reason leaves it as a crash would, and it continues later [P13]', async () => {
+  it('any other reason leaves it unfinished, like a crash, and it continues later [P13]', async () => {
     const { abort, asked, executor, store } = slow();
     const advanced = executor.advance({ ...ids, signal: abort.signal });
     await asked.promise;

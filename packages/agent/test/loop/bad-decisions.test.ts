@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/store/memory-store.ts';
 import { exportSession, importSession } from '../../src/store/session-file.ts';
 import { scriptedAgent } from '../../src/testing/index.ts';
 
-test('after an invalid decision the exported session imports again [P21]', async () => {
+test('after an invalid decision, the session can still be exported and imported [P21]', async () => {
   const store = memoryStore();
   const tool = defineTool({
     name: 'write',

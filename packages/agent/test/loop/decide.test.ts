@@ -48,7 +48,7 @@ const full = { kind: 'invalid', code: 'context_full', message: 'too long' } as c
 const open = { stopReason: 'tool_use', calls: [openCall(0), openCall(1)] } as const;
 const batch = { calls: [openCall(0).part], results: [] };
 
-/** One question each, in the order in which they are asked: whatever holds further down must not matter. */
+/** The checks in their order, one per row: conditions of later rows must not matter. */
 const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Partial<Action>])[] = [
   ['the run has finished', { finished }, {}, { type: 'finish', status: 'refusal' }],
   ['a stop was requested', { stop: 'timeout' }, {}, { type: 'finish', status: 'timeout' }],
@@ -56,10 +56,10 @@ const questions: readonly (readonly [string, Partial<State>, Partial<Policy>, Pa
   ['a request failed', { failure }, {}, { type: 'finish', status: 'failed', error: failure }],
   ['calls are open', { ...open, calls: [...open.calls] }, {}, { type: 'call_tools' }],
   ['the last response ended the run', { stopReason: 'complete' }, {}, { type: 'finish', status: 'complete' }],
-  ['the requests are used up', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
+  ['the turn limit is reached', { turns: 10 }, {}, { type: 'finish', status: 'limit', limit: 'turns' }],
   ['turns are repeated', { batch, repeats: 3 }, { repeats: 3 }, { type: 'finish', limit: 'no_progress' }],
   ['the conversation is too large', { contextTokens: 101 }, { compactAbove: 100 }, { type: 'compact' }],
-  ['none of these is true', {}, {}, { type: 'request' }],
+  ['no other condition is true', {}, {}, { type: 'request' }],
 ];
 
 describe('the order of the checks [P1, P4]', () => {
@@ -105,7 +105,7 @@ describe('decide', () => {
     });
   });
 
-  it('ends as complete only if the model did [P4, S0.9]', () => {
+  it('ends as complete only after a complete response [P4, S0.9]', () => {
     const ends = (stopReason: NonNullable<State['stopReason']>) => next({ stopReason });
     expect(ends('complete')).toEqual({ type: 'finish', status: 'complete' });
     expect(ends('max_tokens')).toEqual({ type: 'finish', status: 'max_tokens' });
@@ -133,7 +133,7 @@ describe('decide', () => {
     expect(next({ calls: [openCall(0)] }).type).not.toBe('call_tools');
   });
 
-  it('cuts a batch when the tool calls are used up [P1]', () => {
+  it('cuts a batch at the limit of tool calls [P1]', () => {
     const calls = [openCall(0), openCall(1), openCall(2)];
     const state = { stopReason: 'tool_use', calls, toolCalls: 3 } as const;
     expect(next({ ...state, calls }, { toolCalls: 5 })).toEqual({
@@ -171,7 +171,7 @@ describe('decide', () => {
     }
   });
 
-  it('shortens a conversation once, and only if it can be shortened [P1]', () => {
+  it('compacts a conversation once, and only if compaction is enabled [P1]', () => {
     const compacts = { compacts: true } as const;
     expect(next({ failure: full }, compacts)).toEqual({ type: 'compact' });
     expect(next({ stopReason: 'context_full' }, compacts)).toEqual({ type: 'compact' });
@@ -183,7 +183,7 @@ describe('decide', () => {
     expect(next(heavy, { ...compacts, compactAbove: 100 })).toEqual({ type: 'request' });
   });
 
-  it('accepts a closing response that filled the window', () => {
+  it('accepts a closing response that filled the context window', () => {
     const state = { closing: 'turns', stopReason: 'context_full' } as const;
     expect(next(state, { compacts: true })).toMatchObject({ status: 'limit', limit: 'turns' });
     expect(next({ closing: 'turns', failure: full }, { compacts: true })).toEqual({ type: 'compact' });

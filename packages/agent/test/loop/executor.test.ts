@@ -50,7 +50,7 @@ describe('creating an executor', () => {
     expect((await result.run('Go.')).status).toBe('complete');
   });
 
-  it('keeps its own list of tools', async () => {
+  it('copies the list of tools', async () => {
     const tools = [tool('a')];
     const agent = scriptedModel([textResponse('Done.')]);
     const executor = new Executor({ agent, tools, runtime: fakeRuntime() });
@@ -61,7 +61,7 @@ describe('creating an executor', () => {
 });
 
 describe('the overhead of a run', () => {
-  /** Counts what a run asks of the runtime and of its store. */
+  /** Counts the timers and the appends of a run. */
   async function measured(turns: number, options: Partial<ExecutorOptions> = {}) {
     const counts = { timers: 0, appends: 0 };
     const store = memoryStore();
@@ -105,7 +105,7 @@ describe('the overhead of a run', () => {
     expect(few.timers).toBe(12);
   });
 
-  it('is nothing for a delta except passing it on', async () => {
+  it('includes no use of the runtime for a delta', async () => {
     const stage = new RunFixture(() => memoryStore());
     let uses = 0;
     const runtime = new Proxy<Runtime>(stage.runtime, {
@@ -128,7 +128,7 @@ describe('the overhead of a run', () => {
     expect(await used(5000)).toBe(await used(0));
   });
 
-  it('gives the agent the messages themselves, never copies', async () => {
+  it('includes no copies of the messages', async () => {
     const given: unknown[] = [];
     const agent = scriptedModel([calls(['a']), calls(['a']), textResponse('Done.')]);
     const spy = {
@@ -160,7 +160,7 @@ describe('the overhead of a run', () => {
 });
 
 describe('with a real agent', () => {
-  it('a scripted agent works through tools to the end, through the whole provider code', async () => {
+  it('a scripted agent completes a run with tools through the whole provider code', async () => {
     const script = [
       { calls: [{ name: 'a', arguments: { path: 'x' } }], reasoning: 'Let me look.' },
       'It is as it should be.',
@@ -182,7 +182,7 @@ describe('with a real agent', () => {
 });
 
 describe('the scenarios of the contract', () => {
-  it.each(scenarios)('$name: the log can be told to another process and back', async ({ open }) => {
+  it.each(scenarios)('$name: the log survives a round trip through JSON', async ({ open }) => {
     const stage = new RunFixture(() => memoryStore());
     const staged = open();
     const run = stage.run(staged.options, 'Go.', { sessionId: 'one' });

@@ -48,27 +48,27 @@ describe('a run leaves behind', () => {
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
     const result = await new Executor({ agent: scriptedModel(answers), tools }).run('Go.');
     expect([result.status, seen.length]).toEqual(['complete', 7]);
-    // What listens while one request is under way is the same for the last one as for the first.
+    // The last request has as many listeners while it runs as the first one.
     expect(new Set(seen.map(({ within }) => within)).size).toBe(1);
-    // The run's own, which tells all that is under way.
+    // The remaining listener belongs to the run, which aborts all work in progress.
     expect(seen.map(({ signal }) => listeners(signal))).toEqual(Array(7).fill(1));
   });
 
-  it('no notification for anything that has ended when the run must stop [P18]', async () => {
+  it('no timers for ended requests and tools when the run is cancelled [P18]', async () => {
     const play = stage();
     const turns = Array.from({ length: 6 }, (_, turn) => calls([{ name: 'a', arguments: { turn } }]));
     const run = play.run({ agent: scriptedModel([...turns, noResponse()]), tools: [tool('a')] });
     await play.advance(1000);
     const before = play.timers;
     run.cancel();
-    // How long the run is waited for, and the one request that is under way.
+    // One timer for the end of the run and one for the request in progress.
     expect(play.timers - before).toBe(2);
     expect((await play.until(run.result)).status).toBe('cancelled');
   });
 });
 
 describe('an agent that ignores its signal', () => {
-  it('is abandoned, and the log of the run says so [P3, P12]', async () => {
+  it('is abandoned, and the log records the failed request [P3, P12]', async () => {
     const play = stage();
     const run = play.run({ agent: scriptedModel([noResponse()]) });
     await play.advance(1000);

@@ -12,7 +12,7 @@ import { fakeRuntime } from '../../src/testing/fake-runtime.ts';
 import type { AgentError } from '../../src/values/errors.ts';
 import { answered, finished, said, told } from '../support/fold-story.ts';
 
-/** A log over a store that answers when the test says so. */
+/** Returns a log over a store, with its runtime, state, published events and failures. */
 function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
   const runtime = fakeRuntime();
   const shown: (Event | UnstoredEnd)[] = [];
@@ -34,7 +34,7 @@ function rig(changes: Partial<LogOptions> = {}, store: Store = memoryStore()) {
   return { log, runtime, shown, failures, state, store };
 }
 
-/** A store whose appends wait to be let through, one by one. */
+/** Returns a store that holds each append until the test releases it. */
 function heldStore() {
   const store = memoryStore();
   const waiting: { readonly events: readonly Event[]; readonly release: (error?: Error) => void }[] = [];
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(log.busy).toBe(false);
   });
 
-  it('a synchronous store records a step immediately', async () => {
+  it('a synchronous store accepts a step immediately', async () => {
     const { log, shown, state } = rig();
     log.open();
     await rest();
@@ -127,7 +127,7 @@ describe('the log', () => {
     expect(state.seq).toBe(2);
   });
 
-  it('what a listener appends while a step is shown comes after it, in order [L2]', async () => {
+  it('an event that a listener appends during a step follows the step [L2]', async () => {
     const said2 = said('And this.', true);
     const shown: (Event | UnstoredEnd)[] = [];
     const { log, state } = rig({
@@ -190,7 +190,7 @@ describe('the log', () => {
     expect([shown.length, state.messages.length]).toEqual([1, 1]);
   });
 
-  it('foresees the state after everything that is pending, and changes nothing [L3]', async () => {
+  it('predicts the state after all pending events, and changes nothing [L3]', async () => {
     const { held, waiting } = heldStore();
     const { log, state } = rig({}, held);
     expect(log.foreseen().messages).toHaveLength(1);
@@ -251,7 +251,7 @@ describe('the log', () => {
     }
   });
 
-  it('events that the store has not accepted are shown without a position, even if it accepts them later [L1, P13]', async () => {
+  it('an end that the store has not accepted is shown without a position, even if it is stored later [L1, P13]', async () => {
     const { held, store, waiting } = heldStore();
     const { log, shown, state } = rig({}, held);
     log.open();
@@ -268,7 +268,7 @@ describe('the log', () => {
     ]);
     expect(shown.at(-1)).toMatchObject({ runId: 'run-1', status: 'failed', error: { code: 'store' } });
     expect(shown.at(-1)).not.toHaveProperty('seq');
-    // Whoever reads the log gets what is there.
+    // A reader of the store gets the stored events.
     expect(store.read('s')).toMatchObject([{ seq: 1 }, { seq: 2, status: 'complete' }]);
     expect([state.seq, state.finished?.status]).toEqual([1, 'failed']);
   });
@@ -295,7 +295,7 @@ describe('the log', () => {
     ['claim', { claim: () => new Promise<never>(() => {}) }],
     ['append', { store: { ...memoryStore(), append: () => new Promise<never>(() => {}) } }],
   ] as const)(
-    'a store that never answers a %s counts as dead after its time [P13]',
+    'a store that never responds to a %s fails after its time limit [P13]',
     async (_name, changes) => {
       const { log, runtime, failures } = rig(changes);
       log.open();
@@ -321,7 +321,7 @@ describe('the log', () => {
     expect(JSON.stringify(state)).toBe(before);
   });
 
-  it('a refused start fails the log with its own reason and writes nothing', async () => {
+  it('an error at the start fails the log with that error and writes nothing', async () => {
     const { log, failures, store, shown } = rig({
       open: () => {
         throw Object.assign(new Error('no such session'), { name: 'Refusal' });

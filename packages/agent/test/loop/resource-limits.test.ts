@@ -47,7 +47,7 @@ describe('a run', () => {
     expect((await run).status).toBe('complete');
   });
 
-  it('rejects a prompt of more than 64 MiB, and a message to it [P29]', async () => {
+  it('rejects a prompt or steering message of more than 64 MiB [P29]', async () => {
     const large = 'x'.repeat(maxPromptBytes);
     const part = { type: 'text', text: large } as const;
     const wanted = { kind: 'invalid', code: 'prompt_too_large' };

@@ -10,7 +10,7 @@ import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-m
 import { eventsOf, said, wholeRun, write } from '../../src/testing/stored-events.ts';
 import { newFile, open } from '../node/sqlite/rig.ts';
 
-/** A store that notes what it is asked to write, and whether durably. */
+/** Returns a store that records which event types it appends, durable ones separately. */
 function noting(): { store: Store; durable: string[]; other: string[] } {
   const kept = memoryStore();
   const [durable, other]: string[][] = [[], []];
@@ -34,7 +34,7 @@ describe('a run and its store', () => {
     ['once', 1],
     [undefined, 1],
   ] as const)(
-    'the start of a tool that is %s is durable before it runs: %i times [P9]',
+    'the start of a tool with the effect %s is durable before it runs: %i times [P9]',
     async (effect, times) => {
       const { store, durable, other } = noting();
       const seen: string[][] = [];
@@ -53,12 +53,12 @@ describe('a run and its store', () => {
       expect(result.status).toBe('complete');
       expect(durable.filter((type) => type === 'tool_started')).toHaveLength(times);
       expect(seen).toEqual([durable]);
-      // What was appended apart from it waits for nothing.
+      // Other events are appended without this guarantee.
       expect(other).toContain('assistant');
     },
   );
 
-  it('a power failure never gives the key of a call to another call [P9]', async () => {
+  it('after a power failure, no call gets the idempotency key of another call [P9]', async () => {
     const store = memoryStore();
     let durable = 0;
     const losing: Store = {
@@ -82,11 +82,11 @@ describe('a run and its store', () => {
       ? executor.resume('one')
       : executor.run('Go.', { sessionId: 'one' }));
     expect(status).toBe('complete');
-    // The lost result of the first call is read again under its own key; the two new calls have other keys.
+    // The first call, whose result is lost, runs again with its key; the two new calls get new keys.
     expect(keys).toEqual(['one:1.0', 'one:1.0', 'one:2.0', 'one:3.0']);
   });
 
-  it('parallel tools are durable if one of them must be [P9]', async () => {
+  it('the start of parallel tools is durable if one of them requires it [P9]', async () => {
     const { store, durable } = noting();
     const { tool } = probeTools();
     const tools = [tool('look', { effect: 'read' }), tool('write')];
@@ -98,7 +98,7 @@ describe('a run and its store', () => {
     expect(durable).toEqual(['tool_started']);
   });
 
-  it('a session held by a run of another process reports that, not a failed store', async () => {
+  it('a session in use by another process fails the run with in_use, not with a store error', async () => {
     const file = newFile();
     const [ours, theirs] = [open(file), open(file)];
     await write(theirs, 'one', [said('Mine.')]);
@@ -117,7 +117,7 @@ describe('a run and its store', () => {
     expect([result.error?.kind, result.error?.code]).toEqual(['invalid', 'session_id']);
   });
 
-  it('a long session is opened from the snapshot that runs leave, and continues', async () => {
+  it('a long session is opened from the snapshot of an earlier run, and continues', async () => {
     const store = open(newFile());
     await write(store, 'one', wholeRun('Before.', 150));
     const asked: number[] = [];

@@ -20,7 +20,7 @@ describe('the clock of a run', () => {
     expect([fired(), runtime.timers]).toEqual([1, 0]);
   });
 
-  it('continues where it was after a user has decided, however long that took [P2]', async () => {
+  it('continues with the remaining time after a hold, however long it took [P2]', async () => {
     const { runtime, watch, fired } = rig(1000);
     await runtime.advance(600);
     const resume = watch.hold();
@@ -45,7 +45,7 @@ describe('the clock of a run', () => {
     expect(fired()).toBe(1);
   });
 
-  it('is stopped permanently, held or not', async () => {
+  it('never fires after stop, even if a hold ends later', async () => {
     const { runtime, watch, fired } = rig(1000);
     const resume = watch.hold();
     watch.stop();

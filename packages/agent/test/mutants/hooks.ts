@@ -3,13 +3,13 @@ import type { Mutant } from './mutant.ts';
 const hooks = 'src/loop/hooks.ts';
 const by = 'executor: hooks';
 
-/** Mistakes in the hooks of an executor. */
+/** Bugs in the hooks of an executor. */
 export const hookMutants: readonly Mutant[] = [
   {
     file: hooks,
     find: 'throw hookFailed(hook, place, thrown);',
     replace: 'continue;',
-    why: 'a hook that throws is skipped',
+    why: 'an error that a hook throws is ignored',
     breaks: ['P31'],
     by,
   },
@@ -17,7 +17,7 @@ export const hookMutants: readonly Mutant[] = [
     file: hooks,
     find: "return { type: 'deny', message: hookFailed(hook, 'beforeTool', thrown).message };",
     replace: "return 'allow';",
-    why: 'a call runs although a hook failed to decide about it',
+    why: 'a call runs although its hook failed',
     breaks: ['P31'],
     by,
   },
@@ -25,7 +25,7 @@ export const hookMutants: readonly Mutant[] = [
     file: 'src/loop/call-tools.ts',
     find: 'await changedOutput(run, { call: done, ...ran }, maxBytes);',
     replace: 'ran;',
-    why: 'output that a hook replaced is stored and sent as it was',
+    why: 'output that a hook replaced is stored and sent unchanged',
     breaks: ['P31'],
     by,
   },
@@ -33,7 +33,7 @@ export const hookMutants: readonly Mutant[] = [
     file: 'src/loop/call-tools.ts',
     find: 'return await gated(job, [...hooks, gate], run);',
     replace: 'return await gated(job, [gate, ...hooks], run);',
-    why: 'the gate decides about other arguments than those that run',
+    why: 'the gate decides about different arguments than those that run',
     breaks: ['P21'],
     by,
   },
@@ -41,7 +41,7 @@ export const hookMutants: readonly Mutant[] = [
     file: 'src/loop/call-tools.ts',
     find: 'const plan = await gated(job, hooks, run);',
     replace: 'const plan = await gated(job, [], run);',
-    why: 'a call that a user approved is rejected, because its arguments are those of the model again',
+    why: 'an approved call is rejected, because hooks do not change its arguments again',
     breaks: ['P9', 'P31'],
     by,
   },

@@ -1,17 +1,17 @@
-/** A change that makes the core wrong. Something in the tests must notice every one of them. */
+/** A planted bug in the core that the tests must detect. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path within the directory of the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Code to replace, which occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** The wrong behavior. */
   readonly why: string;
   /**
-   * Which promises ('P9'), requirements ('S0.16') or invariants ('F2') it breaks; none when nothing that has a
-   * number. What notices it cites one of them.
+   * The promises ('P9'), requirements ('S0.16') or invariants ('F2') that it breaks; empty if nothing
+   * with a number. The test that detects it cites one of them.
    */
   readonly breaks: readonly string[];
-  /** What has to notice it: the beginning of the names of contract cases, or a file of unit tests. */
+  /** The test that must detect it: a prefix of contract case names, or a file of unit tests. */
   readonly by: string;
 }

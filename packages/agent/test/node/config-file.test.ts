@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('loadConfig', () => {
-  it('reads config.yaml from the .cobbler folder of the home directory [S0.30]', async () => {
+  it('reads config.yaml from the .cobbler directory in the home directory [S0.30]', async () => {
     expect(cobblerHome({ HOME: '/home/someone' })).toBe('/home/someone/.cobbler');
     expect(cobblerHome({ HOME: '/home/someone', COBBLER_HOME: '/elsewhere' })).toBe('/elsewhere');
     writeFileSync(join(home, 'config.yaml'), 'provider: openai\nmodel: fast\nmaxTokens: 100\n');
@@ -20,7 +20,7 @@ describe('loadConfig', () => {
     expect(loaded.lines).toEqual({ provider: 1, model: 2, maxTokens: 3 });
   });
 
-  it('takes a missing file for an empty configuration and says where it looked [S0.30]', async () => {
+  it('treats a missing file as an empty configuration and returns its path [S0.30]', async () => {
     expect(await loadConfig({ home })).toEqual({
       values: {},
       path: join(home, 'config.yaml'),
@@ -40,7 +40,7 @@ describe('loadConfig', () => {
     ['prices:\n  m: {input: 1}', '"prices" entry "m" must have numbers for input and output'],
     ['keys: secret', '"keys" must map providers to their keys'],
     ['__proto__: 1', 'there is no setting named "__proto__"'],
-  ])('refuses %j with file and line', async (text, expected) => {
+  ])('rejects %j with file and line', async (text, expected) => {
     await expect(parseConfig(text, 'config.yaml')).rejects.toThrowError(expected);
   });
 

@@ -40,8 +40,8 @@ const age = (name: string, ms: number) => {
   utimesSync(join(folder, name), then, then);
 };
 
-describe('blobs in files', () => {
-  it('make no folder before there is something to keep, and then one for their owner alone', async () => {
+describe('fileBlobs', () => {
+  it('creates its directory for the first blob, with access for the owner only', async () => {
     expect(await text('a')).toBeUndefined();
     expect(existsSync(folder)).toBe(false);
     await fileBlobs(folder).put('a', bytes('one'));
@@ -50,7 +50,7 @@ describe('blobs in files', () => {
     ]);
   });
 
-  it('outlive the process, and what another one has put is found', async () => {
+  it('reads blobs that another instance wrote', async () => {
     const [one, other] = [fileBlobs(folder), fileBlobs(folder)];
     await one.put('a', bytes('from one'));
     await other.put('b', bytes('from the other'));
@@ -61,7 +61,7 @@ describe('blobs in files', () => {
     ]);
   });
 
-  it('are never seen half written: what a process that died has left is no blob and goes', async () => {
+  it('deletes an abandoned partial file and keeps a recent one', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'part-1'), 'half');
     writeFileSync(join(folder, 'part-2'), 'half of somebody who still writes');
@@ -70,14 +70,14 @@ describe('blobs in files', () => {
     expect(readdirSync(folder).sort()).toEqual(['blob-a', 'part-2']);
   });
 
-  it('are written again where a file of that name is not whole', async () => {
+  it('rewrites a blob whose file is incomplete', async () => {
     await fileBlobs(folder).put('a', bytes('whole'));
     writeFileSync(join(folder, 'blob-a'), 'who');
     await fileBlobs(folder).put('a', bytes('whole'));
     expect(await text('a')).toBe('whole');
   });
 
-  it('share their room with those of earlier processes, the oldest of which go first', async () => {
+  it('deletes the oldest blobs of all instances to stay within maxBytes', async () => {
     const put = async (id: string) => await fileBlobs(folder, { maxBytes: 10 }).put(id, new Uint8Array(4));
     await put('a');
     await put('b');
@@ -87,7 +87,7 @@ describe('blobs in files', () => {
     expect(readdirSync(folder).sort()).toEqual(['blob-a', 'blob-c']);
   });
 
-  it('go when they have not been put for a week', async () => {
+  it('deletes blobs not written for a week', async () => {
     const day = 86_400_000;
     for (const id of ['old', 'new', 'again']) await fileBlobs(folder).put(id, bytes('x'));
     for (const id of ['old', 'again']) age(`blob-${id}`, 8 * day);
@@ -98,7 +98,7 @@ describe('blobs in files', () => {
     expect(readdirSync(folder).sort()).toEqual(['blob-again', 'blob-more', 'blob-new']);
   });
 
-  it('lead nowhere else: neither an id nor a link in the folder [P21]', async () => {
+  it('never leaves its directory, by id or by symbolic link [P21]', async () => {
     const secret = join(root, 'secret.txt');
     writeFileSync(secret, 'nobody should read this');
     const blobs = fileBlobs(folder);
@@ -108,12 +108,12 @@ describe('blobs in files', () => {
     for (const id of ['link', 'folder', '../secret.txt', '../../etc/passwd', 'a/../link', secret]) {
       expect(await blobs.get(id, all)).toBeUndefined();
     }
-    // What is put there stands in the place of the link, not where it leads.
+    // `put` replaces the link and does not write to its target.
     await blobs.put('link', bytes('mine'));
     expect([readFileSync(secret, 'utf8'), await text('link')]).toEqual(['nobody should read this', 'mine']);
   });
 
-  it('touch nothing else in the folder, however old or large', async () => {
+  it('leaves other files in the directory alone, whatever their age or size', async () => {
     mkdirSync(folder);
     for (const name of ['notes.txt', 'blob-Not An Id', 'blobs']) {
       writeFileSync(join(folder, name), 'x'.repeat(100));
@@ -123,7 +123,7 @@ describe('blobs in files', () => {
     expect(readdirSync(folder).sort()).toEqual(['blob-Not An Id', 'blob-a', 'blobs', 'notes.txt']);
   });
 
-  it('say what is wrong without a path of ours', async () => {
+  it('names the blob, but no path, in an error', async () => {
     writeFileSync(folder, 'a file stands here');
     const putting = Promise.resolve(fileBlobs(folder).put('a', bytes('one')));
     const failure = await putting.catch((error: unknown) => error);
@@ -132,7 +132,7 @@ describe('blobs in files', () => {
     expect(String(failure)).not.toContain(root);
   });
 
-  it('keep the output of a run, which another run reads on [P10]', async () => {
+  it('stores the output of a run for another run to read [P10]', async () => {
     const whole = Array.from({ length: 20_000 }, (_, line) => `${line}`).join('\n');
     const long = defineTool({
       name: 'long',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-/** What happens right before and right after a file is opened. */
+/** Callbacks that run right before and right after a file is opened. */
 const around = { before: () => {}, after: () => {} };
 
 vi.mock('node:fs/promises', async (original) => {
@@ -17,7 +17,7 @@ vi.mock('node:fs/promises', async (original) => {
   return { ...real, open };
 });
 
-// Other files of this worker have loaded the module without the mock.
+// Other test files of this worker have loaded the module without the mock.
 vi.resetModules();
 const { HeldDirectory, Workspace } = await import('@cobbler/agent/node');
 afterAll(() => vi.resetModules());
@@ -49,7 +49,7 @@ function swapBack(): void {
 }
 
 describe('a held directory', () => {
-  it('notices that its path led elsewhere for the moment in which a file was opened [P21]', async () => {
+  it('detects that its path was replaced while it opened a file [P21]', async () => {
     const held = await HeldDirectory.open(join(new Workspace(root).root, 'inside'), 'path');
     around.before = swap;
     around.after = swapBack;
@@ -57,7 +57,7 @@ describe('a held directory', () => {
     await expect(held.create('new.txt', 0o600)).rejects.toMatchObject({ code: 'ESTALE' });
   });
 
-  it('by descriptor is not led elsewhere at all [P21]', async () => {
+  it('is not affected by a replaced path if it uses a descriptor [P21]', async () => {
     if (process.platform !== 'linux') return;
     const held = await HeldDirectory.open(join(root, 'inside'), 'descriptor');
     around.before = swap;
@@ -68,7 +68,7 @@ describe('a held directory', () => {
     await held.close();
   });
 
-  it('opens a FIFO without waiting for a writer, so that it can be refused [P21]', async () => {
+  it('opens a FIFO without waiting for a writer, so that it can be rejected [P21]', async () => {
     execFileSync('mkfifo', [join(root, 'fifo')]);
     const workspace = new Workspace(root);
     const held = await workspace.openDirectory('.');

@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(area, { recursive: true, force: true });
 });
 
-/** Starts a Cobbler in a process of its own, lets it start `line`, and kills it -9 in the middle. */
+/** Runs `line` in a new Cobbler process and kills that process with SIGKILL. */
 async function killedInTheMiddleOf(line: string): Promise<void> {
   const source = `
     import { recordProcesses, superviseProcess } from '@cobbler/agent/node';
@@ -52,8 +52,8 @@ function isRunning(pid: number): boolean {
 const stubborn = `sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'`;
 const untilThree = 'while [ "$(cat pids 2>/dev/null | wc -l)" -lt 3 ]; do :; done; echo ready';
 
-describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 leaves', () => {
-  it('is ended at the next start: child, stubborn grandchild and daemon that left group, session and parent [P3]', async () => {
+describe.runIf(process.platform === 'linux')('reapOrphans after a Cobbler process was killed', () => {
+  it('ends the child, a grandchild that ignores SIGTERM, and a detached daemon [P3]', async () => {
     await killedInTheMiddleOf(
       `trap "" TERM; echo $$ >> pids; ${stubborn} & (setsid ${stubborn} > /dev/null 2>&1 &) ; ${untilThree}; sleep 60`,
     );
@@ -66,13 +66,13 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
     const { ended, left } = await reapOrphans(records, { ...systemRuntime, timer });
     expect(left).toBe(0);
     expect(ended).toBeGreaterThanOrEqual(3);
-    // What this machine took besides is not ours.
+    // Adds up only the requested delays, so a slow machine does not matter.
     expect(waited).toBeLessThan(5000);
     expect(pids().filter(isRunning)).toEqual([]);
     expect(readdirSync(records)).toEqual([]);
   });
 
-  it('is found by its mark when the child itself has ended [P3]', async () => {
+  it('finds a daemon by its mark after the child has ended [P3]', async () => {
     await killedInTheMiddleOf(
       `(setsid ${stubborn} > /dev/null 2>&1 &) ; echo 1 >> pids; echo 1 >> pids; ${untilThree}; exec sleep 60`,
     );
@@ -87,7 +87,7 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
     expect(isRunning(daemon)).toBe(false);
   });
 
-  it('is told from what a Cobbler that lives looks after', async () => {
+  it('leaves the processes of a running Cobbler alone', async () => {
     await recordProcesses(records);
     const own = superviseProcess({
       argv: ['/bin/sh', '-c', 'exec sleep 60'],
@@ -102,7 +102,7 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
     expect(readdirSync(records)).toEqual([]);
   });
 
-  it('is told from whoever has its number now, and from a start of the machine before this one', async () => {
+  it('leaves a process with a reused id alone, and records from an earlier boot', async () => {
     await recordProcesses(records);
     const own = superviseProcess({
       argv: ['/bin/sleep', '60'],
@@ -123,7 +123,7 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
     await own.ended;
   });
 
-  it('may be a record that nobody can read, which is left alone', async () => {
+  it('ignores a missing directory and an unreadable record', async () => {
     await recordProcesses(records);
     expect(await reapOrphans(join(area, 'none'))).toEqual({ ended: 0, left: 0 });
     const own = superviseProcess({ argv: ['/bin/true'], cwd: area, env: {} });
@@ -133,8 +133,8 @@ describe.runIf(process.platform === 'linux')('what a Cobbler that was killed -9 
   });
 });
 
-describe('a supervised process whose input stays open', () => {
-  it('is spoken to while it runs, until its input is ended', async () => {
+describe('a supervised process with an open input', () => {
+  it('accepts more input while it runs, until the input is ended', async () => {
     const heard: string[] = [];
     const own = superviseProcess({
       argv: ['/bin/sh', '-c', 'while read line; do echo "heard $line"; done; echo over'],

@@ -25,7 +25,7 @@ function shell(line: string, options: Partial<ProcessOptions> = {}): Promise<Pro
   return superviseProcess({ argv: ['/bin/sh', '-c', line], cwd: area, env, graceMs: 300, ...options }).ended;
 }
 
-/** The process ids that a command wrote into a file, one a line. */
+/** Returns the process ids that a command wrote to a file, one per line. */
 function pids(name = 'pids'): number[] {
   return readFileSync(join(area, name), 'utf8').trim().split('\n').map(Number);
 }
@@ -34,7 +34,7 @@ function isRunning(pid: number): boolean {
   return readProcessTable().some((entry) => entry.pid === pid);
 }
 
-/** Stops a process as soon as it has said that it is ready. */
+/** Stops a process as soon as it prints "ready". */
 function stopOnceReady(
   options: Partial<ProcessOptions> = {},
 ): Partial<ProcessOptions> & { signal: AbortSignal } {
@@ -47,7 +47,7 @@ function stopOnceReady(
 }
 
 describe('a supervised process', () => {
-  it('gives exit code, both streams apart, and the time it took', async () => {
+  it('returns the exit code, separate output streams and the duration', async () => {
     const end = await shell('echo out; echo err >&2; exit 3');
     expect(end).toMatchObject({ cause: 'exit', code: 3, signal: null });
     expect(end.stdout.text()).toBe('out\n');
@@ -55,11 +55,11 @@ describe('a supervised process', () => {
     expect(end.durationMs).toBeGreaterThan(0);
   });
 
-  it('says which signal ended it', async () => {
+  it('reports the signal that ended it', async () => {
     expect(await shell('kill -9 $$')).toMatchObject({ cause: 'exit', code: null, signal: 'SIGKILL' });
   });
 
-  it('gets its arguments as they are: no shell reads them [P20]', async () => {
+  it('receives its arguments unchanged, because no shell parses them [P20]', async () => {
     const odd = ['$HOME', '; echo no', '`echo no`', 'a b', '*', ''];
     const print = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
     const argv = [process.execPath, '-e', print, '--', ...odd] as const;
@@ -67,7 +67,7 @@ describe('a supervised process', () => {
     expect(JSON.parse(stdout.text())).toEqual(odd);
   });
 
-  it('reads its prompt from standard input, or finds it empty [P20]', async () => {
+  it('reads its prompt from standard input, which is empty without one [P20]', async () => {
     expect((await shell('cat', { input: 'the prompt ✓' })).stdout.text()).toBe('the prompt ✓');
     expect((await shell('cat; echo end')).stdout.text()).toBe('end\n');
     expect(await shell('exec true', { input: 'x'.repeat(1_000_000) })).toMatchObject({
@@ -76,7 +76,7 @@ describe('a supervised process', () => {
     });
   });
 
-  it('that cannot be started is an end, not a throw, and names the program only', async () => {
+  it('returns an error that names only the program if it cannot start', async () => {
     const start = (program: string, cwd = area) => superviseProcess({ argv: [program], cwd, env }).ended;
     const missing = await start('no-such-program');
     expect(missing.cause).toBe('unstartable');
@@ -88,17 +88,17 @@ describe('a supervised process', () => {
     expect((await superviseProcess(huge).ended).error?.message).toContain('arguments are too long');
   });
 
-  it('is never started for a signal that has aborted already', async () => {
+  it('does not start if its signal is already aborted', async () => {
     const end = await shell('echo ran > ran', { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ cause: 'aborted', code: null });
     expect(() => readFileSync(join(area, 'ran'))).toThrow();
   });
 
-  it('ends with its time limit [P2]', async () => {
+  it('ends at its time limit [P2]', async () => {
     let limit = () => {};
     const runtime = {
       monotonic: systemRuntime.monotonic,
-      /** The limit is over as soon as something was printed, however long this machine takes for that. */
+      /** Fires the limit at the first output, however slow this machine is. */
       timer(ms: number, fire: () => void) {
         if (ms !== 200) return systemRuntime.timer(ms, fire);
         limit = fire;
@@ -112,7 +112,7 @@ describe('a supervised process', () => {
     expect(end.durationMs).toBeLessThan(10_000);
   });
 
-  it('may tidy up when it is told to end', async () => {
+  it('can clean up when it receives SIGTERM', async () => {
     const end = await shell(
       'trap "echo tidy; exit 7" TERM; echo ready; while :; do sleep 0.02; done',
       stopOnceReady({ graceMs: 15_000 }),
@@ -122,13 +122,13 @@ describe('a supervised process', () => {
   });
 });
 
-describe('the tree of a process', () => {
-  it('of a program that has ended by itself is ended, and its time may be over meanwhile', async () => {
+describe('a process tree', () => {
+  it('ends after its program has exited, even if the time limit passes meanwhile', async () => {
     const stubborn = `setsid sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done'`;
     let limit = () => {};
     const runtime = {
       monotonic: systemRuntime.monotonic,
-      /** The limit is over with the first look at what is left, 10 ms after it was told to end. */
+      /** Fires the limit at the first check of the remaining processes, 10 ms after SIGTERM. */
       timer(ms: number, fire: () => void) {
         if (ms === 10) limit();
         if (ms !== 60_000) return systemRuntime.timer(ms, fire);
@@ -142,7 +142,7 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('is gone after an abort, grandchildren included that ignore SIGTERM [P3]', async () => {
+  it('ends after an abort, with grandchildren that ignore SIGTERM [P3]', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ >> pids; echo ready; while :; do sleep 0.05; done'`;
     const end = await shell(`echo $$ >> pids; ${stubborn} & wait`, stopOnceReady());
     expect(end.cause).toBe('aborted');
@@ -152,14 +152,14 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('is gone after an abort when a grandchild has a session of its own [P3]', async () => {
+  it('ends after an abort, with a grandchild in its own session [P3]', async () => {
     const own = `setsid sh -c 'trap "" TERM; echo $$ >> pids; echo ready; while :; do sleep 0.05; done'`;
     const end = await shell(`${own} & wait`, stopOnceReady());
     expect(end.cause).toBe('aborted');
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('a grandchild in a session of its own that holds the pipe does not delay the end of the command', async () => {
+  it('ends without delay if a grandchild in its own session holds the pipe open', async () => {
     const end = await shell(
       `setsid sh -c 'echo $$ >> pids; exec sleep 60' & while [ ! -s pids ]; do :; done; echo done`,
     );
@@ -169,7 +169,7 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('a daemon that has left group, session and parent is found by what it inherited', async () => {
+  it('includes a daemon that left group, session and parent, by its inherited environment', async () => {
     if (process.platform !== 'linux') return;
     const daemon = `(setsid sh -c 'echo $$ >> pids; exec sleep 60' > /dev/null 2>&1 &)`;
     const end = await shell(`${daemon}; while [ ! -s pids ]; do :; done`);
@@ -177,7 +177,7 @@ describe('the tree of a process', () => {
     expect(pids().filter(isRunning)).toEqual([]);
   });
 
-  it('a descendant seen once is found again after it lost its parent, group and environment', () => {
+  it('includes a known descendant that lost its parent, group and environment', () => {
     const entry = (pid: number, parent: number, group: number, started = 10): ProcessEntry => {
       return { pid, parent, group, session: group, started };
     };
@@ -190,7 +190,7 @@ describe('the tree of a process', () => {
     expect(found.map(({ pid }) => pid)).toEqual([7, 8]);
   });
 
-  it('takes in the group, the session and what carries the mark, with their descendants, and nobody else', () => {
+  it('includes only the group, the session, marked processes, and their descendants', () => {
     const entry = (pid: number, parent: number, group: number, session: number): ProcessEntry => {
       return { pid, parent, group, session, started: 10 };
     };
@@ -209,7 +209,7 @@ describe('the tree of a process', () => {
     expect(found.map(({ pid }) => pid)).toEqual([5, 20, 30, 40, 41, 42]);
   });
 
-  it('older processes never count, even when they share the number of the group', () => {
+  it('excludes older processes, even with the same group id', () => {
     const entry = (pid: number, group: number, started: number): ProcessEntry => {
       return { pid, parent: 1, group, session: group, started };
     };
@@ -218,7 +218,7 @@ describe('the tree of a process', () => {
     expect(found.map(({ pid }) => pid)).toEqual([5, 6]);
   });
 
-  it('dies with the process that supervises it', async () => {
+  it('ends with the process that supervises it', async () => {
     const source = `
       import { superviseProcess } from '@cobbler/agent/node';
       const { pid } = superviseProcess({
@@ -230,18 +230,18 @@ describe('the tree of a process', () => {
     const node = ['--no-warnings', '-C', '@cobbler/source', '--input-type=module', '-e', source];
     const pid = Number(execFileSync(process.execPath, node, { encoding: 'utf8', cwd: import.meta.dirname }));
     expect(pid).toBeGreaterThan(1);
-    // The kernel may take its time to end what was killed, and nobody is left to wait for it.
+    // The kernel may take a while to end killed processes, and their supervisor is gone.
     await vi.waitFor(() => expect([pid, ...pids()].filter(isRunning)).toEqual([]), { timeout: 60_000 });
   });
 
-  it('leaves no listener on this process behind', async () => {
+  it('leaves no listener on the supervising process', async () => {
     await Promise.all(Array.from({ length: 15 }, () => shell('true')));
     expect(process.listenerCount('exit')).toBe(listenersBefore);
   });
 });
 
 describe('the output of a process', () => {
-  it('of 100 MB never blocks it, and only head and tail are held [P10]', async () => {
+  it('keeps only the head and tail of 100 MB and never blocks the process [P10]', async () => {
     const end = await shell(`printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last`, {
       maxOutputBytes: 1000,
     });
@@ -251,7 +251,7 @@ describe('the output of a process', () => {
     expect(text).toMatch(/^firstx+\n\[… 99999009 bytes left out …\]\nx+last$/);
   });
 
-  it('reaches the watcher as it comes, with the name of its stream', async () => {
+  it('reaches the callback immediately, with the name of its stream', async () => {
     const seen: string[] = [];
     await shell('echo one; echo two >&2', { onOutput: (chunk, stream) => seen.push(`${stream}:${chunk}`) });
     expect(seen.sort()).toEqual(['stderr:two\n', 'stdout:one\n']);
@@ -259,7 +259,7 @@ describe('the output of a process', () => {
 });
 
 describe('the environment of a child', () => {
-  it('holds no variable that could be a key [P19]', () => {
+  it('contains no variable that could be an API key [P19]', () => {
     const source = {
       PATH: '/bin',
       HOME: '/home/x',
@@ -282,7 +282,7 @@ describe('the environment of a child', () => {
     });
   });
 
-  it('is the whole environment: nothing of ours comes along [P19]', async () => {
+  it('contains only the given variables, none of the parent process [P19]', async () => {
     const { stdout } = await shell('env', { env: { PATH: env['PATH'] ?? '/bin:/usr/bin' } });
     const names = stdout
       .text()
@@ -297,8 +297,8 @@ describe('the environment of a child', () => {
   });
 });
 
-describe('a process on a system made for the test', () => {
-  /** A child that never ends, on a clock that stands still until a timer is due. */
+describe('a process on a fake system', () => {
+  /** Returns a child that never ends, with a clock that moves only when a timer fires. */
   function hangingSystem(dies: (signal: string) => boolean) {
     let now = 0;
     const sent: string[] = [];
@@ -332,7 +332,7 @@ describe('a process on a system made for the test', () => {
           if (!dies(signal)) return;
           child.signalCode = signal;
           child.emit('exit', null, signal);
-          // After the tree has been found gone, and before a timer begun then is due.
+          // Runs after the tree is found to be gone, and before a timer that starts then fires.
           setImmediate(() =>
             setImmediate(() => {
               child.stdout.emit('data', Buffer.from('last words'));
@@ -348,7 +348,7 @@ describe('a process on a system made for the test', () => {
     return { options, sent, clock: () => now };
   }
 
-  it('gets SIGTERM to its group, then SIGKILL after the grace and not before [P3]', async () => {
+  it('gets SIGTERM for its group, and SIGKILL only after the grace period [P3]', async () => {
     const { options, sent } = hangingSystem((signal) => signal === 'SIGKILL');
     const supervised = superviseProcess({ ...options, graceMs: 1000 });
     supervised.stop();
@@ -358,14 +358,14 @@ describe('a process on a system made for the test', () => {
     expect(sent.filter((line) => line.startsWith('SIGTERM'))).toHaveLength(1);
   });
 
-  it('waits for what a program printed before it was ended', async () => {
+  it('waits for output that the program wrote before it ended', async () => {
     const { options } = hangingSystem(() => true);
     const supervised = superviseProcess({ ...options, drainMs: 1e9 });
     supervised.stop();
     expect((await supervised.ended).stdout.text()).toBe('last words');
   });
 
-  it('ends within five seconds though it cannot be killed at all [P3]', async () => {
+  it('settles within five seconds if it cannot be killed [P3]', async () => {
     const { options, sent, clock } = hangingSystem(() => false);
     const supervised = superviseProcess(options);
     supervised.stop();

@@ -11,7 +11,7 @@ import { able } from '../support/provider-rig.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 test.runIf(readsProxies(process.versions.node))(
-  'a failure of the proxy names the proxy, without its password [P19]',
+  'an error of the proxy names the proxy without its password [P19]',
   async () => {
     const refusing = http.createServer();
     refusing.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
@@ -42,7 +42,7 @@ test.runIf(readsProxies(process.versions.node))(
   },
 );
 
-test('the proxy of an address is that of Node: by protocol, lower case first, unless no_proxy has it', () => {
+test('proxyOf follows the rules of Node: by protocol, lower case first, unless in no_proxy', () => {
   const of = (url: string, env: Record<string, string>) => proxyOf(new URL(url), env);
   const both = {
     https_proxy: 'http://u:p@a.test:1',
@@ -59,7 +59,7 @@ test('the proxy of an address is that of Node: by protocol, lower case first, un
     expect(of('https://x.test:8443', { ...both, no_proxy: no }), no).toBeDefined();
 });
 
-test('Node reads proxies from 22.21 and 24.5 on', () => {
+test('readsProxies is true from Node 22.21 and 24.5', () => {
   const versions = ['20.19.0', '22.20.0', '22.21.0', '23.11.0', '24.4.1', '24.5.0', '26.0.0'];
   expect(versions.filter(readsProxies)).toEqual(['22.21.0', '24.5.0', '26.0.0']);
 });

@@ -63,14 +63,14 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     return error;
   }
 
-  it('reads a file by a relative path, an absolute path inside, and a path with .. that stays inside [P21]', async () => {
+  it('reads a relative path, an absolute path inside, and a path with .. that stays inside [P21]', async () => {
     expect(await read('src/a.txt')).toBe('inside');
     expect(await read(join(root, 'src/a.txt'))).toBe('inside');
     expect(await read('src/../src/./a.txt')).toBe('inside');
   });
 
   it.each(['../outside/a.txt', '../../../../../../../etc/passwd', '/etc/passwd', '/proc/self/environ', '..'])(
-    '%s is refused as outside and its existence is not told [P21]',
+    'rejects %s as outside, whether it exists or not [P21]',
     async (path) => {
       expect((await problemOf(read(path))).code).toBe('outside');
       expect((await problemOf(workspace.write(path, 'x'))).code).toBe('outside');
@@ -78,34 +78,34 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     },
   );
 
-  it('a directory whose name only begins like the workspace is outside [P21]', async () => {
+  it('rejects a directory whose name only starts with that of the workspace [P21]', async () => {
     mkdirSync(`${root}-other`);
     writeFileSync(join(`${root}-other`, 'x'), 'secret');
     expect((await problemOf(read('../root-other/x'))).code).toBe('outside');
   });
 
-  it('a symbolic link to a file outside is neither read nor written [P21]', async () => {
+  it('neither reads nor writes through a symbolic link to a file outside [P21]', async () => {
     symlinkSync(join(area, 'outside', 'a.txt'), join(root, 'link'));
     expect((await problemOf(read('link'))).code).toBe('outside');
     expect((await problemOf(workspace.write('link', 'overwritten'))).code).toBe('outside');
     expect(readFileSync(join(area, 'outside', 'a.txt'), 'utf8')).toBe('secret');
   });
 
-  it('no file is made through a symbolic link to a folder outside [P21]', async () => {
+  it('creates no file through a symbolic link to a directory outside [P21]', async () => {
     symlinkSync(join(area, 'outside'), join(root, 'folder'));
     expect((await problemOf(workspace.write('folder/new.txt', 'x'))).code).toBe('outside');
     expect((await problemOf(workspace.write('folder/deep/er/new.txt', 'x'))).code).toBe('outside');
     expect(readdirSync(join(area, 'outside'))).toEqual(['a.txt']);
   });
 
-  it('a dangling symbolic link makes no file where it points [P21]', async () => {
+  it('creates no file through a dangling symbolic link [P21]', async () => {
     symlinkSync(join(area, 'outside', 'new.txt'), join(root, 'dangling'));
     expect((await problemOf(workspace.write('dangling', 'x'))).code).toBe('outside');
     expect((await problemOf(read('dangling'))).code).toBe('outside');
     expect(readdirSync(join(area, 'outside'))).toEqual(['a.txt']);
   });
 
-  it('chains and circles of symbolic links end in an error [P21]', async () => {
+  it('rejects a chain of symbolic links to the outside and a cycle [P21]', async () => {
     symlinkSync('second', join(root, 'first'));
     symlinkSync(join(area, 'outside', 'a.txt'), join(root, 'second'));
     symlinkSync('circle', join(root, 'circle'));
@@ -113,7 +113,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect((await problemOf(read('circle'))).code).toBe('outside');
   });
 
-  it('a symbolic link that stays inside is followed, and writing keeps it', async () => {
+  it('follows a symbolic link that stays inside, and keeps it on write', async () => {
     symlinkSync('src', join(root, 'alias'));
     symlinkSync('src/a.txt', join(root, 'file-alias'));
     expect(await read('alias/a.txt')).toBe('inside');
@@ -122,14 +122,14 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(await workspace.locate('file-alias')).toBe('src/a.txt');
   });
 
-  it('/proc by a link inside is outside [P21]', async () => {
+  it('rejects /proc through a link inside [P21]', async () => {
     symlinkSync('/proc/self/environ', join(root, 'environ'));
     symlinkSync('/proc/self/root', join(root, 'slash'));
     expect((await problemOf(read('environ'))).code).toBe('outside');
     expect((await problemOf(read('slash/etc/passwd'))).code).toBe('outside');
   });
 
-  it('files that are no regular files are refused without waiting [P21]', async () => {
+  it('rejects special files and directories without waiting [P21]', async () => {
     execFileSync('mkfifo', [join(root, 'fifo')]);
     const server = createServer().listen(join(root, 'sock'));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -150,35 +150,35 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     ['an empty path', ''],
     ['a NUL in the path', 'a\0b'],
     ['a path of a million characters', 'a/'.repeat(500_000)],
-    ['a name longer than the system takes', 'n'.repeat(300)],
-  ])('%s is an error on one line', async (_, path) => {
+    ['a name longer than the system allows', 'n'.repeat(300)],
+  ])('reports %s as an error on one line', async (_, path) => {
     const { message } = await problemOf(read(path));
     expect(message).not.toMatch(/[\n\0]/);
     expect(message.length).toBeLessThan(600);
   });
 
-  it('a name with a newline, quotes or a tilde is only a name', async () => {
+  it('accepts newlines, quotes and a tilde in names', async () => {
     for (const name of ['two\nlines', '"quoted"', '~', '-rf', '$HOME', 'ö ünïcode 文件']) {
       await workspace.write(name, name);
       expect(await read(name)).toBe(name);
     }
   });
 
-  it('what is missing and what goes through a file are told apart from what is outside', async () => {
+  it('reports a missing path and a path through a file differently from one outside', async () => {
     expect((await problemOf(read('nowhere/at/all'))).message).toBe('"nowhere/at/all" does not exist.');
     expect((await problemOf(read('src/a.txt/x'))).code).toBe('not_found');
     expect((await problemOf(workspace.write('src/a.txt/x', 'x'))).code).toBe('not_directory');
     expect((await problemOf(workspace.openDirectory('src/a.txt'))).code).toBe('not_directory');
   });
 
-  it('writing makes the folders on the way and says whether the file is new', async () => {
+  it('creates missing directories on write and reports if the file is new', async () => {
     expect(await workspace.write('one/two/three.txt', 'x')).toEqual({ created: true });
     expect(await workspace.write('one/two/three.txt', 'y')).toEqual({ created: false });
     expect(readFileSync(join(root, 'one/two/three.txt'), 'utf8')).toBe('y');
     expect(readdirSync(join(root, 'one/two'))).toEqual(['three.txt']);
   });
 
-  it('writing keeps the permissions of a file and leaves its hard links alone', async () => {
+  it('keeps the permissions of a file on write and leaves its hard links unchanged', async () => {
     const file = join(root, 'src/a.txt');
     chmodSync(file, 0o751);
     linkSync(file, join(area, 'outside', 'hard'));
@@ -187,7 +187,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(readFileSync(join(area, 'outside', 'hard'), 'utf8')).toBe('inside');
   });
 
-  it('a file that changed since it was read is not overwritten', async () => {
+  it('does not overwrite a file that changed after it was read', async () => {
     const { handle, stat } = await workspace.openFile('src/a.txt');
     await handle.close();
     writeFileSync(join(root, 'src/a.txt'), 'edited by hand');
@@ -197,7 +197,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(readdirSync(join(root, 'src'))).toEqual(['a.txt']);
   });
 
-  it('the subject of a path is where it really leads, for permission rules', () => {
+  it('uses the real path as the subject for permission rules', () => {
     symlinkSync('src', join(root, 'alias'));
     expect(workspace.subject('alias/a.txt')).toBe('src/a.txt');
     expect(workspace.subject('alias/new/file')).toBe('src/new/file');
@@ -207,7 +207,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(workspace.subject('a\0b')).toBe('a\0b');
   });
 
-  it('a held directory whose path is swapped for a link does not lead outside [P21]', async () => {
+  it('does not leave a held directory whose path is replaced by a link [P21]', async () => {
     const held = await HeldDirectory.open(join(workspace.root, 'src'), anchor);
     renameSync(join(root, 'src'), join(root, 'moved'));
     symlinkSync(join(area, 'outside'), join(root, 'src'));
@@ -223,7 +223,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     await held.close();
   });
 
-  it('a folder swapped for a link after it was resolved and before it is opened is noticed [P21]', async () => {
+  it('detects a directory replaced by a link between resolving and opening [P21]', async () => {
     for (const folder of [join(root, 'src', 'deep'), join(area, 'outside', 'deep')]) mkdirSync(folder);
     writeFileSync(join(area, 'outside', 'deep', 'b.txt'), 'secret');
     writeFileSync(join(root, 'src', 'deep', 'b.txt'), 'inside');
@@ -247,7 +247,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     expect(readdirSync(join(area, 'outside', 'deep'))).toEqual(['b.txt']);
   });
 
-  it('a folder swapped for a link when a file is opened and when it is checked first is noticed [P21]', async () => {
+  it('detects a directory replaced by a link during opening and during the first check [P21]', async () => {
     const { open, lstat } = promises;
     let isOpen = false;
     const whileSwapped = async <Result>(act: () => Promise<Result>): Promise<Result> => {
@@ -279,7 +279,7 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     }
   });
 
-  it('nothing outside is read or written while a folder is swapped for a link all the time [P21]', async () => {
+  it('reads and writes nothing outside while a link keeps replacing a directory [P21]', async () => {
     const swapping = swapFolder(join(root, 'src'), join(area, 'outside'));
     const texts = new Set<string>();
     try {
@@ -298,14 +298,14 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
     }
     expect([...texts]).not.toContain('secret');
     const strays = readdirSync(join(area, 'outside')).filter((name) => name !== 'a.txt');
-    // Only descriptors close the gap between looking and acting. By path it is narrow, not closed: a swap at
-    // the very moment of the rename can carry a new file outside, which is why Linux never works by path.
+    // Only descriptors close the gap between check and use. By path, a swap at the very moment of the
+    // rename can still create a file outside, which is why paths are never used on Linux.
     if (anchor === 'descriptor') expect(strays).toEqual([]);
     expect(strays.length).toBeLessThan(25);
     expect(readFileSync(join(area, 'outside', 'a.txt'), 'utf8')).toBe('secret');
   });
 
-  it('descriptors are closed whatever happens', async () => {
+  it('closes all descriptors, also after errors', async () => {
     if (process.platform !== 'linux') return;
     symlinkSync(join(area, 'outside'), join(root, 'out'));
     const before = readdirSync('/proc/self/fd').length;
@@ -322,12 +322,12 @@ describe.each(anchors)('the workspace guard, by %s', (anchor) => {
 });
 
 describe('a workspace', () => {
-  it('that does not exist or is a file is refused when it is made', () => {
+  it('is rejected at creation if it does not exist or is a file', () => {
     expect(() => new Workspace('/nowhere/at/all')).toThrow(/is not a usable directory/);
     expect(() => new Workspace(process.execPath)).toThrow(/is not a usable directory/);
   });
 
-  it('may be given through a symbolic link, and absolute paths through it work', async () => {
+  it('can be a symbolic link, and absolute paths through it work', async () => {
     const area = mkdtempSync(join(tmpdir(), 'guard-'));
     try {
       mkdirSync(join(area, 'real'));
@@ -341,7 +341,7 @@ describe('a workspace', () => {
   });
 });
 
-/** Lets another thread swap a folder and a symbolic link to `target` as fast as it can. */
+/** Swaps a directory and a symbolic link to `target` in another thread, as fast as it can. */
 function swapFolder(
   folder: string,
   target: string,
@@ -381,7 +381,7 @@ function swapFolder(
   };
 }
 
-it('a path that cannot be resolved is no ordinary one [P21]', () => {
+it('a path that cannot be resolved is unusable [P21]', () => {
   const root = mkdtempSync(join(tmpdir(), 'guard-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   symlinkSync('nowhere', join(root, 'dead'));

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { StopReason } from '../../src/interfaces/agent.ts';
 import { told } from '../support/assembled.ts';
 
-/** The one call of an answer with these arguments. */
+/** Returns the only call of a response with these arguments. */
 function callOf(input: string, stop: StopReason = 'tool_use') {
   const { answer } = told((out) => {
     out.call(0, 'c1', 'look');
@@ -15,22 +15,22 @@ function callOf(input: string, stop: StopReason = 'tool_use') {
   return call;
 }
 
-describe('arguments of calls', () => {
-  test('empty and blank text means no arguments', () => {
+describe('call arguments', () => {
+  test('are empty if their text is empty or blank', () => {
     expect(callOf('')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
     expect(callOf(' \n')).toEqual({ id: 'c1', toolName: 'look', arguments: {} });
   });
 
   test.each([
     ['that are cut', '{"a":1', /not valid JSON/],
-    ['with a comma too many', '{"a":1,}', /not valid JSON/],
+    ['with a trailing comma', '{"a":1,}', /not valid JSON/],
     ['with words behind', '{"a":1} ok', /not valid JSON/],
     ['that are an array', '[1]', /not a JSON object/],
     ['that are a text', '"x"', /not a JSON object/],
     ['that are null', 'null', /not a JSON object/],
     ['with a forbidden key', '{"__proto__":{"x":1}}', /__proto__/],
-    ['with a forbidden key far in', '{"a":[{"b":{"__proto__":1}}]}', /__proto__/],
-    ['with a forbidden key in disguise', '{"\\u005f_proto__":1}', /__proto__/],
+    ['with a nested forbidden key', '{"a":[{"b":{"__proto__":1}}]}', /__proto__/],
+    ['with an escaped forbidden key', '{"\\u005f_proto__":1}', /__proto__/],
     ['nested 65 deep', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, /deeper than 64/],
     [
       'nested 100,000 deep',
@@ -39,28 +39,28 @@ describe('arguments of calls', () => {
     ],
     ['over 1 MiB', JSON.stringify({ a: 'x'.repeat(1024 * 1024) }), /larger than 1 MiB/],
     ['over 1 MiB in UTF-8', JSON.stringify({ a: '€'.repeat(400_000) }), /larger than 1 MiB/],
-  ])('%s are a problem and never mended [P9, P11]', (_name, input, problem) => {
+  ])('%s are a problem and never repaired [P9, P11]', (_name, input, problem) => {
     const call = callOf(input);
     expect(call.problem).toMatch(problem);
     expect(call.arguments).toEqual({});
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  test('arguments at the limits are fine [P11]', () => {
+  test('at the limits are valid [P11]', () => {
     expect(callOf(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`).problem).toBeUndefined();
     expect(callOf(JSON.stringify({ a: 'x'.repeat(1024 * 1024 - 8) })).problem).toBeUndefined();
     expect(callOf('{"constructor":1,"toString":2}').arguments).toEqual({ constructor: 1, toString: 2 });
   });
 
   test.each<StopReason>(['max_tokens', 'refusal', 'pause', 'context_full', 'unknown'])(
-    'a whole call in an answer that stopped for %s has a problem [P9]',
+    'of a complete call are a problem if the response stopped for %s [P9]',
     (stop) => {
       const call = callOf('{"a":1}', stop);
       expect(call.problem).toBeTruthy();
     },
   );
 
-  test('a call in an answer that says it is complete is to be run [P4, P9]', () => {
+  test('in a response with the stop reason complete change it to tool_use [P4, P9]', () => {
     const { answer } = told((out) => {
       out.call(0, 'c1', 'look');
       out.input(0, '{"a":1}');
@@ -72,7 +72,7 @@ describe('arguments of calls', () => {
     ]);
   });
 
-  test('blanks may come after a call was complete [P9]', () => {
+  test('may be followed by whitespace after the end of the call [P9]', () => {
     const late = (fragment: string) =>
       told((out) => {
         out.call(0, 'c1', 'look');
@@ -84,7 +84,7 @@ describe('arguments of calls', () => {
     expect(late(' \n')[0]?.problem).toBeUndefined();
   });
 
-  test('a call that names no tool is a problem', () => {
+  test('without a tool name are a problem', () => {
     const { answer } = told((out) => {
       out.call(0, '', '');
       out.input(0, '{}');
@@ -96,7 +96,7 @@ describe('arguments of calls', () => {
   });
 });
 
-describe('ids of calls', () => {
+describe('call ids', () => {
   function ids(...given: string[]): string[] {
     const { answer } = told((out) => {
       for (const [at, id] of given.entries()) out.call(at, id, 'look');
@@ -105,11 +105,11 @@ describe('ids of calls', () => {
     return answer.calls.map((call) => call.id);
   }
 
-  test('a missing id is made up, a repeated one numbered, and others kept as they are', () => {
+  test('are generated if missing, numbered if repeated, and otherwise unchanged', () => {
     expect(ids('', 'x', 'x', '', 'odd.id/ü')).toEqual(['call_1', 'x', 'x_2', 'call_4', 'odd.id/ü']);
   });
 
-  test('id and name told again change nothing', () => {
+  test('have no effect if repeated with the same name', () => {
     const { answer } = told((out) => {
       out.call(0, 'c1', 'look');
       out.input(0, '{"a"');
@@ -121,7 +121,7 @@ describe('ids of calls', () => {
     expect(answer.calls).toEqual([{ id: 'c1', toolName: 'look', arguments: { a: 1 } }]);
   });
 
-  test('another id under one name is another call', () => {
+  test('start another call if they differ at the same key', () => {
     const { answer } = told((out) => {
       out.call('c', 'c1', 'look');
       out.input('c', '{"a":1}');
@@ -136,7 +136,7 @@ describe('ids of calls', () => {
   });
 });
 
-test('j20 a megabyte of arguments in small deltas is parsed once', () => {
+test('j20 parses a megabyte of arguments in small deltas only once', () => {
   const json = JSON.stringify({ text: 'abcdefghij '.repeat(90_000) });
   const parse = vi.spyOn(JSON, 'parse');
   const { answer } = told((out) => {

@@ -6,7 +6,7 @@ import { told } from '../support/assembled.ts';
 const plain = { provider: 'plain' };
 
 describe('blocks', () => {
-  test('stand in the order of their first mention, however they interleave', () => {
+  test('keep the order in which they first appear, however they interleave', () => {
     const { answer } = told((out) => {
       out.text('b', '');
       out.call(0, 'c1', 'look');
@@ -26,7 +26,7 @@ describe('blocks', () => {
     expect(answer.text).toBe('Hello');
   });
 
-  test('deltas are told as they come and each block once when it closes', () => {
+  test('emit each delta immediately, and the complete block once when it closes', () => {
     const { events } = told((out) => {
       out.text(0, 'Hel');
       out.text(0, 'lo');
@@ -45,7 +45,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('a piece that does not say what it is of goes to the block at its key, and where none is, it is text', () => {
+  test('receive deltas without a type by key; without a block there, the delta is text', () => {
     const { answer } = told((out) => {
       out.reasoning('r', '');
       out.call('c', 'c1', 'look');
@@ -65,7 +65,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('a kind on the list of the wire is dropped and is no progress, any other makes the response invalid [P2, P27]', () => {
+  test('of an ignored kind are dropped and do not count as progress; an unlisted kind is an error [P2, P27]', () => {
     const assembly = new Assembly({ ...plain, ignored: { tune: 'background music' } });
     assembly.ignore('tune');
     expect([assembly.steps, assembly.reactions, assembly.fault]).toEqual([0, 1, undefined]);
@@ -76,7 +76,7 @@ describe('blocks', () => {
     expect(other.fault).toMatchObject({ kind: 'broken' });
   });
 
-  test('text after a named block was closed begins another block', () => {
+  test('text after the end of a named block starts another block', () => {
     const { answer, events } = told((out) => {
       out.text('t', 'a');
       out.close('t');
@@ -90,7 +90,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('empty blocks leave no part and closing what is not there does nothing', () => {
+  test('without content leave no part, and closing an unknown block does nothing', () => {
     const { answer, events } = told((out) => {
       out.text(0, '');
       out.reasoning(1, '');
@@ -102,7 +102,7 @@ describe('blocks', () => {
     expect(events).toEqual([]);
   });
 
-  test('seals attach to reasoning and calls, before or after them, and stand alone otherwise', () => {
+  test('provider metadata is attached to reasoning and calls, and is otherwise a separate part', () => {
     const { answer } = told((out) => {
       out.reasoning(0, 'hm');
       out.close(0);
@@ -136,7 +136,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('half characters are replaced, in text and in arguments, and seals stay as they are [P12]', () => {
+  test('contain no lone surrogates in text and arguments; provider metadata is unchanged [P12]', () => {
     const { answer } = told((out) => {
       out.text(0, 'a\ud83d');
       out.text(0, '\ude00b\ud83d');
@@ -150,7 +150,7 @@ describe('blocks', () => {
     expect(answer.parts[1]).toMatchObject({ seal: { data: 's\ud800' } });
   });
 
-  test('a watcher that throws changes nothing', () => {
+  test('are not affected by a callback that throws', () => {
     const assembly = new Assembly(plain, () => {
       throw new Error('watcher');
     });
@@ -159,7 +159,7 @@ describe('blocks', () => {
     expect(assembly.answer().text).toBe('Hello');
   });
 
-  test('after the end only usage is taken [P14]', () => {
+  test('are not changed after the end; only usage still counts [P14]', () => {
     const { answer } = told((out) => {
       out.text(0, 'a');
       out.model('plain-1');
@@ -184,7 +184,7 @@ describe('blocks', () => {
 describe('the stop reason', () => {
   const stopOf = (say: (out: ResponseSink) => void) => told(say).answer.stopReason;
 
-  test('is the one given at the end, else the one noted, else unknown if the service has another word [P4]', () => {
+  test('is the one given at the end, else the one given before, else unknown [P4]', () => {
     expect(stopOf((out) => out.end('refusal'))).toBe('refusal');
     expect(
       stopOf((out) => {
@@ -197,7 +197,7 @@ describe('the stop reason', () => {
 });
 
 describe('usage', () => {
-  test('a later count replaces an earlier one and odd values are passed over [P14]', () => {
+  test('uses the latest count and ignores invalid values [P14]', () => {
     const { answer } = told((out) => {
       out.usage({ inputTokens: 100, outputTokens: 1 });
       out.usage({ outputTokens: 40 });
@@ -208,7 +208,7 @@ describe('usage', () => {
     expect(answer.usage).toEqual({ inputTokens: 100, outputTokens: 50, cacheReadTokens: 7 });
   });
 
-  test('what arrived of a broken answer is reckoned where nothing better was reported', () => {
+  test('estimates the output of an incomplete response unless a higher count was reported', () => {
     const assembly = new Assembly(plain);
     assembly.usage({ inputTokens: 100, outputTokens: 1 });
     assembly.text(0, 'x'.repeat(400));
@@ -217,7 +217,7 @@ describe('usage', () => {
     expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 100, outputTokens: 150 });
   });
 
-  test('the input of a broken answer is reckoned where the service counts it only at the end', () => {
+  test('estimates the input of an incomplete response if the service reports it only at the end', () => {
     const assembly = new Assembly(plain);
     expect(assembly.usedSoFar(4000)).toEqual({ inputTokens: 0, outputTokens: 0 });
     assembly.text(0, 'word');
@@ -276,7 +276,7 @@ describe('a response is invalid [P4, P27]', () => {
       },
     ],
     [
-      'if a seal follows the end of its opaque block',
+      'if provider metadata follows the end of its opaque block',
       (out) => {
         out.begin(0, 'opaque');
         out.seal(0, 'x');
@@ -293,14 +293,14 @@ describe('a response is invalid [P4, P27]', () => {
     ],
     ['if arguments have no call', (out) => out.input(0, '{}')],
     [
-      'if arguments at a name never get a call',
+      'if arguments with a key never get a call',
       (out) => {
         out.input('c', '{}');
         out.end('tool_use');
       },
     ],
     [
-      'if two calls have one number',
+      'if two calls have the same number',
       (out) => {
         out.call(0, 'c1', 'look');
         out.call(0, 'c2', 'look');
@@ -315,9 +315,9 @@ describe('a response is invalid [P4, P27]', () => {
       },
     ],
     ['if it ends without a stop reason', (out) => out.end()],
-    ['if it stops for calls that are not there', (out) => out.end('tool_use')],
+    ['if it stops for calls that it does not contain', (out) => out.end('tool_use')],
     [
-      'if it has text and stops for calls that are not there',
+      'if it has text and stops for calls that it does not contain',
       (out) => {
         out.text(0, 'x');
         out.end('tool_use');
@@ -350,7 +350,7 @@ describe('a response is invalid [P4, P27]', () => {
       },
     ],
     [
-      'if nothing in its blocks can be read',
+      'if its blocks have no readable content',
       '1 blocks',
       (out) => {
         out.begin(0, 'text');
@@ -359,7 +359,7 @@ describe('a response is invalid [P4, P27]', () => {
       },
     ],
     [
-      'if it has many tokens and no content, even if they are counted later',
+      'if it has many output tokens and no content, even if usage arrives later',
       '17 output tokens',
       (out) => {
         out.end('complete');
@@ -367,7 +367,7 @@ describe('a response is invalid [P4, P27]', () => {
       },
     ],
     [
-      'but not if a service ends its turn without a word',
+      'but not if a service ends its turn without text',
       undefined,
       (out) => {
         out.text(0, '');
@@ -391,6 +391,6 @@ test.each([
   ['the id of a call', (out: ResponseSink) => out.call(0, [] as never, 'look')],
   ['the message of a failure', (out: ResponseSink) => out.fail({ message: 7 as never })],
   ['the name of a call', (out: ResponseSink) => out.call(0, 'c1', undefined as never)],
-])('%s that is no text is not taken', (_what, say) => {
+])('throws a TypeError if %s is not a string', (_what, say) => {
   expect(() => say(new Assembly(plain))).toThrow(TypeError);
 });

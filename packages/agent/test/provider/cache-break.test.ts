@@ -21,7 +21,7 @@ const history = (...texts: string[]): Message[] =>
   texts.map((text, index) => (index % 2 === 0 ? userMessage(text) : say(text)));
 const reread = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
-/** Asks one request after the other of one agent, and tells what each of them broke. */
+/** Sends the requests in order to one agent and returns the cache break of each, if any. */
 async function broken(...requests: Partial<ModelRequest>[]): Promise<(CacheBreak | undefined)[]> {
   const { ask, events, server } = rig(requests.map(() => good));
   const found: (CacheBreak | undefined)[] = [];
@@ -30,7 +30,7 @@ async function broken(...requests: Partial<ModelRequest>[]): Promise<(CacheBreak
     await ask(request);
     const breaks = events.filter((event): event is CacheBreak => event.type === 'cache_break');
     expect(breaks.length).toBeLessThan(2);
-    // It is told before anything of the answer.
+    // The event comes before all others of the response.
     if (breaks.length > 0) expect(events[0]).toBe(breaks[0]);
     found.push(breaks[0]);
   }
@@ -41,8 +41,8 @@ async function broken(...requests: Partial<ModelRequest>[]): Promise<(CacheBreak
 const layers = (breaks: readonly (CacheBreak | undefined)[]) =>
   breaks.map((found) => (found === undefined ? '-' : `${found.layer} ${found.block}`));
 
-describe('nothing is reported', () => {
-  test('of a conversation that only grows, also by more words of the same side', async () => {
+describe('no cache break is reported', () => {
+  test('for a conversation that only grows, even by another message of the same role', async () => {
     const messages = history('a', 'b', 'c', 'd', 'e');
     const grown = [1, 3, 5].map((length) => ({ messages: messages.slice(0, length) }));
     expect(layers(await broken(...grown, { messages: [...messages, userMessage('f')] }))).toEqual(
@@ -50,12 +50,12 @@ describe('nothing is reported', () => {
     );
   });
 
-  test('of the same request made again', async () => {
+  test('for a repeated request', async () => {
     const request = { messages: history('a'), tools: [tool('look')], system: 'Be brief.' };
     expect(layers(await broken(request, request, request))).toEqual(times(3, '-'));
   });
 
-  test('of other ways to go on from one history: forks, a new answer, a step back', async () => {
+  test('for forks of a history, another response, or a step back', async () => {
     const base = history('a', 'b', 'c');
     const forks = [
       [...base, say('d'), userMessage('e')],
@@ -68,7 +68,7 @@ describe('nothing is reported', () => {
     );
   });
 
-  test('of another conversation, even one that begins with the same words and has other tools', async () => {
+  test('for another conversation, even with the same first message and other tools', async () => {
     const requests = [
       { messages: history('Go.'), tools: [tool('look')], system: 'One.' },
       { messages: history('Go.'), tools: [tool('put')], system: 'Two.' },
@@ -77,7 +77,7 @@ describe('nothing is reported', () => {
     expect(layers(await broken(...requests))).toEqual(times(3, '-'));
   });
 
-  test('of new objects with the same content: tools in another order of keys, a history read back', async () => {
+  test('for new objects with the same content: reordered keys of tools, a history parsed from JSON', async () => {
     const text = { type: 'string' };
     const number = { minimum: 1, type: 'integer' };
     const messages = history('a', 'b', 'c', 'd', 'e');
@@ -92,7 +92,7 @@ describe('nothing is reported', () => {
     expect(layers(await broken(...requests))).toEqual(times(2, '-'));
   });
 
-  test('of settings that are no part of what is read', async () => {
+  test('for settings that are not part of the prompt', async () => {
     const messages = history('a');
     const requests = [{}, { maxTokens: 50 }, { temperature: 0.5 }, { toolChoice: 'none' as const }];
     const made = requests.map((config) => ({ messages, tools: [tool('look')], config }));
@@ -100,16 +100,16 @@ describe('nothing is reported', () => {
   });
 });
 
-describe('what changed is reported once', () => {
+describe('a cache break is reported once', () => {
   const messages = history('a', 'b', 'c');
 
-  test('a tool that is no longer declared, and that it is declared again', async () => {
+  test('for a removed tool, and again when it is added back', async () => {
     const both = { messages, tools: [tool('look'), tool('put')] };
     const one = { messages, tools: both.tools.slice(0, 1) };
     expect(layers(await broken(both, one, one, both, both))).toEqual(['-', 'tools 1', '-', 'tools 1', '-']);
   });
 
-  test('a tool that is described otherwise, and tools in another order', async () => {
+  test('for a changed tool description, and for reordered tools', async () => {
     const [look, put] = [tool('look'), tool('put')];
     const requests = [
       { messages, tools: [look, put] },
@@ -119,7 +119,7 @@ describe('what changed is reported once', () => {
     expect(layers(await broken(...requests))).toEqual(['-', 'tools 1', 'tools 0']);
   });
 
-  test('instructions, also when they are changed in place', async () => {
+  test('for instructions, even if they are changed in place', async () => {
     const system = ['You are kind.', 'Today is Monday.'];
     const { ask, events } = rig([good, good, good]);
     const found: string[] = [];
@@ -133,10 +133,10 @@ describe('what changed is reported once', () => {
     expect(layers(await broken({ messages, system: 'One.' }, { messages }))).toEqual(['-', 'system 0']);
   });
 
-  test('a message in the middle, one that was taken out, and one that was put in', async () => {
+  test('for a changed, a removed and an inserted message', async () => {
     const long = history('a', 'b', 'c', 'd', 'e');
     const more = [say('f'), userMessage('g')];
-    // Equal words in another object are no change.
+    // The same text in another object is not a change.
     expect(
       layers(
         await broken(
@@ -151,7 +151,7 @@ describe('what changed is reported once', () => {
     expect(layers(await broken({ messages: long }, { messages: put }))).toEqual(['-', 'history 2']);
   });
 
-  test('older messages that gave way to a summary, and a window that moves along', async () => {
+  test('for messages replaced by a summary, and for a sliding window', async () => {
     const long = history('a', 'b', 'c', 'd', 'e', 'f', 'g');
     const compacted = [userMessage('Summary: a to c'), ...long.slice(3)];
     expect(layers(await broken({ messages: long }, { messages: compacted }))).toEqual(['-', 'history 0']);
@@ -163,7 +163,7 @@ describe('what changed is reported once', () => {
     ]);
   });
 
-  test('all of it also when the history was read back from JSON', async () => {
+  test('for each of these changes if the history was parsed from JSON', async () => {
     const long = history('a', 'b', 'c', 'd', 'e');
     const tools = [tool('look')];
     const first = { messages: long.slice(0, 3), tools, system: 'One.' };
@@ -174,14 +174,14 @@ describe('what changed is reported once', () => {
     expect(layers(await broken(first, again({ messages: changed })))).toEqual(['-', 'history 1']);
   });
 
-  test('the first layer, when several changed', async () => {
+  test('for the first layer if several changed', async () => {
     const first = { messages, tools: [tool('look')], system: 'One.' };
     const then = { messages: messages.with(0, userMessage('A')), tools: [], system: 'Two.' };
     expect(layers(await broken(first, then))).toEqual(['-', 'tools 0']);
   });
 });
 
-test('the tokens are those that were sent from there on', async () => {
+test('a cache break counts the tokens from the first change onward', async () => {
   const messages = history('x'.repeat(4_000), 'y'.repeat(4_000), 'z'.repeat(4_000));
   const first = { messages, system: ['s'.repeat(4_000), 't'.repeat(4_000)], tools: [tool('look')] };
   const tokens = async (change: Partial<ModelRequest>) =>
@@ -195,7 +195,7 @@ test('the tokens are those that were sent from there on', async () => {
   near(await tokens({ messages: messages.with(1, say('y')) }), 2_000);
 });
 
-test('a watcher that throws keeps nothing from being sent', async () => {
+test('a callback that throws does not prevent the request', async () => {
   const { agent, server } = rig([good, good]);
   const messages = history('a');
   const emit = (event: AgentEvent) => {
@@ -206,7 +206,7 @@ test('a watcher that throws keeps nothing from being sent', async () => {
   expect(server.exchanges).toHaveLength(2);
 });
 
-test('a history read back from JSON is sent as the same bytes', async () => {
+test('a history parsed from JSON is sent as the same bytes', async () => {
   const { ask, server } = rig([good, good]);
   const call = { type: 'tool_call', id: 'same', toolName: 'look', arguments: { b: 1, a: ['ä€😀'] } } as const;
   const seal = { provider: 'plain', data: { z: 1, a: null } };

@@ -10,7 +10,7 @@ const quick = 2_000;
 const minutes = 400_000;
 const hours = 7_200_000;
 
-/** Requests that come after these pauses, and the lifetimes chosen for them. */
+/** Returns the lifetimes chosen for requests after these pauses, and the relative cost. */
 function requests(pauses: readonly number[], bytes: (index: number) => number = () => 1_000) {
   let rhythm: RequestTiming | undefined;
   let now = 0;
@@ -26,44 +26,44 @@ function requests(pauses: readonly number[], bytes: (index: number) => number = 
 
 const times = (count: number, pause: number) => Array.from({ length: count }, () => pause);
 
-describe('how long a request is kept', () => {
-  test('the shortest lifetime will do as long as the pauses are shorter', () => {
+describe('the cache lifetime', () => {
+  test('is the shortest one while all pauses are shorter', () => {
     expect(new Set(requests(times(60, quick)).chosen)).toEqual(new Set(['short']));
   });
 
-  test('pauses that outlast it ask for the longer one, as soon as the conversation can bear its price', () => {
+  test('is the longer one after longer pauses, as soon as its cost is within the limit', () => {
     const { chosen, share } = requests(times(49, minutes));
     expect(chosen.slice(0, 5)).toEqual(['short', 'none', 'none', 'long', 'long']);
     expect(new Set(chosen.slice(3))).toEqual(new Set(['long']));
     expect(share).toBeLessThan(0.2);
   });
 
-  test('one such pause after much quick work is enough, since that has saved what it costs', () => {
+  test('is the longer one after a single long pause if many quick requests saved its cost', () => {
     const { chosen } = requests([...times(10, quick), minutes, ...times(5, quick), minutes]);
     expect(chosen.slice(0, 11)).toEqual(times(11, 0).map(() => 'short'));
     expect(new Set(chosen.slice(11))).toEqual(new Set(['long']));
   });
 
-  test('after much quick work again the short one is back', () => {
+  test('is the short one again after many quick requests', () => {
     expect(requests([...times(10, quick), minutes, ...times(150, quick)]).chosen.at(-1)).toBe('short');
   });
 
-  test('pauses that outlast every lifetime are not paid for', () => {
+  test('is omitted if pauses exceed every lifetime', () => {
     const { chosen, share } = requests(times(19, hours));
     expect(chosen).toEqual(['short', ...times(19, 0).map(() => 'none')]);
     expect(share).toBeCloseTo(1 + 0.25 / 20, 10);
   });
 
-  test('work that comes back to life is kept again', () => {
+  test('is chosen again when quick requests resume', () => {
     expect(requests([hours, hours, ...times(4, quick)]).chosen.slice(-2)).toEqual(['short', 'short']);
   });
 
-  test('a clock that was set back is no pause', () => {
+  test('ignores a clock that was set back', () => {
     expect(requests([quick, -hours, quick]).chosen).toEqual(['short', 'short', 'short', 'short']);
   });
 });
 
-test('no sequence of nine pauses, however they come, costs more than what may be risked', () => {
+test('no sequence of nine pauses costs more than the limit', () => {
   const kinds = [quick, minutes, hours];
   let worst = 0;
   for (let code = 0; code < 3 ** 9; code += 1) {

@@ -10,7 +10,7 @@ const noRetry = { retry: { retries: 0 } };
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
 describe('deadlines [P2]', () => {
-  test('no head within headersMs', async () => {
+  test('end a request without a response head after headersMs', async () => {
     const { fails, runtime, server } = rig([], noRetry);
     const error = fails();
     await settle();
@@ -26,7 +26,7 @@ describe('deadlines [P2]', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  test('no byte for stallMs, and the wait begins anew with each byte', async () => {
+  test('end a response without data for stallMs since its last byte', async () => {
     const { fails, runtime, server } = rig([(exchange) => exchange.head().write(started)]);
     const error = fails();
     await settle();
@@ -55,11 +55,11 @@ describe('deadlines [P2]', () => {
     return [(await error).code, waited];
   }
 
-  test('signs of life without progress end after progressMs', async () => {
+  test('end a response with pings but no progress after progressMs', async () => {
     expect(await pinged(() => {})).toEqual(['progress', 300_000]);
   });
 
-  test('while the model reasons only the whole call has a limit', async () => {
+  test('limit only the whole call while the model reasons', async () => {
     expect(await pinged(({ server }) => server.at(0).write(frame('reasoning', 1, '')))).toEqual([
       'total',
       600_000,
@@ -67,7 +67,7 @@ describe('deadlines [P2]', () => {
     expect(await pinged(() => {}, { config: { effort: 'high' } })).toEqual(['total', 600_000]);
   });
 
-  test('deltas are progress, and cost no timer', async () => {
+  test('count deltas as progress without a timer for each', async () => {
     const { ask, runtime, server } = rig([(exchange) => exchange.head().write(started)]);
     const set = vi.spyOn(runtime, 'timer');
     const answer = ask();
@@ -78,7 +78,7 @@ describe('deadlines [P2]', () => {
     expect((await answer).content).toHaveLength(1040);
   });
 
-  test('the whole call is over after totalMs, retries included', async () => {
+  test('end the whole call after totalMs, including retries', async () => {
     const { fails, runtime, server } = rig([refuses(500), refuses(500)], { timeouts: { totalMs: 20_000 } });
     const error = hurry(runtime, fails());
     expect(await error).toMatchObject({ kind: 'timeout', code: 'total', attempts: 3 });
@@ -88,7 +88,7 @@ describe('deadlines [P2]', () => {
 });
 
 describe('abort [P3]', () => {
-  test('before the request nothing is sent', async () => {
+  test('before the request sends nothing', async () => {
     const { fails, server } = rig([good]);
     const error = await fails({}, AbortSignal.abort());
     expect(error).toMatchObject({ kind: 'aborted', retryable: false });
@@ -96,7 +96,7 @@ describe('abort [P3]', () => {
     expect(server.exchanges).toHaveLength(0);
   });
 
-  test('is prompt whatever the transport does, destroys the connection and counts what was used', async () => {
+  test('is immediate with any transport, destroys the connection and counts usage so far', async () => {
     const controller = new AbortController();
     const { fails, server, runtime, events } = rig([(exchange) => exchange.head().write(started)]);
     const error = fails({}, controller.signal);
@@ -113,7 +113,7 @@ describe('abort [P3]', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  test('while waiting for the head', async () => {
+  test('ends a call that waits for the response head', async () => {
     const controller = new AbortController();
     const { fails, server } = rig([]);
     const error = fails({}, controller.signal);
@@ -121,13 +121,13 @@ describe('abort [P3]', () => {
     controller.abort();
     expect(await error).toMatchObject({ kind: 'aborted', attempts: 1 });
     expect(server.at(0).request.signal.aborted).toBe(true);
-    // A transport that does not listen.
+    // A transport that ignores the abort.
     server.at(0).head().write(textAnswer('late')).end();
     await settle();
     expect(server.at(0).isClosed).toBe(true);
   });
 
-  test('while the endpoint is looked up', async () => {
+  test('ends a call while its endpoint is looked up', async () => {
     const controller = new AbortController();
     const { fails, server } = rig([good], { wire: { endpoint: () => new Promise(() => {}) } });
     const error = fails({}, controller.signal);
@@ -137,7 +137,7 @@ describe('abort [P3]', () => {
     expect(server.exchanges).toHaveLength(0);
   });
 
-  test('during back-off [S0.20]', async () => {
+  test('ends a call during backoff [S0.20]', async () => {
     const controller = new AbortController();
     const { fails, server, runtime } = rig([refuses(500)]);
     const error = fails({}, controller.signal);
@@ -149,7 +149,7 @@ describe('abort [P3]', () => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('from inside emit nothing more is told, not even of blocks that end together', async () => {
+  test('in an event callback suppresses all later events, even of blocks that end together', async () => {
     const controller = new AbortController();
     const { agent } = rig([
       streams(frame('text', 0, 'a') + frame('text', 1, 'b') + frame('end', 'complete')),
@@ -164,7 +164,7 @@ describe('abort [P3]', () => {
     expect(seen.filter(({ type }) => type === 'text')).toEqual([{ type: 'text', index: 0, text: 'a' }]);
   });
 
-  test('from inside emit', async () => {
+  test('in an event callback ends the call', async () => {
     const controller = new AbortController();
     const { agent, server } = rig([(exchange) => exchange.head().write(started + started)]);
     const seen: string[] = [];
@@ -181,7 +181,7 @@ describe('abort [P3]', () => {
     expect(server.at(0).isDestroyed).toBe(true);
   });
 
-  test('a reason that is an AgentError is used as it is, and a web time-out is a time-out [S0.15]', async () => {
+  test('keeps an AgentError as its reason, and reports a TimeoutError as a timeout [S0.15]', async () => {
     const reason = new AgentError({ kind: 'timeout', code: 'run', message: 'The run is over.' });
     expect(await rig([]).fails({}, AbortSignal.abort(reason))).toBe(reason);
     const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
@@ -200,7 +200,7 @@ describe('abort [P3]', () => {
     });
   });
 
-  test('leaves no listener on a signal that outlives many calls', async () => {
+  test('leaves no listener on a signal that is reused for several calls', async () => {
     const controller = new AbortController();
     const add = vi.spyOn(controller.signal, 'addEventListener');
     const remove = vi.spyOn(controller.signal, 'removeEventListener');

@@ -44,7 +44,7 @@ describe('errors by status', () => {
     ['agent', 'agent', true, 'service_failed'],
     ['auth', 'auth', false, 'key_refused'],
     ['invalid', 'invalid', false, 'request_refused'],
-  ] as const)('a failure of kind %s inside a stream is %s', async (given, kind, retryable, code) => {
+  ] as const)('a fault of kind %s in a stream is %s', async (given, kind, retryable, code) => {
     const { fails } = rig(
       [streams(started + frame('fail', { kind: given, message: 'words', retryAfterMs: 1500 }))],
       noRetry,
@@ -52,7 +52,7 @@ describe('errors by status', () => {
     expect(await fails()).toMatchObject({ kind, retryable, code, message: 'words', retryAfterMs: 1500 });
   });
 
-  test("the wire's kind wins over the status, but a final status stays final [P6]", async () => {
+  test('the kind of the wire overrides the status, but a final status stays final [P6]', async () => {
     const fault = () => ({ message: 'full', kind: 'busy', code: 'full' }) as const;
     expect(await rig([refuses(500)], { ...noRetry, wire: { fault } }).fails()).toMatchObject({
       kind: 'rate_limit',
@@ -65,7 +65,7 @@ describe('errors by status', () => {
     });
   });
 
-  test('a wire that stumbles over the body does not hide the status', async () => {
+  test('a wire that throws on the body does not hide the status', async () => {
     const fault = () => {
       throw new Error('odd');
     };
@@ -76,13 +76,13 @@ describe('errors by status', () => {
     });
   });
 
-  test('a redirect is not followed and tells where it leads [P6]', async () => {
+  test('a redirect is not followed, and the error names its target [P6]', async () => {
     const error = await rig([refuses(307, '', { location: 'https://evil.test/x?key=1' })]).fails();
     expect(error).toMatchObject({ kind: 'invalid', status: 307, retryable: false, attempts: 1 });
     expect(error.message).toContain('plain.test redirects to https://evil.test. ');
   });
 
-  test('another content type is no answer, is not tried again, and is shown', async () => {
+  test('a response with another content type is an error that shows it and is not retried', async () => {
     const { fails, server } = rig([
       (exchange) => exchange.head(200, { 'content-type': 'text/html' }).write('<h1>Sign in</h1>').end(),
     ]);
@@ -92,13 +92,13 @@ describe('errors by status', () => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('a server that names no content type is taken at its word', async () => {
+  test('a response without a content type is accepted', async () => {
     expect(
       (await rig([(exchange) => exchange.head(200, {}).write(textAnswer('Hi')).end()]).ask()).content,
     ).toBe('Hi');
   });
 
-  test('at most 16 KiB of an error are read, then the connection is closed', async () => {
+  test('at most 16 KiB of an error body are read, then the connection is closed', async () => {
     const lengths: number[] = [];
     const fault = (_status: number, body: string) => {
       lengths.push(body.length);
@@ -114,7 +114,7 @@ describe('errors by status', () => {
     expect(server.at(0).isDestroyed).toBe(true);
   });
 
-  test('an error whose body hangs or breaks is told with what has come', async () => {
+  test('an error whose body hangs or breaks contains the text received so far', async () => {
     const broken = rig([(exchange) => exchange.head(503, {}).write('half').cut()], noRetry);
     expect(await broken.fails()).toMatchObject({ kind: 'agent', message: 'status 503: half' });
     const { fails, runtime } = rig([(exchange) => exchange.head(503, {}).write('half')], noRetry);
@@ -130,14 +130,14 @@ describe('the connection', () => {
     ['ECONNREFUSED', true, /Connecting to plain\.test failed: the connection was refused/],
     ['ENOTFOUND', true, /cannot be resolved/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', false, /plain\.test/],
-  ])('%s is network', async (code, retryable, message) => {
+  ])('%s is a network error', async (code, retryable, message) => {
     const { fails } = rig([(exchange) => exchange.cut(Object.assign(new Error('boom'), { code }))], noRetry);
     const error = await fails();
     expect(error).toMatchObject({ kind: 'network', retryable, cause: { code } });
     expect(error.message).toMatch(message);
   });
 
-  test('the reason that fetch hides is found', async () => {
+  test('the cause inside an error of fetch is reported', async () => {
     const inner = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     const outer = new TypeError('fetch failed', { cause: new AggregateError([inner]) });
     expect((await rig([(exchange) => exchange.cut(outer)], noRetry).fails()).message).toMatch(
@@ -145,7 +145,7 @@ describe('the connection', () => {
     );
   });
 
-  test('a transport that throws at once is no crash, and its AgentError is kept', async () => {
+  test('a transport that throws synchronously does not crash, and its AgentError is kept', async () => {
     const transport = () => {
       throw new AgentError({ kind: 'invalid', message: 'no way' });
     };
@@ -163,10 +163,10 @@ describe('secrets [P19]', () => {
     ['as JSON', JSON.stringify(secret)],
     ['in a URL', encodeURIComponent(secret)],
     ['in base64', Buffer.from(secret).toString('base64')],
-    ['in base64 for URLs', Buffer.from(secret).toString('base64url')],
+    ['in URL-safe base64', Buffer.from(secret).toString('base64url')],
   ];
 
-  test.each(spellings)('echoed %s never reach an error', async (_name, echo) => {
+  test.each(spellings)('echoed %s never appear in an error', async (_name, echo) => {
     const errors = [
       await rig([refuses(401, `bad key ${echo}!`, { 'request-id': `r ${echo}` })], noRetry).fails(),
       await rig([streams(frame('fail', { kind: 'auth', message: `bad key ${echo}` }))], noRetry).fails(),
@@ -200,7 +200,7 @@ describe('secrets [P19]', () => {
     }
   });
 
-  test('a secret that is part of another does not lay the rest bare', async () => {
+  test('inside another secret do not expose the rest', async () => {
     const endpoint = { url: 'https://plain.test', headers: {}, secrets: ['abcd', 'abcdefgh', 'x'] };
     const error = await rig([refuses(401, 'abcdefgh, abcd and x')], {
       ...noRetry,
@@ -209,14 +209,14 @@ describe('secrets [P19]', () => {
     expect(error.message).toBe('status 401: [redacted], [redacted] and x');
   });
 
-  test('the retry event is clean too', async () => {
+  test('are redacted in retry events', async () => {
     const { ask, runtime, events } = rig([refuses(500, secret), good]);
     await hurry(runtime, ask());
     expect(JSON.stringify(events)).not.toContain(secret);
     expect(events[0]).toMatchObject({ type: 'retry', error: { message: 'status 500: [redacted]' } });
   });
 
-  test('a secret cut in two by the limit of what is read is hidden', async () => {
+  test('are redacted if the read limit cuts them', async () => {
     const fault = (_status: number, body: string) => ({ message: body.slice(-100) });
     for (let cut = 4; cut < secret.length; cut += 1) {
       const body = 'x'.repeat(16_384 - cut) + secret + 'y'.repeat(100);
@@ -226,7 +226,7 @@ describe('secrets [P19]', () => {
     }
   });
 
-  test('keys in well-known headers are secrets even if the wire does not say so', async () => {
+  test('include keys in well-known headers that the wire does not declare', async () => {
     const endpoint = { url: 'https://plain.test', headers: { Authorization: 'Bearer abcdefgh' } };
     const error = await rig([refuses(401, 'no abcdefgh here')], { ...noRetry, wire: { endpoint } }).fails();
     expect(error.message).toBe('status 401: no [redacted] here');

@@ -7,8 +7,8 @@ const good = streams(textAnswer('Hello'));
 const noRetry = { retry: { retries: 0 } };
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
-describe('a whole answer', () => {
-  test('comes with text, usage, stop reason, model and request id [S0.6, S0.8]', async () => {
+describe('a complete response', () => {
+  test('has text, usage, stop reason, model and request id [S0.6, S0.8]', async () => {
     const { ask } = rig(
       [
         (exchange) =>
@@ -38,21 +38,21 @@ describe('a whole answer', () => {
     });
   });
 
-  test('leaves no timer and no open connection behind', async () => {
+  test('leaves no timer and does not destroy its connection', async () => {
     const { ask, runtime, server } = rig([good]);
     await ask();
     expect(runtime.timers).toBe(0);
     expect(server.at(0).isDestroyed).toBe(false);
   });
 
-  test('takes usage that comes after its end', async () => {
+  test('includes usage that arrives after its end', async () => {
     const { ask } = rig([
       streams(frame('text', 0, 'a') + frame('end', 'complete') + frame('usage', { outputTokens: 9 })),
     ]);
     expect((await ask()).usage.outputTokens).toBe(9);
   });
 
-  test('is not spoiled by a cut, garbage or silence after its end', async () => {
+  test('stays valid after a cut, garbage or silence after its end', async () => {
     const whole = textAnswer('Hello');
     const { ask } = rig([cutsAfter(whole), streams(`${whole}data: {"\n\n`)]);
     expect((await ask()).content).toBe('Hello');
@@ -67,7 +67,7 @@ describe('a whole answer', () => {
     expect(silent.server.at(0).isDestroyed).toBe(true);
   });
 
-  test('signs of life after its end do not keep it open', async () => {
+  test('is not kept open by pings after its end', async () => {
     const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))]);
     const answer = ask();
     await settle();
@@ -77,7 +77,7 @@ describe('a whole answer', () => {
     expect((await answer).content).toBe('Hello');
   });
 
-  test('is over a second after its end, however much is counted behind it', async () => {
+  test('settles one second after its end, even if more usage arrives', async () => {
     const { ask, runtime, server } = rig([(exchange) => exchange.head().write(textAnswer('Hello'))]);
     const answer = ask();
     await settle();
@@ -88,7 +88,7 @@ describe('a whole answer', () => {
     expect((await answer).usage.outputTokens).toBe(1);
   });
 
-  test('is told as it comes', async () => {
+  test('is emitted as it arrives', async () => {
     const { ask, server, events } = rig([(exchange) => exchange.head()]);
     const answer = ask();
     await settle();
@@ -102,13 +102,13 @@ describe('a whole answer', () => {
   });
 });
 
-describe('nothing but the end is success [P1]', () => {
+describe('only the end of a response is success [P1]', () => {
   test.each([
     ['before anything', ''],
     ['in a text', started],
     ['in a frame', `${started}data: ["te`],
     ['behind a stop reason', `${started}${frame('stop', 'complete')}`],
-  ])('a body that ends or breaks %s is network and retryable', async (_name, text) => {
+  ])('a body that ends or breaks %s is a retryable network error', async (_name, text) => {
     for (const answer of [streams(text), cutsAfter(text)]) {
       const error = await rig([answer], noRetry).fails();
       expect(error).toMatchObject({ kind: 'network', retryable: true, attempts: 1, provider: 'plain' });
@@ -116,10 +116,10 @@ describe('nothing but the end is success [P1]', () => {
   });
 
   test.each([
-    ['JSON that is none', 'data: {"a"\n\n'],
-    ['a payload the wire stumbles over', frame('nothing')],
-    ['a failure that the wire calls broken', frame('fail', { kind: 'broken', message: 'odd' })],
-  ])('%s is network and retryable', async (_name, text) => {
+    ['invalid JSON', 'data: {"a"\n\n'],
+    ['a payload on which the wire throws', frame('nothing')],
+    ['a fault of kind broken', frame('fail', { kind: 'broken', message: 'odd' })],
+  ])('%s is a retryable network error', async (_name, text) => {
     const { fails, server } = rig([(exchange) => exchange.head().write(text)], noRetry);
     expect(await fails()).toMatchObject({ kind: 'network', retryable: true });
     expect(server.at(0).isDestroyed).toBe(true);
@@ -131,7 +131,7 @@ describe('nothing but the end is success [P1]', () => {
   });
 
   test.each(['{"future":"text"}', '{"type":"beat","data":{"deep":1}}', '{"list":["x"]}', 'words'])(
-    'the payload %s of an unknown kind makes the response invalid and is named [P27]',
+    'data in an unknown payload invalidates the response, and the error names it: %s [P27]',
     async (payload) => {
       const error = await rig([streams(`data: ${payload}\n\n${textAnswer('Hello')}`)], noRetry).fails();
       const message = expect.stringContaining(payload.slice(1, 9));
@@ -142,12 +142,12 @@ describe('nothing but the end is success [P1]', () => {
   test.each([
     ['content after its end', `${textAnswer('Hello')}${frame('text', 0, 'more')}`],
     ['only empty blocks', `${frame('begin', 0, 'text')}${frame('close', 0)}${frame('end', 'complete')}`],
-  ])('a response with %s is network and retryable [P27]', async (_what, text) => {
+  ])('a response with %s is a retryable network error [P27]', async (_what, text) => {
     const error = await rig([streams(text)], noRetry).fails();
     expect(error).toMatchObject({ kind: 'network', code: 'garbled', retryable: true });
   });
 
-  test('a framing of the wire’s own is used, and its failure is a garbled stream', async () => {
+  test('a framing of the wire is used, and its error is a network error', async () => {
     const contentTypes = ['application/x-own'];
     const open = () => ({
       push: (bytes: Uint8Array) => {

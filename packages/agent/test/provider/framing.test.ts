@@ -7,7 +7,7 @@ import { seededRandom } from '../../src/testing/service/seeded-random.ts';
 
 const encoder = new TextEncoder();
 
-/** Pushes the text in chunks of this many bytes. */
+/** Returns the payloads of the text, which is pushed in chunks of `size` bytes. */
 function payloads(framer: Framer, text: string | Uint8Array, size = Number.POSITIVE_INFINITY): unknown[] {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
   const found: unknown[] = [];
@@ -24,7 +24,7 @@ describe('server-sent events', () => {
     expect(sse('data: {"a":1}\n\ndata:{"b":2}\n\n')).toEqual([{ a: 1 }, { b: 2 }]);
   });
 
-  test('event names, ids, retry times, comments and unknown fields are left out', () => {
+  test('event names, ids, retry times, comments and unknown fields are ignored', () => {
     expect(sse(': hi\nevent: x\nid: 7\nretry: 10\nfoo\ndata: {"a":1}\nx: y\n\n: ping\n\n')).toEqual([
       { a: 1 },
     ]);
@@ -35,17 +35,17 @@ describe('server-sent events', () => {
     expect(sse('data: two\ndata\ndata: lines\n\n')).toEqual(['two\n\nlines']);
   });
 
-  test('text that does not begin like JSON is given as it is', () => {
+  test('text that does not start like JSON is returned unchanged', () => {
     expect(sse('data: [DONE]\n\ndata: bye\n\ndata: 7\n\n')).toEqual(['[DONE]', 'bye', 7]);
   });
 
-  test('data that begins like JSON and is not is garbled, not dropped [P1]', () => {
+  test('data that starts like JSON but is invalid is malformed, not dropped [P1]', () => {
     const found = sse('data: {"a":1\n\ndata: [1,\n\n');
     expect(found).toHaveLength(2);
     expect(found.every((payload) => payload instanceof MalformedPayload)).toBe(true);
   });
 
-  test('an event without its last blank line is completed by the end of the body [P1]', () => {
+  test('the end of the body completes an event without its last blank line [P1]', () => {
     expect(sse('data: {"a":1}')).toEqual([{ a: 1 }]);
     expect(sse('data: {"a":1}\n')).toEqual([{ a: 1 }]);
   });
@@ -54,16 +54,16 @@ describe('server-sent events', () => {
     ['LF', '\n'],
     ['CR LF', '\r\n'],
     ['CR', '\r'],
-  ])('lines may end with %s, wherever the chunks are cut [P1]', (_name, end) => {
+  ])('lines can end with %s, wherever the chunks are split [P1]', (_name, end) => {
     const text = `\ufeffdata: {"a":${end}data: "ä€😀"}${end}${end}: c${end}data: 2${end}${end}`;
     for (let size = 1; size < 20; size += 1) expect(sse(text, size)).toEqual([{ a: 'ä€😀' }, 2]);
   });
 
-  test.each(['\n\n', '\r\n\r\n', '\r\r'])('an event that ends with %j is given at once', (end) => {
+  test.each(['\n\n', '\r\n\r\n', '\r\r'])('an event that ends with %j is returned immediately', (end) => {
     expect(new SseFramer().push(encoder.encode(`data: 1${end}`))).toEqual([1]);
   });
 
-  test('a seeded random cut of a mixed stream changes nothing [P1]', () => {
+  test('a mixed stream has the same payloads with any seeded chunk size [P1]', () => {
     const random = seededRandom(7);
     const text = Array.from({ length: 60 }, (_, index) => {
       const data = JSON.stringify({ index, text: '€ "\u2028\\ 𝄞'.repeat(index % 7) });
@@ -74,11 +74,11 @@ describe('server-sent events', () => {
     for (let round = 0; round < 50; round += 1) expect(sse(text, random.between(1, 90))).toEqual(whole);
   });
 
-  test('a byte order mark is dropped only at the very beginning [P1]', () => {
+  test('a byte order mark is removed only at the start of the stream [P1]', () => {
     expect(sse('\ufeffdata: "\ufeffa"\n\n', 3)).toEqual(['\ufeffa']);
   });
 
-  test('a line without end is given up at the limit [P1]', () => {
+  test('a line without an end fails at the size limit [P1]', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode('x'.repeat(1024 * 1024));
     expect(() => {
@@ -86,7 +86,7 @@ describe('server-sent events', () => {
     }).toThrow(/16777216 bytes/);
   });
 
-  test('data lines without end are given up at the limit [P1]', () => {
+  test('data lines without an end fail at the size limit [P1]', () => {
     const framer = new SseFramer();
     const chunk = encoder.encode(`data: ${'x'.repeat(1024 * 1024)}\n`);
     expect(() => {
@@ -95,18 +95,18 @@ describe('server-sent events', () => {
   });
 });
 
-describe('lines of JSON', () => {
-  test('each line is a payload, blank lines are not', () => {
+describe('newline-delimited JSON', () => {
+  test('each line is a payload, except blank lines', () => {
     expect(ndjson('{"a":1}\n\n  \n[2]\r\n"x"')).toEqual([{ a: 1 }, [2], 'x']);
   });
 
-  test('lines may be cut anywhere', () => {
+  test('lines can be split anywhere', () => {
     for (let size = 1; size < 12; size += 1) {
       expect(ndjson('{"a":"€"}\n{"b":"😀"}\n', size)).toEqual([{ a: '€' }, { b: '😀' }]);
     }
   });
 
-  test('a line that is no JSON is garbled [P1]', () => {
+  test('a line that is not JSON is malformed [P1]', () => {
     expect(ndjson('oops\n')[0]).toBeInstanceOf(MalformedPayload);
   });
 });

@@ -25,7 +25,7 @@ function result(text: string): ToolResultMessage {
   return { role: 'tool_result', toolCallId: 'same', content: [{ type: 'text', text }] };
 }
 
-/** A history cache that counts the turns it serialises. */
+/** Returns a history cache that records the turns it serializes. */
 function counting() {
   const serialised: Turn[] = [];
   const wire = plainWire({
@@ -36,7 +36,7 @@ function counting() {
   });
   const bytes = new HistoryBytes(wire, view);
   const histories = {
-    /** Asks as an agent does. */
+    /** Gets the bytes and marks them as sent, as an agent does. */
     of(messages: readonly Message[], isMarked = true) {
       const turns = bytes.of(messages);
       turns.track.send({ envelope, bytes: turns.bytes.length, rhythm: undefined }, isMarked);
@@ -50,7 +50,7 @@ function textOf(turns: TurnBytes): string {
   return new TextDecoder().decode(turns.bytes);
 }
 
-/** What the bytes must be: the whole view serialised at once. */
+/** Returns the expected bytes: all turns serialized at once. */
 function expected(messages: readonly Message[]): string {
   return normalizeHistory(messages, view)
     .map((turn) => JSON.stringify(turn))
@@ -58,7 +58,7 @@ function expected(messages: readonly Message[]): string {
 }
 
 describe('the bytes of a conversation', () => {
-  test('50 turns serialise each message once and are what a fresh view would be [H1]', () => {
+  test('serialize each message of 50 turns once and equal a fresh serialization [H1]', () => {
     const { histories, serialised } = counting();
     const messages: Message[] = [userMessage('Begin')];
     for (let turn = 0; turn < 50; turn += 1) {
@@ -69,13 +69,13 @@ describe('the bytes of a conversation', () => {
     expect(serialised).toHaveLength(101);
   });
 
-  test('text of any width arrives whole, however much room it takes', () => {
+  test('contain all of a long non-ASCII text', () => {
     const { histories } = counting();
     const messages: Message[] = [userMessage('€'.repeat(20_000)), answer(1), result('😀ä'.repeat(30_000))];
     expect(textOf(histories.of(messages))).toBe(expected(messages));
   });
 
-  test('bytes given out earlier never change', () => {
+  test('never change after they are returned', () => {
     const { histories } = counting();
     const base: Message[] = [userMessage('Begin'), answer(1), result('1')];
     const first = histories.of(base);
@@ -86,7 +86,7 @@ describe('the bytes of a conversation', () => {
     expect(textOf(first)).toBe(before);
   });
 
-  test('forks of one history do not write into each other, and share what they have in common', () => {
+  test('of forks do not affect each other, and share their common part', () => {
     const { histories, serialised } = counting();
     const base: Message[] = [userMessage('Begin'), answer(1), result('1')];
     histories.of(base);
@@ -98,7 +98,7 @@ describe('the bytes of a conversation', () => {
     expect(serialised).toHaveLength(3 + 3 * 2 + 3 * 2);
   });
 
-  test('a last turn that grows is serialised again', () => {
+  test('serialize a last turn again if it grows', () => {
     const { histories, serialised } = counting();
     const messages: Message[] = [userMessage('a')];
     histories.of(messages);
@@ -111,7 +111,7 @@ describe('the bytes of a conversation', () => {
     expect(serialised).toHaveLength(4);
   });
 
-  test('a changed message is another message', () => {
+  test('include the new content of a changed message', () => {
     const { histories } = counting();
     const messages: Message[] = [userMessage('a'), answer(1), result('1'), answer(2), result('2')];
     histories.of(messages);
@@ -120,7 +120,7 @@ describe('the bytes of a conversation', () => {
     expect(textOf(histories.of(messages.slice(0, 3)))).toBe(expected(messages.slice(0, 3)));
   });
 
-  test('a conversation that the assistant begins is extended too', () => {
+  test('can be extended if the assistant starts the conversation', () => {
     const { histories, serialised } = counting();
     const messages: Message[] = [
       { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
@@ -132,7 +132,7 @@ describe('the bytes of a conversation', () => {
     expect(serialised).toHaveLength(5);
   });
 
-  test('a refused history can be completed and sent', () => {
+  test('of a rejected history can be created once it is complete', () => {
     const { histories } = counting();
     const messages: Message[] = [userMessage('a'), answer(1)];
     expect(() => histories.of(messages)).toThrow(/"same"/);
@@ -141,7 +141,7 @@ describe('the bytes of a conversation', () => {
     expect(() => histories.of([])).toThrow(/no message/);
   });
 
-  test('any seeded walk of growing, forking, cutting and changing gives the bytes of a fresh view', () => {
+  test('equal a fresh serialization after random growth, forks and cuts', () => {
     const random = seededRandom(11);
     const { histories } = counting();
     const first = userMessage('first');
@@ -160,11 +160,11 @@ describe('the bytes of a conversation', () => {
 });
 
 describe('cache marks', () => {
-  /** What stands before a mark. */
+  /** Returns the text before a mark. */
   const end = (turns: TurnBytes, place: number) =>
     new TextDecoder().decode(turns.bytes.subarray(0, turns.marks[place]));
 
-  test("stand at the end of this request's last turn of the user and of that of the request before", () => {
+  test('are at the end of the last user turn of this request and of the one before', () => {
     const { histories } = counting();
     const messages: Message[] = [userMessage('Begin')];
     const first = histories.of(messages);
@@ -179,7 +179,7 @@ describe('cache marks', () => {
     expect(histories.of(messages).marks).toEqual([second.bytes.length, histories.of(messages).bytes.length]);
   });
 
-  test('are never put on a turn of the assistant', () => {
+  test('are never on an assistant turn', () => {
     const { histories } = counting();
     const messages: Message[] = [
       userMessage('a'),
@@ -190,7 +190,7 @@ describe('cache marks', () => {
     expect(turns.marks).toHaveLength(1);
   });
 
-  test('a fork keeps the mark of the request it departs from', () => {
+  test('of a fork include that of the request it branches from', () => {
     const { histories } = counting();
     const base: Message[] = [userMessage('a'), answer(1), result('1')];
     histories.of(base);

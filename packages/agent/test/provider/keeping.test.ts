@@ -30,7 +30,7 @@ interface Asked extends Partial<ModelRequest> {
   readonly afterMs?: number;
 }
 
-/** Asks a conversation that grows with each request, and shows what was marked and what the envelope was told. */
+/** Sends requests with a growing history; returns `keepMs` and the marks of each. */
 async function asks(cache: typeof marked | typeof unmarked, ...requests: Asked[]): Promise<string[]> {
   const wire = {
     cache,
@@ -57,8 +57,8 @@ async function asks(cache: typeof marked | typeof unmarked, ...requests: Asked[]
 const minutes = { afterMs: 400_000 };
 const hours = { afterMs: 7_200_000 };
 
-describe('a service that wants marks', () => {
-  test('gets two in the turns, for the shortest lifetime as long as nobody pauses', async () => {
+describe('a service with explicit cache marks', () => {
+  test('gets two marks in the turns, with the shortest lifetime while pauses are short', async () => {
     expect(await asks(marked, {}, {}, {}, {})).toEqual([
       '300000:s',
       '300000:s.s',
@@ -67,7 +67,7 @@ describe('a service that wants marks', () => {
     ]);
   });
 
-  test('gets the longer lifetime for turns and envelope together after pauses that outlast the short one', async () => {
+  test('gets the longer lifetime in turns and envelope after pauses that exceed the short one', async () => {
     const sent = await asks(marked, {}, {}, {}, {}, {}, {}, minutes, {}, minutes);
     expect(sent.slice(5)).toEqual([
       '300000:........s.s',
@@ -86,11 +86,11 @@ describe('a service that wants marks', () => {
     }
   });
 
-  test('gets no mark when every pause outlasts all lifetimes', async () => {
+  test('gets no mark if every pause exceeds all lifetimes', async () => {
     expect((await asks(marked, {}, hours, hours)).slice(1)).toEqual(['0:...', '0:.....']);
   });
 
-  test('gets none in the turns of a closing request, and the one before goes on from where it was', async () => {
+  test('gets no mark in the turns of a closing request; the next request uses the earlier mark', async () => {
     const closing = { config: { toolChoice: 'none' as const } };
     expect(await asks(marked, {}, {}, closing, {})).toEqual([
       '300000:s',
@@ -100,18 +100,18 @@ describe('a service that wants marks', () => {
     ]);
   });
 
-  test('gets none at all where nobody will ask again', async () => {
+  test('gets no mark with `cache: false`', async () => {
     expect(await asks(marked, { config: { cache: false } }, {})).toEqual(['0:.', '300000:..s']);
   });
 });
 
-describe('a service that keeps prompts by itself', () => {
-  test('is told how long, also for a closing request, which reads what is kept', async () => {
+describe('a service with automatic caching', () => {
+  test('gets the lifetime, even for a closing request, which reads the cache', async () => {
     const closing = { config: { toolChoice: 'none' as const } };
     expect(await asks(unmarked, {}, minutes, closing)).toEqual(['1800000:.', '1800000:...', '1800000:.....']);
   });
 
-  test('is told not to when every pause outlasts it, or nobody will ask again', async () => {
+  test('gets the lifetime 0 if every pause exceeds it, or with `cache: false`', async () => {
     expect(await asks(unmarked, {}, hours, { config: { cache: false } })).toEqual([
       '1800000:.',
       '0:...',
@@ -120,7 +120,7 @@ describe('a service that keeps prompts by itself', () => {
   });
 });
 
-test('a wire that says nothing about it is asked nothing', async () => {
+test('a wire without cache settings gets no lifetime', async () => {
   const { ask, server } = rig([good]);
   await ask({ tools: [look] });
   expect(JSON.parse(server.at(0).text)).not.toHaveProperty('keepMs');

@@ -23,7 +23,7 @@ const result = (toolCallId: string, output = 'ok'): ToolResultMessage => ({
 
 const view = (messages: readonly Message[], forWhom = plain) => normalizeHistory(messages, forWhom);
 
-/** Sides and texts: enough to see the shape of a conversation. */
+/** Returns sides and texts, which are enough to compare conversations. */
 function shape(messages: readonly Message[]): string[] {
   return view(messages).map(({ side, parts }) => {
     const words = parts.map((part) => {
@@ -37,12 +37,12 @@ function shape(messages: readonly Message[]): string[] {
 }
 
 describe('turns', () => {
-  test('sides alternate: neighbouring messages of one side are one turn', () => {
+  test('alternate between user and assistant: adjacent messages of one side are merged', () => {
     const messages = [userMessage('a'), userMessage('b'), said(text('c')), said(text('d')), userMessage('e')];
     expect(shape(messages)).toEqual(['user: a | b', 'assistant: c | d', 'user: e']);
   });
 
-  test('a conversation that begins with the assistant gets a turn of the user in front', () => {
+  test('start with the user, even if the conversation starts with the assistant', () => {
     expect(shape([said(text('Hello')), userMessage('Hi')])).toEqual([
       'user: (continued)',
       'assistant: Hello',
@@ -50,17 +50,17 @@ describe('turns', () => {
     ]);
   });
 
-  test('empty and blank texts are left out, and no turn is empty [P12]', () => {
+  test('contain no empty or blank texts, and are never empty [P12]', () => {
     const messages = [userMessage(''), said(text(''), text(' \n')), userMessage([text('  '), text('x')])];
     expect(shape(messages)).toEqual(['user: (empty)', 'assistant: (no answer)', 'user: x']);
   });
 
-  test('a result without content says so [P12]', () => {
+  test('contain a note for a result without content [P12]', () => {
     const empty: ToolResultMessage = { role: 'tool_result', toolCallId: 'a', content: [] };
     expect(shape([userMessage('x'), said(call('a')), empty])[2]).toBe('user: a=(no output)');
   });
 
-  test('results come first in their turn, in the order of the calls [S0.16]', () => {
+  test('contain results first, in the order of the calls [S0.16]', () => {
     const messages = [
       userMessage('x'),
       said(call('a'), call('b')),
@@ -71,14 +71,14 @@ describe('turns', () => {
     expect(shape(messages)[2]).toBe('user: a=1 | b=2 | wait');
   });
 
-  test('a failed result stays marked and carries the name of its tool', () => {
+  test('keep the error flag of a failed result and name its tool', () => {
     const failed: ToolResultMessage = { ...result('a', 'no'), isError: true };
     expect(view([userMessage('x'), said(call('a')), failed])[2]?.parts).toEqual([
       { type: 'tool_result', callId: 'a', toolName: 'look', content: [text('no')], isError: true },
     ]);
   });
 
-  test('half characters are replaced everywhere [P12]', () => {
+  test('contain a replacement for each lone surrogate [P12]', () => {
     const half = 'a\ud800';
     const messages = [
       userMessage(half),
@@ -90,18 +90,18 @@ describe('turns', () => {
     expect(turns[1]?.parts[1]).toMatchObject({ arguments: { 'a\ufffd': ['a\ufffd'] } });
   });
 
-  test('a part without anything to mend is passed on as it is', () => {
+  test('contain the same object for a part that needs no repair', () => {
     const part = text('fine');
     const [turn] = view([userMessage([part])]);
     expect(turn?.parts[0]).toBe(part);
   });
 });
 
-describe('what is sealed', () => {
+describe('provider metadata', () => {
   const own = { provider: 'plain', data: 'mine' };
   const foreign = { provider: 'other', data: 'theirs' };
 
-  test("reasoning and opaque parts go out only with this provider's own seal", () => {
+  test('of this provider is required to send reasoning and opaque parts', () => {
     const messages = [
       userMessage('x'),
       said(
@@ -120,7 +120,7 @@ describe('what is sealed', () => {
     ]);
   });
 
-  test('a call keeps its own seal and loses a foreign one', () => {
+  test('of this provider is kept in calls, and that of others is removed', () => {
     const messages = [
       userMessage('x'),
       said(call('a', { seal: own }), call('b', { seal: foreign })),
@@ -132,21 +132,21 @@ describe('what is sealed', () => {
     expect(parts?.[1]).not.toHaveProperty('seal');
   });
 
-  test('an answer that ended in thought gets words behind it', () => {
+  test('a response that ends with reasoning gets a placeholder text', () => {
     const messages = [userMessage('x'), said({ type: 'reasoning', text: 'hm', seal: own }), userMessage('y')];
     expect(shape(messages)[1]).toBe('assistant: reasoning | (no answer)');
   });
 });
 
 describe('calls', () => {
-  test('a call with a problem goes out without its arguments [P9]', () => {
+  test('with a problem are sent without their arguments [P9]', () => {
     const messages = [userMessage('x'), said(call('a', { problem: 'cut' })), result('a')];
     expect(view(messages)[1]?.parts).toEqual([
       { type: 'tool_call', id: 'a', toolName: 'look', arguments: {} },
     ]);
   });
 
-  test('odd, repeated and missing ids become plain and unique, and results follow by position', () => {
+  test('get valid and unique ids, and results match them by position', () => {
     const messages = [
       userMessage('x'),
       said(call('a.b'), call('a.b'), call('')),
@@ -166,7 +166,7 @@ describe('calls', () => {
     expect(turns[6]).toBe(`user: ${'x'.repeat(64)}=5`);
   });
 
-  test('a thousand equal ids are told apart quickly and deterministically', () => {
+  test('with a thousand equal ids get unique ids, quickly and deterministically', () => {
     const messages: Message[] = [userMessage('x')];
     for (let turn = 0; turn < 1000; turn += 1)
       messages.push(said(call('same')), result('same', String(turn)));
@@ -174,7 +174,7 @@ describe('calls', () => {
     expect(view(messages)).toEqual(view(structuredClone(messages)));
   });
 
-  test('a tool name no service takes is made plain', () => {
+  test('get a tool name that every service accepts', () => {
     const messages = [userMessage('x'), said(call('a', { toolName: 'rm -rf /' })), result('a')];
     expect(view(messages)[1]?.parts[0]).toMatchObject({ toolName: 'rm_-rf__' });
   });
@@ -188,9 +188,9 @@ describe('calls', () => {
     ],
     ['two results for one call', [userMessage('x'), said(call('a')), result('a'), result('a')], /"a"/],
     ['a call without a result', [userMessage('x'), said(call('a'), call('b')), result('a')], /"b"/],
-    ['a call that is passed over', [userMessage('x'), said(call('a')), userMessage('y')], /"a"/],
+    ['a call followed by a user message', [userMessage('x'), said(call('a')), userMessage('y')], /"a"/],
     ['a call at the end', [userMessage('x'), said(call('a'))], /"a"/],
-  ])('%s is refused as invalid, naming the id', (_name, messages, id) => {
+  ])('%s is rejected as invalid, and the error names the id', (_name, messages, id) => {
     expect(() => view(messages)).toThrow(id);
     expect(() => view(messages)).toThrow(expect.objectContaining({ kind: 'invalid' }));
   });
@@ -200,11 +200,11 @@ describe('files', () => {
   const image = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;
   const pdf = { type: 'file', mediaType: 'application/pdf', data: 'aGk=' } as const;
 
-  test('pass to who takes them', () => {
+  test('are sent to a model that accepts them', () => {
     expect(view([userMessage([image, pdf])])[0]?.parts).toEqual([image, pdf]);
   });
 
-  test('are refused by who does not', () => {
+  test('are rejected if they are invalid or the model does not accept them', () => {
     expect(() => view([userMessage([image])], { ...plain, files: [] })).toThrow(/does not accept files/);
     expect(() => view([userMessage([pdf])], { ...plain, files: [] })).toThrow(/does not accept files/);
     const refuses = () => 'images of squares';
@@ -215,7 +215,7 @@ describe('files', () => {
     expect(() => view([userMessage([{ ...image, data: 'a b' }])])).toThrow(/base64/);
   });
 
-  test('leave a note in results and in what was said before [P12]', () => {
+  test('in results and earlier messages become a note if the model does not accept them [P12]', () => {
     const note = {
       type: 'text',
       text: '(A file of type image/png was omitted: this model does not accept it.)',

@@ -11,7 +11,7 @@ import { hurry, rig, settle } from '../support/provider-rig.ts';
 
 const stops: StopReason[] = ['complete', 'tool_use', 'max_tokens', 'refusal', 'unknown'];
 
-/** Says anything in any order, as a wire over a strange service might. */
+/** Calls any method in any order, like the wire of an unpredictable service. */
 function babble(random: SeededRandom, assembly: Assembly): void {
   const at = random.pick([0, 'a', 'b', 'c', 'd']);
   const word = random.pick(['', 'x', 'yes \ud83d', '\ude00', '{"a":', '1}', '€']);
@@ -29,7 +29,7 @@ function babble(random: SeededRandom, assembly: Assembly): void {
   random.pick(doings)();
 }
 
-describe('whatever a wire says in whatever order', () => {
+describe('any calls of a wire in any order', () => {
   test.each(Array.from({ length: 40 }, (_, index) => index * 50))('seeds from %i', (first) => {
     let read = 0;
     for (let seed = first; seed < first + 50; seed += 1) {
@@ -74,7 +74,7 @@ describe('whatever a wire says in whatever order', () => {
 
 const wholeAnswer = [frame('usage', { inputTokens: 10 }), frame('text', 0, 'Hel'), frame('text', 0, 'lo')];
 
-/** One thing that a service, a network or a person may do at any moment. */
+/** Simulates something that a service, a network or a user can do at any moment. */
 function mishap(random: SeededRandom, exchange: Exchange, person: AbortController): string {
   const kinds: Record<string, () => void> = {
     whole: () =>
@@ -122,7 +122,7 @@ function mishap(random: SeededRandom, exchange: Exchange, person: AbortControlle
   return kind;
 }
 
-describe('whatever happens on the way [P1, P2, P3]', () => {
+describe('any events during a request [P1, P2, P3]', () => {
   test.each(Array.from({ length: 20 }, (_, index) => index * 15))('seeds from %i', async (first) => {
     for (let seed = first; seed < first + 15; seed += 1) {
       const random = seededRandom(seed);

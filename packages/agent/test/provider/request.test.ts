@@ -18,7 +18,7 @@ const tool = (name: string): Tool => ({
   execute: () => '',
 });
 
-describe('the body', () => {
+describe('the request body', () => {
   test('is the envelope with the turns in the field that the wire names', async () => {
     const { ask, server } = rig([good], { maxTokens: 50 });
     await ask({ system: ['Be brief.', ' ', 'Today.'], tools: [tool('look')] });
@@ -32,7 +32,7 @@ describe('the body', () => {
     });
   });
 
-  test('takes the items that stand before the turns, and an envelope without fields', async () => {
+  test('contains items before the turns, and may have an envelope without fields', async () => {
     const { ask, server } = rig([good], {
       wire: {
         envelope: () => ({ body: {}, turns: 'm', lead: ['first', { second: 2 }] }),
@@ -43,7 +43,7 @@ describe('the body', () => {
     expect(server.at(0).text).toBe('{"m":["first",{"second":2},1,2]}');
   });
 
-  test('marks the last turns of this request and of the one before, without serialising again', async () => {
+  test('marks the last turns of this request and the one before, without serializing again', async () => {
     const turn = vi.fn(() => [{ t: 'x' }]);
     const cache = { lifetimes: [{ ms: 1000, write: 1.25, mark: ',"c":1' }], read: 0.1, markBack: 1 };
     const { ask, server } = rig([good, good], {
@@ -60,7 +60,7 @@ describe('the body', () => {
     expect(turn).toHaveBeenCalledTimes(3);
   });
 
-  test('50 turns with 50 tools serialise each turn and the envelope once', async () => {
+  test('serializes each of 50 turns once, and an envelope with 50 tools once', async () => {
     const turn = vi.fn(() => [{ t: 'x' }]);
     const envelope = vi.fn(() => ({ body: {}, turns: 'm' }));
     const { ask } = rig(
@@ -77,7 +77,7 @@ describe('the body', () => {
     expect(envelope).toHaveBeenCalledTimes(1);
   });
 
-  test('a changed tool, text or choice is another envelope, and the earlier one is still known', async () => {
+  test('has a new envelope for changed tools, instructions or tool choice, and reuses earlier ones', async () => {
     const envelope = vi.fn((_: WireRequest) => ({ body: {}, turns: 'm' }));
     const { ask } = rig(
       Array.from({ length: 8 }, () => good),
@@ -109,7 +109,7 @@ describe('the body', () => {
     ]);
   });
 
-  test('instructions changed in place are sent as they are now', async () => {
+  test('contains the current text of instructions that were changed in place', async () => {
     const { ask, server } = rig([good, good]);
     const system = ['old'];
     await ask({ system });
@@ -118,7 +118,7 @@ describe('the body', () => {
     expect(JSON.parse(server.at(1).text).system).toEqual(['new']);
   });
 
-  test('headers of endpoint and envelope go out in lower case beside those of the kit', async () => {
+  test('comes with the headers of endpoint and envelope in lower case, and the default ones', async () => {
     const { ask, server } = rig([good], {
       wire: { envelope: () => ({ body: {}, turns: 'm', headers: { 'X-Beta': 'on' } }) },
     });
@@ -134,7 +134,7 @@ describe('the body', () => {
     });
   });
 
-  test('the endpoint knows better than the kit, and the envelope better than both', async () => {
+  test('comes with endpoint headers that override the defaults, and envelope headers that override both', async () => {
     const { ask, server } = rig([good], {
       wire: {
         endpoint: { url: 'https://plain.test', headers: { Accept: 'a', beta: 'endpoint' } },
@@ -149,7 +149,7 @@ describe('the body', () => {
     });
   });
 
-  test('a header that HTTP cannot send is refused without showing it', async () => {
+  test('is not sent with an invalid header, whose value the error does not show', async () => {
     const { fails, server } = rig([good], {
       wire: { endpoint: { url: 'https://plain.test', headers: { 'x-key': `${secret}\n` } } },
     });
@@ -169,7 +169,7 @@ describe('the configuration [S0.3, S0.4]', () => {
     return { maxTokens, temperature, effort };
   }
 
-  test('zero tokens and temperature -1 mean the default, and a request beats the agent', async () => {
+  test('treats 0 tokens and temperature -1 as unset, and prefers the request to the agent', async () => {
     expect(await asked({ maxTokens: 0, temperature: -1 })).toEqual({});
     expect(await asked({ maxTokens: 7, temperature: 0.5 }, { maxTokens: 0, temperature: -1 })).toEqual({
       maxTokens: 7,
@@ -181,13 +181,13 @@ describe('the configuration [S0.3, S0.4]', () => {
     });
   });
 
-  test('effort is ignored by models that do not reason', async () => {
+  test('omits effort for models that do not reason', async () => {
     expect(await asked({}, { effort: 'low' })).toEqual({ effort: 'low' });
     expect(await asked({ capabilities: { ...able, reasoning: false } }, { effort: 'low' })).toEqual({});
   });
 });
 
-describe('what the model cannot do fails as invalid before a byte is sent', () => {
+describe('an unsupported request fails as invalid before anything is sent', () => {
   const image = { type: 'file', mediaType: 'image/png', data: 'aGk=' } as const;
   const pdf = { type: 'file', mediaType: 'application/pdf', data: 'aGk=' } as const;
   const output = { name: 'city', schema: { type: 'object' } };
@@ -200,20 +200,20 @@ describe('what the model cannot do fails as invalid before a byte is sent', () =
     ],
     ['documents', { files: [] }, { messages: [userMessage([pdf])] }, /does not accept files\./],
     ['a temperature', { sampling: false }, { config: { temperature: 0 } }, /temperature/],
-    ['an output shape that needs a tool', { output: 'tool' }, { output }, /output schema/],
+    ['an output schema that needs a tool', { output: 'tool' }, { output }, /output schema/],
     ['an output shape', { output: 'none' }, { output }, /output schema/],
     [
-      'an output shape without a usable name',
+      'an output schema without a valid name',
       {},
       { output: { ...output, name: 'a b' } },
       /name of the output/,
     ],
     ['half a token', {}, { config: { maxTokens: 0.5 } }, /maxTokens/],
-    ['fewer than no tokens', {}, { config: { maxTokens: -4 } }, /maxTokens/],
+    ['a negative number of tokens', {}, { config: { maxTokens: -4 } }, /maxTokens/],
     ['too hot', {}, { config: { temperature: 3 } }, /temperature/],
     ['not a temperature', {}, { config: { temperature: Number.NaN } }, /temperature/],
-    ['two tools of one name', {}, { tools: [tool('look'), tool('look')] }, /two tools named look/],
-    ['a tool of no usable name', {}, { tools: [tool('a b')] }, /request\.tools\[0\]\.name/],
+    ['two tools with the same name', {}, { tools: [tool('look'), tool('look')] }, /two tools named look/],
+    ['a tool with an invalid name', {}, { tools: [tool('a b')] }, /request\.tools\[0\]\.name/],
     ['an empty conversation', {}, { messages: [] }, /no message/],
     [
       'a call nobody answered',
@@ -236,7 +236,7 @@ describe('what the model cannot do fails as invalid before a byte is sent', () =
     expect(server.exchanges).toHaveLength(0);
   });
 
-  test('a value that JSON cannot hold is invalid', async () => {
+  test('a value that JSON cannot represent', async () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     const call = { type: 'tool_call', id: 'a', toolName: 'look', arguments: cycle } as const;
@@ -249,7 +249,7 @@ describe('what the model cannot do fails as invalid before a byte is sent', () =
     expect(await fails({ messages })).toMatchObject({ kind: 'invalid' });
   });
 
-  test('an agent without a model is not made', () => {
+  test('an agent without a model', () => {
     expect(() => rig([], { model: ' ' })).toThrow(/No model/);
   });
 });
@@ -267,7 +267,7 @@ describe('the endpoint', () => {
     expect(endpoint).toHaveBeenCalledTimes(2);
   });
 
-  test('that cannot be found out is asked for as often as a request would be made', async () => {
+  test('is looked up again as often as a request is retried', async () => {
     const unreachable = new AgentError({ kind: 'network', message: 'no token', retryable: true });
     const endpoint = vi.fn(() => Promise.reject(unreachable));
     const { fails, runtime, events } = rig([good], { wire: { endpoint }, retry: { retries: 3 } });
@@ -276,14 +276,14 @@ describe('the endpoint', () => {
     expect(events.map((event) => event.type === 'retry' && event.attempt)).toEqual([1, 2, 3]);
   });
 
-  test('that is no web address is refused', async () => {
+  test('is rejected if it is not an HTTP URL', async () => {
     const { fails, server } = rig([good], { wire: { endpoint: { url: 'ftp://plain.test', headers: {} } } });
     expect(await fails()).toMatchObject({ kind: 'invalid', code: 'bad_url' });
     expect(server.exchanges).toHaveLength(0);
   });
 });
 
-test('a wire may send by itself: it gets the whole body and the headers that are not the endpoint’s', async () => {
+test('a wire can send a request itself, with the whole body and all headers but the endpoint headers', async () => {
   const send = vi.fn();
   const { ask, server } = rig([good], { wire: { send } });
   send.mockImplementation(

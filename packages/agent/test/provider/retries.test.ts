@@ -10,7 +10,7 @@ const busy = refuses(529, 'busy');
 const started = frame('usage', { inputTokens: 100, outputTokens: 1 }) + frame('text', 0, 'x'.repeat(40));
 
 describe('retries [P5]', () => {
-  test('three retries, each told with the attempt that failed, then the answer with its account', async () => {
+  test('happen up to three times, each with an event, and the response counts all attempts', async () => {
     const { ask, runtime, events, server } = rig([busy, cutsAfter(started), busy, good]);
     const response = await hurry(runtime, ask());
     expect(response).toMatchObject({
@@ -28,7 +28,7 @@ describe('retries [P5]', () => {
     expect(new Set(server.exchanges.map(({ text }) => text)).size).toBe(1);
   });
 
-  test('a fourth failure is the last, with all attempts and what they wasted', async () => {
+  test('end with the fourth failure, which counts all attempts and their wasted usage', async () => {
     const cut = cutsAfter(started);
     const { fails, runtime, server } = rig([cut, cut, cut, cut, good]);
     expect(await hurry(runtime, fails())).toMatchObject({
@@ -40,7 +40,7 @@ describe('retries [P5]', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  test('an overload told inside a stream before any answer is waited out, one after its start is not [P5]', async () => {
+  test('exceed three for an overload before the response starts, but not after its start [P5]', async () => {
     const overloaded = frame('fail', { kind: 'busy', message: 'Busy.' });
     const before = rig([...Array.from({ length: 8 }, () => streams(overloaded)), good]);
     expect(await hurry(before.runtime, before.ask())).toMatchObject({ content: 'Hello', attempts: 9 });
@@ -48,7 +48,7 @@ describe('retries [P5]', () => {
     expect(await hurry(after.runtime, after.fails())).toMatchObject({ kind: 'rate_limit', attempts: 4 });
   });
 
-  test('whoever pays is asked before each retry, with what was used so far, and may say no', async () => {
+  test('call mayRetry with the usage so far, and stop if it returns false', async () => {
     const cut = cutsAfter(started);
     const { agent, runtime, server, events } = rig([cut, busy, cut, good]);
     const asked: unknown[] = [];
@@ -68,14 +68,14 @@ describe('retries [P5]', () => {
     expect(events.filter(({ type }) => type === 'retry')).toHaveLength(2);
   });
 
-  test('nobody is asked about a failure that is final', async () => {
+  test('do not call mayRetry after a final failure', async () => {
     const { agent } = rig([refuses(400), good]);
     const mayRetry = vi.fn(() => true);
     await agent.run(hello, { mayRetry }).catch(() => undefined);
     expect(mayRetry).not.toHaveBeenCalled();
   });
 
-  test('nothing is sent before the pause is over', async () => {
+  test('send nothing before the delay is over', async () => {
     const { ask, runtime, events, server } = rig([busy, good]);
     const answer = ask();
     await settle();
@@ -87,13 +87,13 @@ describe('retries [P5]', () => {
     expect((await answer).content).toBe('Hello');
   });
 
-  test.each([400, 401, 403, 404, 413, 422])('%i is final [P6]', async (status) => {
+  test.each([400, 401, 403, 404, 413, 422])('do not follow status %i [P6]', async (status) => {
     const { fails, server } = rig([refuses(status), good]);
     expect(await fails()).toMatchObject({ status, attempts: 1 });
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('a deadline that passed is not tried again', async () => {
+  test('do not follow a missed deadline', async () => {
     const { fails, runtime, server } = rig([(exchange) => exchange.head(), good], {
       timeouts: { stallMs: 1000 },
     });
@@ -101,13 +101,13 @@ describe('retries [P5]', () => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('the deltas of a failed attempt are void: the answer is that of one attempt [P8]', async () => {
+  test('discard the deltas of a failed attempt: the response is that of one attempt [P8]', async () => {
     const { ask, runtime, events } = rig([cutsAfter(started), good]);
     expect((await hurry(runtime, ask())).content).toBe('Hello');
     expect(events.map(({ type }) => type)).toEqual(['text_delta', 'retry', 'text_delta', 'text']);
   });
 
-  test('a watcher that throws at a retry changes nothing', async () => {
+  test('ignore an event callback that throws', async () => {
     const { agent, runtime } = rig([busy, good]);
     const run = agent.run(
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], tools: [] },
@@ -121,7 +121,7 @@ describe('retries [P5]', () => {
   });
 });
 
-describe('waits that the service asks for [P7]', () => {
+describe('delays that the service requests [P7]', () => {
   async function pauseAfter(headers: Record<string, string>, status = 429): Promise<number> {
     const { ask, runtime, events } = rig([refuses(status, '', headers), good]);
     await hurry(runtime, ask());
@@ -129,14 +129,14 @@ describe('waits that the service asks for [P7]', () => {
     return retry?.type === 'retry' ? retry.delayMs : Number.NaN;
   }
 
-  test('are kept', async () => {
+  test('are used', async () => {
     expect(await pauseAfter({ 'retry-after': '7' })).toBe(7000);
     expect(await pauseAfter({ 'retry-after-ms': '1234' }, 503)).toBe(1234);
     expect(await pauseAfter({ 'retry-after': 'Thu, 01 Jan 2026 00:00:09 GMT' })).toBe(9000);
   });
 
   test.each(['0', '-5', 'soon', 'Wed, 31 Dec 2025 23:59:00 GMT'])(
-    '%s falls back to the ordinary pause',
+    '%s falls back to the default delay',
     async (hint) => {
       const pause = await pauseAfter({ 'retry-after': hint });
       expect(pause).toBeGreaterThanOrEqual(250);
@@ -144,7 +144,7 @@ describe('waits that the service asks for [P7]', () => {
     },
   );
 
-  test("the wire's own hint wins over the headers", async () => {
+  test('from the wire override those in the headers', async () => {
     const fault = () => ({ message: 'slow', retryAfterMs: 3000 });
     const { ask, runtime, events } = rig([refuses(429, '', { 'retry-after': '9' }), good], {
       wire: { fault },
@@ -155,20 +155,20 @@ describe('waits that the service asks for [P7]', () => {
 
   test.each([
     ['over a minute', 429, '61', 61_000],
-    ['of a day, whatever the status', 503, '86400', 86_400_000],
-  ])('%s fail at once as rate_limit', async (_name, status, hint, retryAfterMs) => {
+    ['of a day, with any status', 503, '86400', 86_400_000],
+  ])('%s fail immediately as rate_limit', async (_name, status, hint, retryAfterMs) => {
     const { fails, events, server } = rig([refuses(status, '', { 'retry-after': hint }), good]);
     expect(await fails()).toMatchObject({ kind: 'rate_limit', retryAfterMs, retryable: true, attempts: 1 });
     expect(events).toEqual([]);
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test('longer than the time left fail at once', async () => {
+  test('longer than the remaining time fail immediately', async () => {
     const { fails } = rig([refuses(429, '', { 'retry-after': '30' })], { timeouts: { totalMs: 20_000 } });
     expect(await fails()).toMatchObject({ kind: 'rate_limit', retryAfterMs: 30_000 });
   });
 
-  test('inside a stream are kept too', async () => {
+  test('inside a stream are used too', async () => {
     const { ask, runtime, events } = rig([
       streams(frame('fail', { kind: 'busy', message: 'slow', retryAfterMs: 4000 })),
       good,

@@ -30,7 +30,7 @@ interface Served {
   readonly bodies: string[];
 }
 
-/** A loopback server; `handle` gets each request with its body read, and its number. */
+/** Starts a local server; `handle` gets each request after its body, and its number. */
 async function serve(
   handle: (request: http.IncomingMessage, response: http.ServerResponse, index: number) => void,
 ): Promise<Served> {
@@ -73,8 +73,8 @@ async function textOf(response: RawResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('the transport of Node', () => {
-  test('posts the byte ranges as one body of known length and reads the answer', async () => {
+describe('the Node transport', () => {
+  test('sends the byte ranges as one body of known length and reads the response', async () => {
     const heads: http.IncomingMessage[] = [];
     const { url, bodies } = await serve((request, response) => {
       heads.push(request);
@@ -97,14 +97,14 @@ describe('the transport of Node', () => {
     });
   });
 
-  test('uses one connection for one request after another', async () => {
+  test('uses one connection for consecutive requests', async () => {
     const { url, connections } = await serve((_, response) => response.end('ok'));
     const transport = nodeTransport();
     for (let count = 0; count < 5; count += 1) await textOf(await send(transport, url));
     expect(connections).toHaveLength(1);
   });
 
-  test('a body that was read to its end keeps the connection, also when it is then closed', async () => {
+  test('keeps the connection after a body is read to its end, even if it is then closed', async () => {
     const { url, connections } = await serve((_, response) => response.end('ok'));
     const transport = nodeTransport();
     const response = await send(transport, url);
@@ -114,7 +114,7 @@ describe('the transport of Node', () => {
     expect(connections).toHaveLength(1);
   });
 
-  test('abort destroys the connection at once, before and after the head [S0.22]', async () => {
+  test('destroys the connection immediately on abort, before and after the head [S0.22]', async () => {
     const closed: Promise<unknown>[] = [];
     const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { url } = await serve((_, response, index) => {
@@ -136,7 +136,7 @@ describe('the transport of Node', () => {
     await expect(send(transport, url, { signal: after.signal })).rejects.toThrow();
   });
 
-  test('closing an unread body closes the connection', async () => {
+  test('closes the connection if an unread body is closed', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await serve((_, response) => {
       response.on('close', closed.resolve);
@@ -146,7 +146,7 @@ describe('the transport of Node', () => {
     await closed.promise;
   });
 
-  test('a body that breaks is rejected', async () => {
+  test('rejects a body that breaks', async () => {
     const { url } = await serve((_, response) => {
       response.write('half');
       setImmediate(() => response.socket?.resetAndDestroy());
@@ -154,7 +154,7 @@ describe('the transport of Node', () => {
     await expect(textOf(await send(nodeTransport(), url))).rejects.toThrow();
   });
 
-  test('a body that broke before it was read is rejected and crashes nothing [P18]', async () => {
+  test('rejects a body that breaks before it is read, without a crash [P18]', async () => {
     const broken = Promise.withResolvers<void>();
     const { url } = await serve((_, response) => {
       response.write('half', () => {
@@ -164,12 +164,12 @@ describe('the transport of Node', () => {
     });
     const response = await send(nodeTransport(), url);
     await broken.promise;
-    // The client hears of it in one of the next rounds of the event loop.
+    // The client notices the close in one of the next turns of the event loop.
     for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
     await expect(textOf(response)).rejects.toThrow();
   });
 
-  test('a redirect is an answer like any other [P6]', async () => {
+  test('returns a redirect like any other response [P6]', async () => {
     const { url, bodies } = await serve((_, response) =>
       response.writeHead(307, { location: '/else' }).end(),
     );
@@ -177,7 +177,7 @@ describe('the transport of Node', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  test('a compressed answer is refused, since none was asked for [P1]', async () => {
+  test('rejects a compressed response, because it did not request one [P1]', async () => {
     const { url } = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
     );
@@ -187,7 +187,7 @@ describe('the transport of Node', () => {
     });
   });
 
-  test('a line break in a header is invalid, and the value is not shown', async () => {
+  test('rejects a line break in a header without showing the value', async () => {
     const error = await send(nodeTransport(), 'http://127.0.0.1:1/', {
       headers: { 'x-key': 'geheim\r\nx: y' },
     }).catch((thrown: unknown) => thrown);
@@ -196,8 +196,8 @@ describe('the transport of Node', () => {
   });
 });
 
-describe('a kept connection that the server closed', () => {
-  /** Answers the first request; what becomes of the later ones is the test's. */
+describe('an idle connection that the server closed', () => {
+  /** Serves the first request; `then` handles the later ones. */
   async function closing(then: (response: http.ServerResponse, index: number) => void) {
     const served = await serve((_, response, index) => {
       if (index === 0) response.end('first');
@@ -208,7 +208,7 @@ describe('a kept connection that the server closed', () => {
     return { ...served, transport };
   }
 
-  test('is replaced and the request sent again, once and unseen', async () => {
+  test('is replaced, and the request is sent again once without an error', async () => {
     const { transport, url, bodies, connections } = await closing((response, index) => {
       if (index === 1) response.socket?.destroy();
       else response.end('second');
@@ -218,7 +218,7 @@ describe('a kept connection that the server closed', () => {
     expect(connections).toHaveLength(2);
   });
 
-  test('is replaced by a new one, not by another that may be closed as well', async () => {
+  test('is replaced by a new connection, not by another idle one', async () => {
     const first = Promise.withResolvers<void>();
     const old = new Set<unknown>();
     const { url, bodies } = await serve((request, response, index) => {
@@ -237,13 +237,13 @@ describe('a kept connection that the server closed', () => {
     expect(bodies).toHaveLength(4);
   });
 
-  test('is not tried a third time', async () => {
+  test('fails the request if its replacement closes too', async () => {
     const { transport, url, bodies } = await closing((response) => response.socket?.destroy());
     await expect(send(transport, url)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(bodies).toHaveLength(3);
   });
 
-  test('after the first byte of an answer nothing is sent again', async () => {
+  test('does not repeat a request after the first byte of its response', async () => {
     const { transport, url, bodies } = await closing((response) => {
       response.socket?.write('HTTP/1.1 2');
       setImmediate(() => response.socket?.destroy());
@@ -252,7 +252,7 @@ describe('a kept connection that the server closed', () => {
     expect(bodies).toHaveLength(2);
   });
 
-  test('a new connection that breaks is not sent again', async () => {
+  test('a request that breaks on a new connection is not sent again', async () => {
     const { url, bodies } = await serve((_, response) => response.socket?.destroy());
     await expect(send(nodeTransport(), url)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(bodies).toHaveLength(1);
@@ -275,7 +275,7 @@ test('an idle connection does not keep the process alive', async () => {
     '--eval',
     program,
   ];
-  // The server would keep the connection for a minute.
+  // The server would keep the connection open for a minute.
   const { stdout } = await promisify(execFile)(process.execPath, arguments_, { timeout: 50_000 });
   expect(stdout).toBe('read\n');
 });
@@ -283,7 +283,7 @@ test('an idle connection does not keep the process alive', async () => {
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const knowsProxies = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
 
-test.runIf(knowsProxies)('a proxy named in the environment is used', async () => {
+test.runIf(knowsProxies)('the Node transport uses a proxy from the environment', async () => {
   const proxy = await serve((request, response) => response.end(`by way of ${request.url}`));
   vi.stubEnv('http_proxy', proxy.url);
   vi.stubEnv('no_proxy', '');
@@ -291,11 +291,11 @@ test.runIf(knowsProxies)('a proxy named in the environment is used', async () =>
   expect(await textOf(response)).toBe('by way of http://plain.invalid/v1');
 });
 
-test('on Node every agent shares one pool of connections', () => {
+test('all agents on Node share one connection pool', () => {
   expect(defaultTransport(systemRuntime)).toBe(defaultTransport(systemRuntime));
 });
 
-test('an agent streams over it and keeps its connection [S0.19]', async () => {
+test('an agent streams over the Node transport and keeps its connection [S0.19]', async () => {
   const { url, connections } = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const line of textAnswer('Hello').split(/(?<=\n)/)) response.write(line);
@@ -309,7 +309,7 @@ test('an agent streams over it and keeps its connection [S0.19]', async () => {
   expect(connections).toHaveLength(1);
 });
 
-test('a refused connection names the host', async () => {
+test('the error of a refused connection names the host', async () => {
   const wire = plainWire({ endpoint: { url: 'http://127.0.0.1:1/v1', headers: {} } });
   const agent = createAgent(wire, { model: 'plain-1', capabilities: able, retry: { retries: 0 } });
   const run = agent.run({ messages: [userMessage('x')], tools: [] });
@@ -319,10 +319,10 @@ test('a refused connection names the host', async () => {
   });
 });
 
-describe('the transport over fetch', () => {
+describe('the fetch transport', () => {
   const url = 'https://plain.test/v1';
 
-  test('posts one body, follows no redirect and reads chunk by chunk', async () => {
+  test('sends one body, follows no redirect and reads chunk by chunk', async () => {
     const fetch = vi.fn(
       async () => new Response(new Blob(['a', 'b']), { status: 202, headers: { 'X-A': '1' } }),
     );
@@ -344,7 +344,7 @@ describe('the transport over fetch', () => {
     );
   });
 
-  test('an answer without a body ends at once', async () => {
+  test('returns an empty body for a response without one', async () => {
     expect(
       await textOf(
         await send(
@@ -355,7 +355,7 @@ describe('the transport over fetch', () => {
     ).toBe('');
   });
 
-  test('closing cancels the body', async () => {
+  test('cancels the body on close', async () => {
     const cancel = vi.fn();
     const body = new ReadableStream({ cancel });
     (
@@ -367,7 +367,7 @@ describe('the transport over fetch', () => {
     expect(cancel).toHaveBeenCalled();
   });
 
-  test('a redirect that a browser hides is refused', async () => {
+  test('rejects a redirect that the browser hides', async () => {
     const hidden = Object.defineProperty(new Response(), 'type', { value: 'opaqueredirect' });
     await expect(
       send(

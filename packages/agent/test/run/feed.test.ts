@@ -30,7 +30,7 @@ describe('a feed', () => {
     expect(await drain(last)).toEqual([started, stored(1), stored(2), answer]);
   });
 
-  it('gives a reader that joins during a response all of it once', async () => {
+  it('gives a reader that joins during a response the whole response once', async () => {
     const feed = new Feed();
     const thinking = { type: 'status', state: 'thinking' } as const;
     feed.publish(started);
@@ -43,7 +43,7 @@ describe('a feed', () => {
     expect(await drain(reader)).toEqual([started, thinking, soFar, { ...delta, text: '.' }]);
   });
 
-  it('gives a reader that joins during an approval the state', async () => {
+  it('gives the current state to a reader that joins during an approval', async () => {
     const feed = new Feed();
     const waiting = { type: 'status', state: 'waiting' } as const;
     feed.live(waiting);
@@ -55,7 +55,7 @@ describe('a feed', () => {
     expect((await drain(later)).map(({ type }) => type)).toEqual(['approval_decided']);
   });
 
-  it('a reader subscribes when it is created, not at its first next', async () => {
+  it('subscribes a reader when it is created, not at its first call of next', async () => {
     const feed = new Feed();
     const reader = feed.read();
     feed.live(delta);

@@ -73,7 +73,7 @@ describe('the response so far', () => {
     expect(soFar(thinking, text(0, 'Hi \ud83d')).content).toEqual([{ type: 'text', text: 'Hi \ufffd' }]);
   });
 
-  it('keeps the start of a response that is too long, and gives late readers none of it', () => {
+  it('keeps the start of a response that is too long, but gives no part of it to late readers', () => {
     const answer = soFar(thinking);
     for (let part = 0; part < 1_100; part += 1) answer.hear(text(0, 'x'.repeat(1024)));
     expect(answer.events).toEqual([]);

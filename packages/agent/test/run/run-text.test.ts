@@ -117,7 +117,7 @@ describe('a response that is requested again', () => {
     ['a different text', ['Boots are done.']],
     ['a text that differs later', ['Shoes ', 'were done.']],
     ['a shorter text', ['Shoes']],
-  ])('ends reading with an error for %s, and the awaited text is right [P8]', async (_what, second) => {
+  ])('fails the reader for %s, but the awaited text is correct [P8]', async (_what, second) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const run = runOf(streamed('Shoes are ', promise, again, ...second));
     const { chunks, error } = await chunksOf(run, resolve);
@@ -127,7 +127,7 @@ describe('a response that is requested again', () => {
     expect((await run).status).toBe('complete');
   });
 
-  it('starts again if nothing was read of the first attempt [P8]', async () => {
+  it('starts again if the reader got nothing of the first attempt [P8]', async () => {
     const run = runOf(streamed('Shoes are ', again, 'Boots are done.'));
     await run;
     expect((await chunksOf(run)).chunks).toEqual(['Boots are done.']);

@@ -28,7 +28,7 @@ describe('a run', () => {
     expect(await run.then(({ status }) => status)).toBe('complete');
   });
 
-  it('passes messages on, strings as parts', () => {
+  it('passes on messages, and strings as parts', () => {
     const { run, heard } = rig();
     expect([run.steer('Hi'), run.cancel(), run.decide('a', { decision: 'allow' })]).toEqual([
       true,
@@ -79,7 +79,7 @@ describe('the fields of a result', () => {
       expect(runResult({ ...fields, status }).error?.message, status).toMatch(/^(The run|The time limit)/);
   });
 
-  it('are known to the compiler by the status', () => {
+  it('are narrowed by the status at compile time', () => {
     const result: RunResult<{ pairs: number }> = runResult({
       ...fields,
       status: 'complete',

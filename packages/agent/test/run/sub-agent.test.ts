@@ -122,7 +122,7 @@ describe('an executor as a tool', () => {
     expect([cut.told, cut.isError]).toEqual(['The run did not complete: its status is max_tokens.', true]);
   });
 
-  it('gives an error result if a user must decide, even with attended, because nobody can [P21]', async () => {
+  it('gives an error result if a user must decide, even with attended [P21]', async () => {
     const options = { tools: [probe('once')], gate: () => 'ask' as const, attended: true };
     const { agent, executor } = subAgent([calls(['look'])], options);
     const { told, isError } = await parent(executor.asTool(named));
@@ -131,7 +131,7 @@ describe('an executor as a tool', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  it('refuses an empty prompt', async () => {
+  it('rejects an empty prompt', async () => {
     const agent = scriptedModel([
       calls([{ name: 'research', arguments: { prompt: ' ' } }]),
       textResponse('Done.'),

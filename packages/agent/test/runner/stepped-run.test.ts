@@ -13,7 +13,7 @@ import type { ModelStep } from '../../src/testing/scripted-model.ts';
 import { calls, scriptedModel, textResponse } from '../../src/testing/scripted-model.ts';
 import type { Json } from '../../src/values/json.ts';
 
-/** A routine that does one task, and what came of it. */
+/** Creates a runner whose workflow runs one task, and records steps and results. */
 function scene(script: readonly ModelStep[], rest: Partial<SteppedTask> = {}) {
   const kit = probeTools();
   const store = memoryStore();
@@ -57,7 +57,7 @@ describe('a run in steps', () => {
     await runner.close();
   });
 
-  it('asks in a step of its own, waits for the answer, and runs what was allowed', async () => {
+  it('requests approval in its own step, waits for the decision, and runs an approved call', async () => {
     const asked: ApprovalRequestedEvent[] = [];
     const { runner, kit, results, names } = scene([calls(['a']), textResponse('Done.')], {
       ask: (request) => void asked.push(request),
@@ -75,7 +75,7 @@ describe('a run in steps', () => {
     await runner.close();
   });
 
-  it('takes silence, and whatever is no clear permission, for a denial', async () => {
+  it('treats a missing or unclear decision as a denial', async () => {
     for (const said of [undefined, 'yes', { decision: 'maybe' }, { decision: 'deny', message: 'Not now.' }]) {
       const asked: ApprovalRequestedEvent[] = [];
       const { runner, kit, runtime, store } = scene([calls(['a']), textResponse('Done.')], {
@@ -94,7 +94,7 @@ describe('a run in steps', () => {
     }
   });
 
-  it('asks again when who is asked is out of reach', async () => {
+  it('retries an approval request that fails', async () => {
     let tries = 0;
     const { runner, runtime } = scene([calls(['a']), textResponse('Done.')], {
       approvalMs: 1_000,
@@ -112,7 +112,7 @@ describe('a run in steps', () => {
     await runner.close();
   });
 
-  it('may end as waiting instead', async () => {
+  it('ends as waiting with whenAsked "end"', async () => {
     const { runner, kit } = scene([calls(['a']), textResponse('Done.')], { ask: () => {}, whenAsked: 'end' });
     await runner.start(nothing, { runId: 'r1' });
     expect(await runner.result('r1')).toBe('waiting');
@@ -121,7 +121,7 @@ describe('a run in steps', () => {
   });
 });
 
-/** Digests are made beside the loop of events. */
+/** Yields to the event loop, because digests are computed outside it. */
 function moment(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

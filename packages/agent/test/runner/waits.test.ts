@@ -23,14 +23,17 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Lets promises and writes to files settle, which takes no time on the clock. */
+/** Lets promises and file writes settle without advancing the clock. */
 async function settled(): Promise<void> {
   for (let round = 0; round < 60; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A run that calls a tool that waits ten minutes. `open` returns a runner like that of a newly started process. */
+/**
+ * Creates a run with a tool call that waits ten minutes. `open` returns a runner like that of a
+ * newly started process.
+ */
 function scene(kind: 'memory' | 'sqlite') {
-  // A real digest takes time that no clock shows.
+  // The fake clock does not measure the time of a real digest.
   const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
   const runtime: FakeRuntime = { ...fakeRuntime(), digest };
   const kit = probeTools();
@@ -46,7 +49,7 @@ function scene(kind: 'memory' | 'sqlite') {
       ? memoryRunner({ routine, runtime })
       : sqliteRunner({ file: join(folder, 'runs.db'), routine, runtime });
   };
-  /** Lets time pass, in steps in which a process can act. */
+  /** Advances the clock in steps, so that a process can act in between. */
   const pass = async (ms: number) => {
     const end = runtime.now() + ms;
     await settled();
@@ -69,8 +72,8 @@ const whole = [
   'assistant',
 ];
 
-describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner in %s', (kind) => {
-  it('runs at its time, and until then the log does not grow [P30]', async () => {
+describe.each(['memory', 'sqlite'] as const)('a waiting call, with the runner in %s', (kind) => {
+  it('runs at its time, and the log does not grow until then [P30]', async () => {
     const { open, pass, kit, types } = scene(kind);
     const runner = open();
     await runner.start(null, { runId: 'r1' });
@@ -99,7 +102,7 @@ describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner
     await runner.close();
   });
 
-  it('does not run when the run is cancelled in the middle [P3, P30]', async () => {
+  it('does not run if the run is cancelled while it waits [P3, P30]', async () => {
     const { open, pass, kit } = scene(kind);
     const runner = open();
     await runner.start(null, { runId: 'r1' });
@@ -112,8 +115,8 @@ describe.each(['memory', 'sqlite'] as const)('a call that waits, with the runner
   });
 });
 
-describe('a call that waits, and a process that ends in the middle', () => {
-  it('runs at the same time in the next process [P9, P30]', async () => {
+describe('a waiting call whose process ends', () => {
+  it('runs at its original time in the next process [P9, P30]', async () => {
     const { open, pass, kit, types, runtime } = scene('sqlite');
     const started = runtime.now();
     const first = open();
@@ -132,7 +135,7 @@ describe('a call that waits, and a process that ends in the middle', () => {
     await second.close();
   });
 
-  it('runs as soon as a process is there if its time has passed', async () => {
+  it('runs immediately in the next process if its time has passed', async () => {
     const { open, pass, kit } = scene('sqlite');
     const first = open();
     await first.start(null, { runId: 'r1' });

@@ -8,7 +8,7 @@ import { memoryLimits } from '../../src/store/session-memory.ts';
 import { fakeRuntime, scriptedAgent } from '../../src/testing/index.ts';
 import { probeTools } from '../../src/testing/probe-tools.ts';
 
-/** An executor whose answers have 10,000 characters. */
+/** Creates an executor whose responses have 10,000 characters. */
 function scene(options: MemoryStoreOptions) {
   const store = memoryStore(options);
   const agent = scriptedAgent([{ text: 'x'.repeat(10_000) }], { repeat: true });
@@ -17,20 +17,20 @@ function scene(options: MemoryStoreOptions) {
 
 const head = { v: 1, id: 'a-1', time: '2026-01-01T00:00:00.000Z', runId: 'r' } as const;
 
-/** A prompt with this many characters. */
+/** Creates a prompt with this many characters. */
 function said(seq: number, length: number): Event {
   return { ...head, seq, type: 'user', content: [{ type: 'text', text: 'x'.repeat(length) }] };
 }
 
-describe('the bytes of a store in memory', () => {
-  it('are at most keepBytes: ended sessions are removed, the one claimed longest ago first [P29]', async () => {
+describe('the bytes of a memory store', () => {
+  it('are at most keepBytes: ended sessions are removed, least recently claimed first [P29]', async () => {
     const { store, executor } = scene({ keepBytes: 35_000 });
     for (const sessionId of ['a', 'b', 'c', 'a', 'd']) await executor.run('Go.', { sessionId });
     expect(await store.sessions()).toEqual(['a', 'd']);
     expect(JSON.stringify(await store.read('a')).length).toBeGreaterThan(20_000);
   });
 
-  it('are given back by a deleted session', async () => {
+  it('are freed when a session is deleted', async () => {
     const { store, executor } = scene({ keepBytes: 25_000 });
     for (const sessionId of ['a', 'b']) await executor.run('Go.', { sessionId });
     await store.delete('b');
@@ -50,12 +50,12 @@ describe('the bytes of a store in memory', () => {
     expect(full.error?.message).toMatch(
       /^The event store failed: The running and waiting sessions in memory would need 26\d\d\d bytes, and maxBytes is 25000\. Raise it, or use sqliteStore\.$/,
     );
-    // The failed run does not keep others from their room.
+    // The failed run does not use memory that other runs need.
     expect((await executor.run('x'.repeat(13_000), { sessionId: 'c' })).status).toBe('complete');
     expect(await store.sessions()).toEqual(['c']);
   });
 
-  it('of a run that had no room can be used by others, even if its end could not be stored', async () => {
+  it('of a run that exceeded the limit are freed for others, even if its end was not stored', async () => {
     const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
     const epoch = await store.claim('a');
     await store.append('a', [said(1, 20_000)], { epoch });
@@ -65,7 +65,7 @@ describe('the bytes of a store in memory', () => {
     expect(await store.sessions()).toEqual(['b']);
   });
 
-  it('are never made free by removing the session that needs them, or one that waits', async () => {
+  it('are never freed by removing the session that needs them, or a waiting session', async () => {
     const { store, executor } = scene({ keepBytes: 0 });
     await executor.run('Go.', { sessionId: 'a' });
     const again = await executor.run('x'.repeat(10_000), { sessionId: 'a' });
@@ -78,7 +78,7 @@ describe('the bytes of a store in memory', () => {
     expect(await store.sessions()).toEqual(['b', 'c']);
   });
 
-  it('are not needed by an event that did not fit, and its session can continue with a smaller one', async () => {
+  it('do not include an event that did not fit, and a smaller event can follow it', async () => {
     const { store, executor } = scene({ keepBytes: 0, maxBytes: 25_000 });
     const first = await store.claim('a');
     await store.append('a', [said(1, 12_000)], { epoch: first });
@@ -89,7 +89,7 @@ describe('the bytes of a store in memory', () => {
     expect(await store.sessions()).toEqual(['a', 'b']);
   });
 
-  it('are not used up by the ids of removed sessions: the last 10,000 are remembered', async () => {
+  it('include the ids of only the last 10,000 removed sessions', async () => {
     const store = memoryStore({ keepLast: 1 });
     for (let at = 0; at <= 10_001; at += 1) {
       const epoch = await store.claim(`s${at}`);
@@ -105,7 +105,7 @@ describe('the bytes of a store in memory', () => {
     expect(store.claim('s0')).toBeGreaterThan(0);
   });
 
-  it('make the next use of a removed session an error, once [P29]', async () => {
+  it('of a removed session cause an error at its next use, once [P29]', async () => {
     const { executor } = scene({ keepBytes: 15_000 });
     for (const sessionId of ['a', 'b']) await executor.run('Go.', { sessionId });
     const gone = await executor.run('Go on.', { sessionId: 'a' });
@@ -117,7 +117,7 @@ describe('the bytes of a store in memory', () => {
     expect((await executor.resume('b')).error?.code).toBe('no_session');
   });
 
-  it('are 64 MiB, and 256 MiB with runs that have not ended, by default', async () => {
+  it('are limited to 64 MiB by default, and to 256 MiB with unfinished runs', async () => {
     expect(memoryLimits).toEqual({
       keepLast: Number.POSITIVE_INFINITY,
       keepBytes: 64 * 1024 * 1024,

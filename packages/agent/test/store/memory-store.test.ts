@@ -6,22 +6,22 @@ import { isoTime } from '../../src/values/runtime.ts';
 
 const says = () => scriptedAgent(Array.from({ length: 8 }, () => ({ text: 'Done.' })));
 
-describe('a store in memory that keeps the last sessions', () => {
-  it('forgets those that were claimed longest ago', async () => {
+describe('a memory store with keepLast', () => {
+  it('removes the least recently claimed sessions', async () => {
     const store = memoryStore({ keepLast: 2 });
     const executor = new Executor({ agent: says(), store, runtime: fakeRuntime() });
     for (const sessionId of ['one', 'two', 'three']) await executor.run('Go.', { sessionId });
     expect(await store.sessions()).toEqual(['two', 'three']);
   });
 
-  it('counts a session that is gone on with as used', async () => {
+  it('counts a continued session as recently used', async () => {
     const store = memoryStore({ keepLast: 2 });
     const executor = new Executor({ agent: says(), store, runtime: fakeRuntime() });
     for (const sessionId of ['one', 'two', 'one', 'three']) await executor.run('Go.', { sessionId });
     expect(await store.sessions()).toEqual(['one', 'three']);
   });
 
-  it('never forgets one with a run under way, however many there are', async () => {
+  it('never removes a session with an active run', async () => {
     const store = memoryStore({ keepLast: 1 });
     const epoch = await store.claim('busy');
     await store.claim('other');
@@ -32,15 +32,15 @@ describe('a store in memory that keeps the last sessions', () => {
   });
 });
 
-describe('a time as text', () => {
+describe('isoTime', () => {
   it.each([0, 1, 59_999, 60_000, 1_795_281_661_007, -1, -60_001, 253_402_300_800_000])(
-    'is that of the language: %d',
+    'returns the same text as Date.toISOString for %d',
     (ms) => {
       expect(isoTime(ms)).toBe(new Date(ms).toISOString());
     },
   );
 
-  it('is the same whatever was asked for before', () => {
+  it('returns the same text after any other call', () => {
     expect([isoTime(59_999), isoTime(60_000), isoTime(59_999)]).toEqual([
       '1970-01-01T00:00:59.999Z',
       '1970-01-01T00:01:00.000Z',
@@ -48,7 +48,7 @@ describe('a time as text', () => {
     ]);
   });
 
-  it('is refused for what is no time', () => {
+  it('throws a RangeError for NaN', () => {
     expect(() => isoTime(Number.NaN)).toThrow(RangeError);
   });
 });

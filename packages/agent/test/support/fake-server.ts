@@ -2,16 +2,16 @@ import type { RawResponse, Transport, TransportRequest } from '../../src/provide
 
 const encoder = new TextEncoder();
 
-/** One request that reached the server, and the hand that answers it. */
+/** One request that reached the server, with methods that respond to it. */
 export class Exchange {
   readonly request: TransportRequest;
   readonly text: string;
-  /** The transport has been told to destroy the connection. */
+  /** True if the request was aborted or its response was closed. */
   get isDestroyed(): boolean {
     return this.request.signal.aborted || this.#isClosed;
   }
 
-  /** The response has been given up. */
+  /** True if the client closed the response. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -50,7 +50,7 @@ export class Exchange {
     return this;
   }
 
-  /** Sends a chunk, at once when somebody reads. */
+  /** Sends a chunk, immediately if the body is being read. */
   write(chunk: string | Uint8Array): this {
     const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
     if (this.#onChunk === undefined) this.#waiting.push(bytes);
@@ -70,10 +70,10 @@ export class Exchange {
   }
 }
 
-/** What a server does with one request. */
+/** The behavior of a server for one request. */
 export type Answer = (exchange: Exchange) => void;
 
-/** A server in the same process. Answers with its script, one entry per request, or else waits for the test. */
+/** A server in the same process. The test handles requests after the end of its script. */
 export class FakeServer {
   readonly exchanges: Exchange[] = [];
   readonly #script: Answer[];
@@ -89,7 +89,7 @@ export class FakeServer {
     return exchange.response;
   };
 
-  /** The request of this number. */
+  /** Returns the exchange with this index. */
   at(index: number): Exchange {
     const exchange = this.exchanges[index];
     if (exchange === undefined) throw new Error(`There was no request ${index + 1}.`);
@@ -97,17 +97,17 @@ export class FakeServer {
   }
 }
 
-/** Answers well with this stream. */
+/** Responds with this complete stream. */
 export function streams(text: string): Answer {
   return (exchange) => exchange.head().write(text).end();
 }
 
-/** Answers with an HTTP failure. */
+/** Responds with an HTTP error. */
 export function refuses(status: number, body = '', headers: Record<string, string> = {}): Answer {
   return (exchange) => exchange.head(status, headers).write(body).end();
 }
 
-/** Breaks the connection after this much of a stream. */
+/** Breaks the connection after this part of a stream. */
 export function cutsAfter(text: string): Answer {
   return (exchange) => exchange.head().write(text).cut();
 }

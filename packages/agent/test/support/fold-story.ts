@@ -8,19 +8,19 @@ import { noMetrics } from '../../src/interfaces/metrics.ts';
 import type { AssistantPart, Message, UserPart } from '../../src/values/message.ts';
 import { noUsage } from '../../src/values/usage.ts';
 
-/** Gives an event its head. */
+/** Adds the fields that every event has. */
 export function place(body: EventBody, seq: number, runId = 'run-1'): Event {
   return { v: 1, seq, id: `s-${seq}`, time: '2026-01-01T00:00:00.000Z', runId, ...body };
 }
 
-/** What the events of one run make of a session. */
+/** Returns the state of a session after the events of one run. */
 export function told(...bodies: EventBody[]): State {
   const state = emptyState();
   for (const [index, body] of bodies.entries()) fold(state, place(body, index + 1));
   return state;
 }
 
-/** An answer as an event. */
+/** Creates an event with a response. */
 export function answered(
   content: readonly AssistantPart[],
   rest: Partial<Extract<EventBody, { type: 'assistant' }>> = {},
@@ -120,7 +120,7 @@ const stopReason = fc.constantFrom<StopReason>(
   'context_full',
   'unknown',
 );
-/** Any message, sense or nonsense. */
+/** Any message, valid or not. */
 export const message: fc.Arbitrary<Message> = fc.oneof(
   userContent.map((content): Message => ({ role: 'user', content })),
   answerContent.map((content): Message => ({ role: 'assistant', content })),
@@ -131,7 +131,7 @@ export const message: fc.Arbitrary<Message> = fc.oneof(
 const status = fc.constantFrom<RunStatus>('complete', 'waiting', 'failed', 'cancelled', 'limit', 'timeout');
 const approvalId = fc.constantFrom('approval-1', 'approval-2', 'approval-3');
 
-/** Any event at any time, sense or nonsense. */
+/** Any event at any time, valid or not. */
 const anyBody: fc.Arbitrary<EventBody> = fc.oneof(
   fc
     .tuple(userContent, fc.boolean())
@@ -178,7 +178,7 @@ const anyBody: fc.Arbitrary<EventBody> = fc.oneof(
   status.map(finished),
 );
 
-/** One step of a story: an event that fits the state when it can, so that stories get somewhere. */
+/** One step of a story: an event that fits the state if possible, so that stories progress. */
 export type StoryStep = (state: State) => EventBody;
 
 const fitting: fc.Arbitrary<StoryStep> = fc.oneof(
@@ -213,7 +213,7 @@ function placeOf(state: State, choice: number): [number, number] {
   return [open?.turn ?? 1, open?.index ?? 0];
 }
 
-/** A story of a session: which run each step belongs to, and the step. */
+/** The story of a session: its steps, each with the id of its run. */
 export const story: fc.Arbitrary<(readonly [string, StoryStep])[]> = fc.array(
   fc.tuple(
     fc.constantFrom('run-1', 'run-1', 'run-1', 'run-1', 'run-2'),

@@ -1,4 +1,4 @@
-/** Pictures that are nothing but the part that says how large they are, as base64. */
+/** Base64 images that contain only the header with their size. */
 
 const u16 = (value: number): number[] => [value >> 8, value & 255];
 const u32 = (value: number): number[] => [...u16(value >>> 16), ...u16(value & 65_535)];
@@ -25,7 +25,7 @@ export function gif(width: number, height: number): string {
   return base64([...letters('GIF89a'), ...little(width, 2), ...little(height, 2), 0, 0]);
 }
 
-/** A table and a note of so many bytes stand before the frame, as in photographs. */
+/** Returns a JPEG with a table and a note before the frame, as in photos. */
 export function jpeg(width: number, height: number, noteBytes = 10): string {
   const note = [0xff, 0xe1, ...u16(noteBytes + 2), ...Array.from({ length: noteBytes }, () => 0xc0)];
   const table = [0xff, 0xc4, ...u16(6), 1, 2, 3, 4];

@@ -1,13 +1,13 @@
 import type { ResponseSink, Turn, Wire } from '../../src/provider/wire/wire.ts';
 
-/** Parts of a wire that a test wants otherwise. */
+/** Parts of a wire that a test replaces. */
 export type WireParts = Partial<Wire>;
 
 export const secret = 'sk-plain/se+cret-"0123456789';
 
 /**
- * A wire whose payloads are calls of `Out`, as `["text", 0, "Hello"]`, and whose turns are what the kit gave
- * it: nothing stands between a test and the kit. Anything else as payload is noise.
+ * Returns a wire whose payloads are calls of `ResponseSink`, such as `["text", 0, "Hello"]`,
+ * and whose turns are those of the library, unchanged. Any other payload is ignored.
  */
 export function plainWire(parts: WireParts = {}): Wire {
   return {
@@ -32,12 +32,12 @@ function say(payload: unknown, out: ResponseSink): void {
   (out[name] as (...args: unknown[]) => void).apply(out, args);
 }
 
-/** A payload as it stands in the stream. */
+/** Encodes a payload for the stream. */
 export function frame(...payload: unknown[]): string {
   return `data: ${JSON.stringify(payload)}\n\n`;
 }
 
-/** A whole answer of one text. */
+/** Returns the stream of a complete response with one text. */
 export function textAnswer(text: string): string {
   return [
     frame('usage', { inputTokens: 10 }),

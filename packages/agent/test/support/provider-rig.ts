@@ -21,18 +21,18 @@ export const able: Capabilities = {
 
 export const hello: ModelRequest = { messages: [userMessage('Hello')], tools: [] };
 
-/** An agent over a fake server with a clock that the test moves. */
+/** An agent with a fake server and a clock that the test moves. */
 export interface Rig {
   readonly agent: ReturnType<typeof createAgent>;
   readonly server: FakeServer;
   readonly runtime: FakeRuntime;
   readonly events: AgentEvent[];
-  /** Asks with the rig's `emit`. */
+  /** Sends a request and records its events in `events`. */
   ask(
     request?: Partial<ModelRequest>,
     signal?: AbortSignal,
   ): ReturnType<ReturnType<typeof createAgent>['run']>;
-  /** Asks and gives the error it must end with. */
+  /** Sends a request and returns the error that it must end with. */
   fails(request?: Partial<ModelRequest>, signal?: AbortSignal): Promise<AgentError>;
 }
 
@@ -78,7 +78,7 @@ export async function settle(): Promise<void> {
   for (let round = 0; round < 100; round += 1) await undefined;
 }
 
-/** Waits out back-off: moves the clock until the promise has settled. */
+/** Moves the clock until the promise has settled, past any backoff. */
 export async function hurry<Value>(runtime: FakeRuntime, promise: Promise<Value>): Promise<Value> {
   let isDone = false;
   const done = () => {

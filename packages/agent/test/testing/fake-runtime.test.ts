@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { fakeRuntime } from '../../src/testing/fake-runtime.ts';
 
 describe('the fake runtime', () => {
-  test('stands still until it is moved, and both clocks move together', async () => {
+  test('keeps its clocks still until advance moves both together', async () => {
     const runtime = fakeRuntime({ startedAt: 1000 });
     expect([runtime.now(), runtime.monotonic()]).toEqual([1000, 0]);
     await runtime.advance(250);
     expect([runtime.now(), runtime.monotonic()]).toEqual([1250, 250]);
   });
 
-  test('fires timers in order of time and then of setting, at their own moment', async () => {
+  test('fires timers by time, then by creation order, each at its exact time', async () => {
     const runtime = fakeRuntime();
     const fired: [string, number][] = [];
     const set = (name: string, ms: number) =>
@@ -27,7 +27,7 @@ describe('the fake runtime', () => {
     expect(runtime.timers).toBe(1);
   });
 
-  test('a timer taken back does not fire', async () => {
+  test('does not fire a cancelled timer', async () => {
     const runtime = fakeRuntime();
     let fired = 0;
     const takeBack = runtime.timer(5, () => {
@@ -38,7 +38,7 @@ describe('the fake runtime', () => {
     expect([fired, runtime.timers]).toEqual([0, 0]);
   });
 
-  test('what a timer sets, or a promise behind it, fires in the same move', async () => {
+  test('fires timers that a timer or its promise sets in the same call of advance', async () => {
     const runtime = fakeRuntime();
     const fired: number[] = [];
     runtime.timer(10, async () => {
@@ -50,14 +50,14 @@ describe('the fake runtime', () => {
     expect(fired).toEqual([10, 20]);
   });
 
-  test('moves that overlap never set the clock back', async () => {
+  test('never sets the clock back in overlapping calls of advance', async () => {
     const runtime = fakeRuntime();
     runtime.timer(10, () => {});
     await Promise.all([runtime.advance(10), runtime.advance(500)]);
     expect(runtime.monotonic()).toBeGreaterThanOrEqual(500);
   });
 
-  test('the same seed gives the same chance and ids, another seed another', () => {
+  test('returns the same random numbers and ids for the same seed', () => {
     const taken = (seed: number) => {
       const runtime = fakeRuntime({ seed });
       return [runtime.random(), runtime.random(), runtime.id(), runtime.id()];

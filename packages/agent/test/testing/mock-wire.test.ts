@@ -23,7 +23,7 @@ const answer: ScriptAnswer = scriptResponse([
 ]);
 const secret = 'a-secret';
 
-test('a word is found by its meaning, the first of several', () => {
+test('errorText returns the first word with a meaning, or undefined', () => {
   const table = new Map([
     ['full', 'complete'],
     ['done', 'complete'],
@@ -31,11 +31,11 @@ test('a word is found by its meaning, the first of several', () => {
   expect([errorText(table, 'complete'), errorText(table, 'refusal')]).toEqual(['full', undefined]);
 });
 
-describe('an inverse', () => {
+describe('mockWire', () => {
   test.each([
     ['sse', 'text/event-stream', 'data: {"a":1}\n\n', 'data: [DONE]\n\n'],
     ['ndjson', 'application/x-ndjson', '{"a":1}\n', '[DONE]\n'],
-  ] as const)('frames for %s as the wire reads it', (framing, contentType, json, words) => {
+  ] as const)('frames payloads for %s as the wire reads them', (framing, contentType, json, words) => {
     const testing = mockWire({ ...plain, framing });
     expect([testing.contentType, testing.frame({ a: 1 }), testing.frame('[DONE]')]).toEqual([
       contentType,
@@ -44,7 +44,7 @@ describe('an inverse', () => {
     ]);
   });
 
-  test('tells each step in the words of its block, and nothing where it has none', () => {
+  test('returns the payloads of each step for the type of its block, or none', () => {
     const testing = mockWire(plain);
     expect(testing.begin(answer)).toEqual([]);
     expect(testing.line({ type: 'open', at: 0 }, answer)).toEqual([['open', 0, 'reasoning']]);
@@ -55,13 +55,13 @@ describe('an inverse', () => {
     expect(testing.line({ type: 'end' }, answer)).toEqual([['end', 'tool_use']]);
   });
 
-  test('tells the seal of reasoning, and none of what has none', () => {
+  test('returns the provider metadata of reasoning, and nothing for other blocks', () => {
     const testing = mockWire({ ...plain, seal: (at, seal) => [['seal', at, seal]] });
     expect(testing.line({ type: 'seal', at: 0 }, answer)).toEqual([['seal', 0, 'wax']]);
     expect(testing.line({ type: 'seal', at: 1 }, answer)).toEqual([]);
   });
 
-  test('a failed request has the status of its kind, and the key in it where the key is refused', () => {
+  test('returns the status of an error kind, and repeats the key if it was rejected', () => {
     const { error } = mockWire(plain);
     const failed = error({ kind: 'auth', message: 'No' }, secret);
     expect(failed).toEqual({
@@ -74,7 +74,7 @@ describe('an inverse', () => {
     expect(error({ kind: 'agent', message: 'No' }, secret).body).not.toContain(secret);
   });
 
-  test('a status, headers and a body that is a text are taken as they are given', () => {
+  test('uses a given status, headers and text body unchanged', () => {
     const error = () => ({ status: 418, headers: { 'x-wait': '2' }, body: 'Teapot.' });
     expect(mockWire({ ...plain, error }).error({ kind: 'agent', message: '' }, secret)).toEqual({
       status: 418,
@@ -83,13 +83,13 @@ describe('an inverse', () => {
     });
   });
 
-  test('a failure in the middle is the body of the failed request, unless it is said otherwise', () => {
+  test('uses the error body for a failure in a stream, unless `fail` is defined', () => {
     const fault = { kind: 'agent', message: 'Ill.' } as const;
     expect(mockWire(plain).fail(fault)).toEqual([{ kind: 'agent', message: 'Ill.' }]);
     expect(mockWire({ ...plain, fail: () => ['over', 'out'] }).fail(fault)).toEqual(['over', 'out']);
   });
 
-  test('what is refused is refused in the words of an invalid request', () => {
+  test('rejects a request with the body of an invalid request', () => {
     const { refuse } = mockWire(plain);
     expect(refuse(empty)).toBeUndefined();
     expect(refuse({ ...empty, model: '' })).toMatchObject({
@@ -98,13 +98,13 @@ describe('an inverse', () => {
     });
   });
 
-  test('instructions are joined, and what the request does not say is left out', () => {
+  test('joins instructions and omits fields that the request does not have', () => {
     const { read } = mockWire(plain);
     const request = { ...empty, system: ['One.', 'Two.'], maxTokens: null, temperature: 0, output: null };
     expect(read(request)).toEqual({ ...empty, system: 'One.\n\nTwo.', temperature: 0 });
   });
 
-  test('what stands on the same side is one turn; texts of a result are one, and its pictures follow it', () => {
+  test('merges messages of one side, and joins the texts of a result before its images', () => {
     const picture = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
     const text = (words: string) => ({ type: 'text', text: words }) as const;
     const { turns } = mockWire(plain).read({

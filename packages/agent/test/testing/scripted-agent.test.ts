@@ -25,7 +25,7 @@ async function errorOf(promise: Promise<unknown>): Promise<AgentError> {
 }
 
 describe('a scripted agent', () => {
-  it('says a text with usage and stop reason [S0.6]', async () => {
+  it('returns a text with usage and stop reason [S0.6]', async () => {
     const response = await scriptedAgent(['Good day.']).run(hello);
     expect(response).toMatchObject({
       content: 'Good day.',
@@ -37,7 +37,7 @@ describe('a scripted agent', () => {
     expect(textOf(response.message)).toBe('Good day.');
   });
 
-  it('makes calls, with ids of their own where the script gives none [S0.7]', async () => {
+  it('returns calls, with generated ids where the script has none [S0.7]', async () => {
     const calls = [
       { name: 'add', arguments: { a: 1, b: 2 } },
       { name: 'add', arguments: { a: 3, b: 4 } },
@@ -49,7 +49,7 @@ describe('a scripted agent', () => {
     expect(response.toolCalls.map(({ id }) => id)).toEqual(['call_0_0', 'call_0_1', 'mine']);
   });
 
-  it('reacts to what the tools returned', async () => {
+  it('can respond to tool results', async () => {
     const agent = scriptedAgent([
       { calls: [{ name: 'add', arguments: { a: 2, b: 2 } }] },
       ({ messages }) => `The sum is ${textOf(messages.at(-1) ?? userMessage(''))}.`,
@@ -65,7 +65,7 @@ describe('a scripted agent', () => {
     expect(second.content).toBe('The sum is 4.');
   });
 
-  it('keeps reasoning in the message, sealed in its own name', async () => {
+  it('keeps reasoning in the message, with its own provider metadata', async () => {
     const response = await scriptedAgent([{ reasoning: 'Hm.', text: 'Yes.' }], { provider: 'mine' }).run(
       hello,
     );
@@ -76,14 +76,14 @@ describe('a scripted agent', () => {
     });
   });
 
-  it('gives stop reason, usage and model as the script has them', async () => {
+  it('returns the stop reason, usage and model of the script', async () => {
     const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 2 };
     const agent = scriptedAgent([{ text: 'Cut', stop: 'max_tokens', usage }], { model: 'small' });
     const response = await agent.run(hello);
     expect(response).toMatchObject({ stopReason: 'max_tokens', usage, model: 'small' });
   });
 
-  it('says clearly when the script is over', async () => {
+  it('fails with a clear error after the last step', async () => {
     const agent = scriptedAgent(['Only this.']);
     await agent.run(hello);
     const error = await errorOf(agent.run(hello));
@@ -91,14 +91,14 @@ describe('a scripted agent', () => {
     expect(error.message).toContain('The script has 1 steps, but this is request 2.');
   });
 
-  it('begins again when it may', async () => {
+  it('starts again after the last step with `repeat`', async () => {
     const agent = scriptedAgent(['One.', 'Two.'], { repeat: true });
     const said: string[] = [];
     for (let count = 0; count < 5; count += 1) said.push((await agent.run(hello)).content);
     expect(said).toEqual(['One.', 'Two.', 'One.', 'Two.', 'One.']);
   });
 
-  it('fails with the error of the script, unchanged and at once', async () => {
+  it('fails with the error of the script, unchanged and immediately', async () => {
     const agent = scriptedAgent([
       { error: { kind: 'auth', code: 'expired', message: 'The key has expired.', status: 401 } },
       'x',
@@ -113,7 +113,7 @@ describe('a scripted agent', () => {
     expect(error).toMatchObject({ provider: 'scripted', attempts: 1, retryable: false });
   });
 
-  it('fails after it has said something', async () => {
+  it('can fail after part of a response', async () => {
     const events: AgentEvent[] = [];
     const agent = scriptedAgent([{ text: 'Half of', error: { kind: 'network', message: 'Gone.' } }]);
     const error = await errorOf(agent.run(hello, { emit: (event) => events.push(event) }));
@@ -122,7 +122,7 @@ describe('a scripted agent', () => {
     expect(said).toBe('Half of');
   });
 
-  it('tries again with the next step after an error that is retryable [P5]', async () => {
+  it('retries with the next step after a retryable error [P5]', async () => {
     const runtime = fakeRuntime();
     const busy = { error: { kind: 'rate_limit', message: 'Slow down.', retryable: true } } as const;
     const delays: number[] = [];
@@ -136,7 +136,7 @@ describe('a scripted agent', () => {
     expect(delays).toHaveLength(2);
   });
 
-  it('gives the last retryable error in the words of the script', async () => {
+  it('returns the last retryable error as the script defines it', async () => {
     const error = { kind: 'rate_limit', code: 'quota', message: 'Used up.', retryable: true } as const;
     const failure = await errorOf(scriptedAgent([{ error }], { retry: { retries: 0 } }).run(hello));
     expect(failure).toMatchObject({
@@ -147,7 +147,7 @@ describe('a scripted agent', () => {
     });
   });
 
-  it('waits by the runtime and not by the clock', async () => {
+  it('waits by the clock of its runtime', async () => {
     const runtime = fakeRuntime();
     let isOver = false;
     const asked = scriptedAgent([{ text: 'Late.', delayMs: 30_000 }], { runtime })
@@ -162,7 +162,7 @@ describe('a scripted agent', () => {
     expect((await asked).content).toBe('Late.');
   });
 
-  it('is cancelled while it waits [S0.22]', async () => {
+  it('can be cancelled while it waits [S0.22]', async () => {
     const controller = new AbortController();
     const asked = scriptedAgent([{ text: 'Late.', delayMs: 1_000_000 }]).run(hello, {
       signal: controller.signal,
@@ -171,7 +171,7 @@ describe('a scripted agent', () => {
     expect(await errorOf(asked)).toMatchObject({ kind: 'aborted' });
   });
 
-  it('keeps each request as it was, whatever becomes of its list later', async () => {
+  it('records each request, unaffected by later changes to its messages', async () => {
     const agent = scriptedAgent(['One.', 'Two.']);
     const messages: Message[] = [userMessage('Hello.')];
     const { message } = await agent.run({ messages, tools: [] });
@@ -180,13 +180,13 @@ describe('a scripted agent', () => {
     expect(agent.requests.map((request) => request.messages.length)).toEqual([1, 3]);
   });
 
-  it('gives each of several requests at once a step of its own [S0.31]', async () => {
+  it('gives each of several concurrent requests its own step [S0.31]', async () => {
     const agent = scriptedAgent(['One.', 'Two.', 'Three.']);
     const responses = await Promise.all([agent.run(hello), agent.run(hello), agent.run(hello)]);
     expect(responses.map(({ content }) => content).toSorted()).toEqual(['One.', 'Three.', 'Two.']);
   });
 
-  it('refuses what every agent refuses, and uses no step for it', async () => {
+  it('rejects invalid requests without using a step', async () => {
     const agent = scriptedAgent(['Still here.'], { capabilities: { files: [] } });
     const image = { type: 'file', mediaType: 'image/png', data: 'AAAA' } as const;
     const blind = await errorOf(agent.run({ messages: [{ role: 'user', content: [image] }], tools: [] }));
@@ -196,7 +196,7 @@ describe('a scripted agent', () => {
     expect((await agent.run(hello)).content).toBe('Still here.');
   });
 
-  it('says which step of the script threw', async () => {
+  it('names the step of the script that throws', async () => {
     const broken = () => {
       throw new TypeError('nothing to add');
     };

@@ -19,7 +19,7 @@ const data: ErrorData = {
 };
 
 describe('AgentError', () => {
-  it('is an Error with kind, message and a reachable cause [S0.25]', () => {
+  it('is an Error with a kind, a message and an accessible cause [S0.25]', () => {
     const error = new AgentError(data);
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe('AgentError');
@@ -32,7 +32,7 @@ describe('AgentError', () => {
     expect(error.cause).toEqual(data.cause);
   });
 
-  it('goes to plain data and back without loss and without its stack [S0.25]', () => {
+  it('converts to plain data and back without loss, but without its stack [S0.25]', () => {
     const error = new AgentError(data);
     expect(JSON.parse(JSON.stringify(error))).toEqual(data);
     expect(new AgentError(error.toJSON()).toJSON()).toEqual(data);
@@ -42,7 +42,7 @@ describe('AgentError', () => {
     });
   });
 
-  it('is recognised across copies of the package and made of anything thrown [S0.25]', () => {
+  it('is recognized across copies of the package and created from any thrown value [S0.25]', () => {
     const foreign = { [Symbol.for('cobbler.AgentError')]: true };
     expect(AgentError.is(foreign)).toBe(true);
     expect([new Error('x'), {}, null, 'x', undefined].some((value) => AgentError.is(value))).toBe(false);
@@ -51,7 +51,7 @@ describe('AgentError', () => {
     expect(AgentError.from('words', 'tool')).toMatchObject({ kind: 'tool', message: 'words' });
   });
 
-  it('shows no more of its cause than name, message and code [P19]', () => {
+  it('exposes only name, message and code of its cause [P19]', () => {
     const vendor = Object.assign(new Error('refused'), {
       headers: { authorization: 'Bearer sk-secret' },
       request: 'sk-secret',
@@ -62,7 +62,7 @@ describe('AgentError', () => {
     );
   });
 
-  it('describes whatever is thrown, in bounded text, and never throws [P10]', () => {
+  it('describes any thrown value in limited text, and never throws [P10]', () => {
     const hostile = new Proxy(
       {},
       {
@@ -100,7 +100,7 @@ describe('AgentError', () => {
 });
 
 describe('the error of a status', () => {
-  it('comes from event data alone [P1]', () => {
+  it('is derived only from event data [P1]', () => {
     expect(errorOf('failed', data)?.toJSON()).toEqual(data);
     expect(errorOf('cancelled', undefined)?.kind).toBe('aborted');
     expect(errorOf('timeout', undefined)?.kind).toBe('timeout');

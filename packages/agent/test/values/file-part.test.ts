@@ -18,7 +18,7 @@ test.each([
   ['application/json', 'text'],
   ['application/zip', 'other'],
   ['', 'other'],
-])('%s is of the kind %s', (mediaType, kind) => {
+])('%s has the kind %s', (mediaType, kind) => {
   expect(fileKind(mediaType)).toBe(kind);
 });
 
@@ -35,7 +35,7 @@ test.each([
   expect(hasMediaType(list, mediaType)).toBe(includes);
 });
 
-test('the text of a file is UTF-8, and what is not is replaced', () => {
+test('the text of a file is decoded as UTF-8, and invalid bytes are replaced', () => {
   expect(fileText({ data: Buffer.from('naïve 🧵').toString('base64') })).toBe('naïve 🧵');
   expect(fileText({ data: Buffer.from([0x61, 0xff]).toString('base64') })).toBe('a\ufffd');
 });
@@ -53,11 +53,11 @@ test.each([
   ['\xff\xfb\x90', 'audio/mpeg'],
   ['GIF is a format', undefined],
   ['', undefined],
-])('a file that begins with %j has the type %s', (head, mediaType) => {
+])('a file that starts with %j has the type %s', (head, mediaType) => {
   expect(sniffMediaType(Buffer.from(head, 'latin1'))).toBe(mediaType);
 });
 
-describe('the types of parts that an earlier version wrote', () => {
+describe('parts from earlier versions', () => {
   test('become files', () => {
     expect(currentPart({ type: 'image', mediaType: 'image/png', data: 'AA==' })).toEqual({
       type: 'file',
@@ -74,11 +74,11 @@ describe('the types of parts that an earlier version wrote', () => {
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
     { type: 'document', mediaType: 'application/pdf' },
     { type: 'text', text: 'image' },
-  ])('%j is something else and stays', (value) => {
+  ])('%j is no such part and stays unchanged', (value) => {
     expect(currentPart(value)).toBe(value);
   });
 
-  test('parts in the current form keep the identity of their array', () => {
+  test('parts in the current format stay in the same array', () => {
     const parts: UserPart[] = [
       { type: 'text', text: 'Look.' },
       { type: 'file', mediaType: 'image/png', data: 'AA==' },

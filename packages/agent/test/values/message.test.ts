@@ -15,17 +15,17 @@ const flat: FlatMessage[] = [
 ];
 
 describe('messages', () => {
-  it('go to the flat form of the specification and back [S0.17]', () => {
+  it('convert to the flat form of the specification and back [S0.17]', () => {
     expect(toFlat(fromFlat(flat))).toEqual(flat);
   });
 
-  it('an empty text becomes no part, and no part an empty text [S0.17]', () => {
+  it('with an empty text have no part, and convert back to an empty text [S0.17]', () => {
     const [message] = fromFlat([{ role: 'assistant', content: '' }]);
     expect(message?.content).toEqual([]);
     expect(toFlat(message === undefined ? [] : [message])).toEqual([{ role: 'assistant', content: '' }]);
   });
 
-  it('pictures and reasoning are left out of the flat form [S0.17]', () => {
+  it('have no images and reasoning in the flat form [S0.17]', () => {
     const messages: Message[] = [
       {
         role: 'user',
@@ -48,7 +48,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('textOf joins text parts alone and callsOf keeps the order of the calls', () => {
+  it('textOf joins only the text parts, and callsOf keeps the order of the calls', () => {
     const message = {
       role: 'assistant',
       content: [
@@ -64,11 +64,11 @@ describe('messages', () => {
   });
 });
 
-describe('well-formed content', () => {
+describe('making content well-formed', () => {
   const half = '\ud83d';
   const good = [{ type: 'text', text: 'fine 🧵' }] as const;
 
-  it('is left as it is, the very same array [P12]', () => {
+  it('returns the same array if nothing changes [P12]', () => {
     expect(wellFormedParts(good)).toBe(good);
     const answer = [
       ...good,
@@ -78,7 +78,7 @@ describe('well-formed content', () => {
     expect(wellFormedAnswer(answer)[1]).toBe(answer[1]);
   });
 
-  it('loses empty texts and gets a replacement for each half of a pair [P12]', () => {
+  it('removes empty texts and replaces each lone surrogate [P12]', () => {
     expect(
       wellFormedParts([
         { type: 'text', text: '' },
@@ -87,7 +87,7 @@ describe('well-formed content', () => {
     ).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
   });
 
-  it('reaches arguments, keys, ids and names [P12]', () => {
+  it('includes arguments, keys, ids and names [P12]', () => {
     const broken = {
       type: 'tool_call',
       id: half,
@@ -100,14 +100,14 @@ describe('well-formed content', () => {
     ]);
   });
 
-  it('keeps what is sealed byte for byte', () => {
+  it('keeps parts with provider metadata byte for byte', () => {
     const sealed = { type: 'reasoning', text: half, seal: { provider: 'p', data: half } } as const;
     expect(wellFormedAnswer([sealed])[0]).toBe(sealed);
     const call = { type: 'tool_call', id: half, toolName: 'b', arguments: {}, seal: sealed.seal } as const;
     expect(wellFormedAnswer([call])[0]).toMatchObject({ id: '\ufffd', seal: sealed.seal });
   });
 
-  it('makes arguments that are no object a problem, and never overflows the stack [P11]', () => {
+  it('marks arguments that are not an object as a problem, and never overflows the stack [P11]', () => {
     const wrong = {
       type: 'tool_call',
       id: 'a',

@@ -4,7 +4,7 @@ import type { Usage } from '../../src/values/usage.ts';
 import { addUsage, isNoUsage, noUsage } from '../../src/values/usage.ts';
 
 describe('usage', () => {
-  it('adds up, and a detail stays unknown only where neither side reports it [P14]', () => {
+  it('adds up, and a detail is unknown only if neither side reports it [P14]', () => {
     const left: Usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 4 };
     const right: Usage = { inputTokens: 5, outputTokens: 1, reasoningTokens: 1, estimated: true };
     expect(addUsage(left, right)).toEqual({
@@ -18,7 +18,7 @@ describe('usage', () => {
     expect(addUsage(left, right)).toEqual(addUsage(right, left));
   });
 
-  it('is none only when no token was used', () => {
+  it('is empty only if no token was used', () => {
     expect(isNoUsage(noUsage)).toBe(true);
     expect(isNoUsage({ inputTokens: 0, outputTokens: 1 })).toBe(false);
     expect(isNoUsage({ inputTokens: 1, outputTokens: 0 })).toBe(false);
@@ -34,7 +34,7 @@ describe('metrics', () => {
     usd: 0.5,
   };
 
-  it('count an answer once and what failed apart [S0.24, P14]', () => {
+  it('count a response once, and wasted usage separately [S0.24, P14]', () => {
     expect(countAnswer(countAnswer(noMetrics, answer), answer)).toMatchObject({
       totalInputTokens: 20,
       totalOutputTokens: 4,
@@ -49,7 +49,7 @@ describe('metrics', () => {
     });
   });
 
-  it('an answer without a price makes the cost unknown for good', () => {
+  it('have no cost after a response without a price', () => {
     const { usd: _, ...unpriced } = answer;
     const metrics = countAnswer(countAnswer(noMetrics, unpriced), answer);
     expect(metrics).not.toHaveProperty('usd');

@@ -13,7 +13,7 @@ const failures: Partial<Record<ChannelFault, PlannedFailure>> = {
 
 const notHere = 'messages never leave the process';
 
-/** The channel in memory, for `channelContract`. */
+/** The in-memory channel, for `channelContract`. */
 export const memorySubject: ChannelSubject = {
   name: 'memory',
   longest: 1000,

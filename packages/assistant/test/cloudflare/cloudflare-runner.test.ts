@@ -19,18 +19,18 @@ interface Stage {
   readonly runner: CloudflareRunner;
   readonly workflow: FakeWorkflow;
   readonly runtime: Runtime;
-  /** Begins another life of a run, as an engine does that has lost sight of the first. */
+  /** Executes a run a second time, as the engine does if it loses track of the first execution. */
   live(runId: string): Promise<void>;
   advance(ms: number): Promise<void>;
   dispose(): void;
 }
 
-/** The runner over an engine in memory, in time that stands still until it is moved. */
+/** Creates the runner on an in-memory engine, with a clock that only the test advances. */
 function stage(routine: Routine): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-workflows-'));
   const sql = sqliteSql({ file: join(folder, 'runs.db') });
   const clock = fakeRuntime();
-  // Digests that are there at once: how far something gets before time moves must not depend on the machine.
+  // Digests resolve immediately, so that progress between clock steps is the same on any machine.
   const digest = async (text: string) => createHash('sha256').update(text).digest('hex');
   const runtime: Runtime = { ...clock, digest };
   const work: InstanceWork = (params, step) =>
@@ -42,7 +42,7 @@ function stage(routine: Routine): Stage {
     workflow,
     runtime,
     async advance(ms) {
-      // What is under way gets as far as it can before time moves, and after.
+      // Lets pending work progress as far as possible before and after the clock advances.
       for (let round = 0; round < 12; round += 1) await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(ms);
       for (let round = 0; round < 12; round += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -95,11 +95,11 @@ const stand: RunnerEnvironment = {
   },
 };
 
-describe('the runner on an engine that keeps to the limits of the deployed one', () => {
+describe('the runner on an engine with the limits of the deployed engine', () => {
   describeContract(runnerContract(stand), { describe, it });
 });
 
-/** A stage whose runs wait for a signal and give it back. */
+/** Creates a runner whose runs wait for a signal and return its value. */
 function waiting(): Stage {
   const made = stage(async (_, steps) => (await steps.waitFor('go')) ?? null);
   onTestFinished(() => made.dispose());
@@ -111,8 +111,8 @@ async function settled({ advance, runner }: Stage, runId: string): Promise<strin
   return (await runner.status(runId)).state;
 }
 
-describe('what the timer sees after', () => {
-  it('a run that was recorded and never begun is begun', async () => {
+describe('recovery and cleanup of runs', () => {
+  it('sweep starts a run that was recorded but never started', async () => {
     const made = waiting();
     made.workflow.create = async () => {
       throw new Error('the engine is away');
@@ -124,7 +124,7 @@ describe('what the timer sees after', () => {
     expect(await settled(made, 'run-1')).toBe('running');
   });
 
-  it('an update that comes again begins what was recorded and never begun', async () => {
+  it('a repeated start request starts a run that was recorded but never started', async () => {
     const made = waiting();
     made.workflow.create = async () => {
       throw new Error('the engine is away');
@@ -135,7 +135,7 @@ describe('what the timer sees after', () => {
     expect(await settled(made, 'run-1')).toBe('running');
   });
 
-  it('a run that the engine has given up fails, and the next of its key begins', async () => {
+  it('sweep fails a run that the engine abandoned, and the next run of its key starts', async () => {
     const made = waiting();
     await made.runner.start(1, { runId: 'run-1', key: 'chat' });
     await made.runner.start(2, { runId: 'run-2', key: 'chat' });
@@ -147,7 +147,7 @@ describe('what the timer sees after', () => {
     expect(await settled(made, 'run-2')).toBe('running');
   });
 
-  it('a run whose wake event was lost looks again', async () => {
+  it('a run checks for its signal again after its wake event was lost', async () => {
     const made = waiting();
     await made.runner.start(1, { runId: 'run-1' });
     await made.advance(20);
@@ -159,7 +159,7 @@ describe('what the timer sees after', () => {
     expect(await settled(made, 'run-1')).toBe('done');
   });
 
-  it('runs that ended long ago are deleted, those that are open are not', async () => {
+  it('prune deletes ended runs and keeps open runs', async () => {
     const made = waiting();
     await made.runner.start(1, { runId: 'run-1' });
     await made.runner.start(2, { runId: 'run-2' });
@@ -171,8 +171,8 @@ describe('what the timer sees after', () => {
   });
 });
 
-describe('lives of a run', () => {
-  it('one that was replaced ends nothing, and the later one does', async () => {
+describe('an execution that was replaced', () => {
+  it('does not end the run, but the later execution does', async () => {
     const ends: PromiseWithResolvers<string>[] = [];
     const made = stage(async () => {
       const end = Promise.withResolvers<string>();
@@ -194,7 +194,7 @@ describe('lives of a run', () => {
     await later;
   });
 
-  it('one that was replaced begins no step', async () => {
+  it('does not start a step', async () => {
     const ran: string[] = [];
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const made = stage(async (_, steps) => {
@@ -214,8 +214,8 @@ describe('lives of a run', () => {
   });
 });
 
-describe('what the engine is given', () => {
-  it('a step for each action, whose result says only what the run waits for', async () => {
+describe('the engine', () => {
+  it('records one step per workflow call, whose result contains only what the run waits for', async () => {
     let calls = 0;
     const made = stage(async (_, steps) => {
       calls += 1;
@@ -233,7 +233,7 @@ describe('what the engine is given', () => {
     ]);
   });
 
-  it('an id that the engine does not take is replaced by its digest', async () => {
+  it('receives the digest of a run id that is not a valid instance id', async () => {
     const made = stage(async (_, steps) => steps.run('only', () => 1));
     onTestFinished(() => made.dispose());
     await made.runner.start(1, { runId: 'batch' });

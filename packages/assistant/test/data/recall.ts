@@ -1,9 +1,9 @@
-/** A fact as a summary would state it, and how somebody may ask for it later. */
+/** A fact as a summary states it, and questions that a user may ask about it later. */
 export interface RecallFact {
   readonly fact: string;
-  /** In other words, but with one content word of the fact, perhaps inflected. */
+  /** A question with one content word of the fact, perhaps inflected. */
   readonly asked: string;
-  /** Without any content word of the fact: only meaning connects them. */
+  /** A question without any content word of the fact: only the meaning connects them. */
   readonly meant: string;
 }
 
@@ -210,7 +210,7 @@ export const facts: readonly RecallFact[] = [
   },
 ];
 
-/** Nothing of what is known helps with these. Some share a word with a fact all the same, as questions do. */
+/** Questions that no fact answers. Some still share a word with a fact. */
 export const unrelated: readonly string[] = [
   'What is the boiling point of water at sea level?',
   'Write a haiku about autumn leaves',
@@ -255,8 +255,9 @@ export const unrelated: readonly string[] = [
 ];
 
 /**
- * Words that mean the same to the stand-in for a model: what a real one has learnt, cut down to the facts above. Two
- * texts are close when they share such meanings; all words that are not here have a meaning of their own.
+ * Groups of words with the same meaning, as the test embedder knows them instead of a trained
+ * model. Two texts are similar if they share such meanings; every other word has a meaning of
+ * its own.
  */
 export const synonyms: readonly (readonly string[])[] = [
   ['allergic', 'peanuts', 'snack', 'food', 'eat'],

@@ -17,7 +17,7 @@ async function likeness(one: string, other: string): Promise<number> {
 describe('the lexical embedder', () => {
   const { floor } = lexicalEmbedder();
 
-  it('a text gives the same vector always and everywhere', async () => {
+  it('always returns the same vector for a text, ignoring case and punctuation', async () => {
     const [vector = new Float32Array()] = await lexicalEmbedder().embed(['My cello'], 'document');
     const places = [...vector.entries()].filter(([, value]) => value !== 0).map(([place]) => place);
     expect(places).toMatchInlineSnapshot(`
@@ -39,7 +39,7 @@ describe('the lexical embedder', () => {
     expect(await likeness('My cello', 'my CELLO!')).toBeCloseTo(1, 5);
   });
 
-  it('forms of a word, accents and parts of words are recognised', async () => {
+  it('recognizes inflected forms, accents and parts of words', async () => {
     for (const [one, other] of [
       ['tomato', 'tomatoes'],
       ['Das Café', 'the cafe'],
@@ -51,7 +51,7 @@ describe('the lexical embedder', () => {
       expect(await likeness(one, other), `${one} and ${other}`).toBeGreaterThan(floor);
   });
 
-  it('texts that have only small words in common, or none at all, are strangers', async () => {
+  it('finds no similarity between texts that share only function words or nothing', async () => {
     for (const [one, other] of [
       ['What is the time of it?', 'This is the one that you have'],
       ['Wie geht es dir?', 'Es ist, wie es ist'],
@@ -61,13 +61,13 @@ describe('the lexical embedder', () => {
       expect(await likeness(one, other), `${one} and ${other}`).toBe(0);
   });
 
-  it('it does not know meaning, and says so', async () => {
+  it('scores texts that are related only by meaning below its floor', async () => {
     expect(await likeness('Which car do I own?', 'The user drives a Volvo.')).toBeLessThan(floor);
   });
 });
 
-describe('embedders made of a function', () => {
-  it('texts go in portions, and vectors come back in order', async () => {
+describe('embedders made from a function', () => {
+  it('send texts in batches and return vectors in order', async () => {
     const portions: number[] = [];
     const embedder = embedderFrom({
       ...{ name: 'own', dimensions: 1, floor: 0, maxAtOnce: 2 },
@@ -81,7 +81,7 @@ describe('embedders made of a function', () => {
     expect(portions).toEqual([2, 2, 1]);
   });
 
-  it('too few vectors and errors of all kinds come as errors of ours', async () => {
+  it('reject with an AgentError if vectors are missing or the function fails', async () => {
     const base = { name: 'own', dimensions: 1, floor: 0 };
     const few = embedderFrom({ ...base, embed: async () => [] });
     await expect(few.embed(['a'], 'query')).rejects.toMatchObject({ code: 'embedding' });
@@ -89,7 +89,7 @@ describe('embedders made of a function', () => {
     await expect(broken.embed(['a'], 'query')).rejects.toMatchObject({ kind: 'agent', message: 'no' });
   });
 
-  it('Workers AI is asked by its model, and unknown models need figures [S3.12]', async () => {
+  it('can use Workers AI, and require the dimensions of an unknown model [S3.12]', async () => {
     const asked: unknown[] = [];
     const ai = {
       async run(model: string, input: { text: string[] }) {
@@ -128,7 +128,7 @@ describe('embeddings over HTTP', () => {
     return { requests, embedder: httpEmbedder({ ...options, runtime: { ...fakeRuntime(), fetch } }) };
   };
 
-  it('the vectors come in the order of the texts, whatever the order of the answer', async () => {
+  it('return vectors in the order of the texts, regardless of the response order', async () => {
     const data = [
       { index: 1, embedding: [0, 1] },
       { index: 0, embedding: [1, 0] },
@@ -143,7 +143,7 @@ describe('embeddings over HTTP', () => {
     expect(JSON.parse(String(requests[0]?.[1]?.body))).toMatchObject({ model: 'small', input: ['a', 'b'] });
   });
 
-  it('failures come by their kind, and never with the key', async () => {
+  it('fail with the matching error kind and never reveal the API key', async () => {
     for (const [status, kind, retryable] of [
       [401, 'auth', false],
       [429, 'rate_limit', true],
@@ -166,7 +166,7 @@ describe('embeddings over HTTP', () => {
 });
 
 describe('vectors', () => {
-  it('a vector comes back from its bytes, wherever they lie', () => {
+  it('are restored from their bytes at any offset of the buffer', () => {
     const vector = Float32Array.of(0.5, -1, 3.25, 1e-8);
     const bytes = bytesOf(vector);
     const shifted = new Uint8Array(bytes.length + 1);

@@ -1,4 +1,4 @@
-// Prints what the memories recall of the facts in data/recall.ts, of 40 each.
+// Prints what each memory recalls for the 40 facts and 40 unrelated questions of data/recall.ts.
 import { recallFigures } from './recall-figures.ts';
 
 console.table(await recallFigures());

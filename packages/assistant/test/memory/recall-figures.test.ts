@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { facts, unrelated } from '../data/recall.ts';
 import { recallFigures } from './recall-figures.ts';
 
-describe('forty facts and forty questions that have nothing to do with them [S3.13]', async () => {
+describe('recall of 40 facts, with 40 unrelated questions [S3.13]', async () => {
   const figures = await recallFigures();
 
-  it('there are forty of each', () => {
+  it('uses 40 facts and 40 unrelated questions', () => {
     expect([facts.length, unrelated.length]).toEqual([40, 40]);
   });
 
   it.each(figures.filter(({ embedder }) => embedder === 'lexical-1'))(
-    'offline, $memory recalls at least 30 that share a word, and at most 4 wrongly',
+    'offline, $memory recalls at least 30 facts by a shared word, with at most 4 false recalls',
     ({ hits, falseRecalls, leaks }) => {
       expect(hits).toBeGreaterThanOrEqual(30);
       expect(falseRecalls).toBeLessThanOrEqual(4);
@@ -19,7 +19,7 @@ describe('forty facts and forty questions that have nothing to do with them [S3.
   );
 
   it.each(figures.filter(({ embedder }) => embedder === 'meanings'))(
-    'with vectors of meaning, $memory recalls at least 38 in entirely other words, and none wrongly',
+    'with semantic vectors, $memory recalls at least 38 facts without a shared word, and none falsely',
     ({ hits, hitsByMeaning, falseRecalls, leaks }) => {
       expect(hits).toBeGreaterThanOrEqual(38);
       expect(hitsByMeaning).toBeGreaterThanOrEqual(38);

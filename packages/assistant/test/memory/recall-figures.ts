@@ -14,30 +14,31 @@ import type { Sql } from '../../src/storage/sql.ts';
 import { fakeVectorize } from '../../src/testing/fake-vectorize.ts';
 import { facts, synonyms, unrelated } from '../data/recall.ts';
 
-/** What came of asking, of 40 each. */
+/** Recall results, counted over 40 facts and 40 unrelated questions. */
 export interface RecallFigures {
   readonly memory: string;
   readonly embedder: string;
-  /** The right fact among those recalled, asked in words of which one is in it. */
+  /** Facts recalled for a question that contains one word of the fact. */
   readonly hits: number;
-  /** The same, asked without any of its words. */
+  /** Facts recalled for a question that contains no word of the fact. */
   readonly hitsByMeaning: number;
-  /** The right fact as the first of them, in both ways of asking together. */
+  /** Facts recalled as the first result, for both kinds of questions together. */
   readonly first: number;
-  /** Questions that nothing fits and something was recalled for all the same. */
+  /** Unrelated questions for which a memory was recalled. */
   readonly falseRecalls: number;
-  /** Memories of another chat that were recalled, in all questions. */
+  /** Recalled memories of another chat, over all questions. */
   readonly leaks: number;
 }
 
 const meanings = 1024;
 
-/** What a word alone counts for beside a meaning. */
+/** Weight of a word without a known meaning, relative to a word with one. */
 const wordShare = 0.4;
 
 /**
- * Stands for the embeddings of a provider: every meaning has a direction of its own, words that mean the same share
- * it, words without a known meaning have one each. Nothing is learnt here; it shows what the memory makes of good vectors.
+ * Returns a stand-in for an embedder of a provider: each known meaning has its own dimension,
+ * which words of the same meaning share; every other word is hashed to a dimension. The embedder
+ * is not trained: it shows how a memory performs with good vectors.
  */
 export function meaningEmbedder(): Embedder {
   const meaningOf = new Map(
@@ -68,7 +69,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** Asks everything of one memory, two chats of which know the same kind of things. */
+/** Asks one memory all questions, after two chats have stored the same facts. */
 async function ask(name: string, memory: MemoryIndex, embedder: Embedder): Promise<RecallFigures> {
   const known = (chatId: string, from: number, step: number) =>
     facts.map(({ fact }, at) => ({
@@ -76,7 +77,7 @@ async function ask(name: string, memory: MemoryIndex, embedder: Embedder): Promi
       createdAt: new Date(Date.UTC(2026, 0, 1, 0, from + at * step)).toISOString(),
     }));
   await memory.add(known('ann', 0, 1));
-  // Another person's facts, of which ann must never hear; each is marked.
+  // Facts of another user, which ann must never receive. Each of them is marked.
   await memory.add(known('ben', 0, 1).map((one) => ({ ...one, text: `${one.text} (ben)` })));
   const figures = { hits: 0, hitsByMeaning: 0, first: 0, falseRecalls: 0, leaks: 0 };
   const recall = async (question: string) => {
@@ -96,12 +97,12 @@ async function ask(name: string, memory: MemoryIndex, embedder: Embedder): Promi
     }
   }
   for (const question of unrelated) figures.falseRecalls += Number((await recall(question)).length > 0);
-  // Whoever has no memories recalls none, whatever others have.
+  // A chat without memories recalls nothing, even if other chats have memories.
   for (const { asked } of facts) figures.leaks += (await recallFor(memory, 'cy', asked)).length;
   return { memory: name, embedder: embedder.name, ...figures };
 }
 
-/** Both memories, with the offline embedder and with the stand-in for a provider's. */
+/** Returns the results of both memories, each with the offline and the stand-in embedder. */
 export async function recallFigures(): Promise<readonly RecallFigures[]> {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-recall-'));
   const figures: RecallFigures[] = [];

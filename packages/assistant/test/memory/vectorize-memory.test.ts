@@ -25,8 +25,8 @@ function begin() {
   return { runtime, sql, index, memory, fresh, add };
 }
 
-describe('memories in Vectorize [S3.12]', () => {
-  it('a vector stays in D1 until Vectorize answers with it, and not longer', async () => {
+describe('the memory in Vectorize [S3.12]', () => {
+  it('keeps a vector in D1 only until Vectorize returns it', async () => {
     const { index, memory, fresh, add } = begin();
     await add('volvo', 'The user drives a Volvo.');
     expect([index.size, await fresh()]).toEqual([0, 1]);
@@ -37,7 +37,7 @@ describe('memories in Vectorize [S3.12]', () => {
     expect(await memory.search('chat', 'my Volvo')).toHaveLength(1);
   });
 
-  it('a vector that Vectorize lost is given to it again after a quarter of an hour', async () => {
+  it('after 15 minutes, writes a lost vector to Vectorize again', async () => {
     const { index, runtime, memory, fresh, add } = begin();
     await add('volvo', 'The user drives a Volvo.');
     index.lose();
@@ -54,12 +54,12 @@ describe('memories in Vectorize [S3.12]', () => {
     expect(await fresh()).toBe(1);
   });
 
-  it('what Vectorize still answers with after it was forgotten is not given', async () => {
+  it('does not return a forgotten memory that Vectorize still returns', async () => {
     const { index, memory, add } = begin();
     await add('volvo', 'The user drives a Volvo.');
     index.settle();
     expect(await memory.forget('chat')).toBe(1);
-    // The deletion has not shown yet, and something else was learnt under the same name.
+    // Vectorize has not deleted the vector yet, and a new memory gets the same id.
     expect(index.size).toBe(1);
     await add('volvo', 'The user plays the cello.');
     expect(await memory.search('chat', 'my Volvo')).toEqual([]);
@@ -70,7 +70,7 @@ describe('memories in Vectorize [S3.12]', () => {
     ]);
   });
 
-  it('no memory of another chat is given even if Vectorize forgets about namespaces [S3.13]', async () => {
+  it('returns no memory of another chat, even if Vectorize ignores namespaces [S3.13]', async () => {
     const { index, sql, runtime, add } = begin();
     await add('volvo', 'The user drives a Volvo.', 'ann');
     index.settle();
@@ -91,7 +91,7 @@ describe('memories in Vectorize [S3.12]', () => {
     expect((await memory.search('ben', 'Volvo', { floor: 0 })).map(({ chatId }) => chatId)).toEqual(['ben']);
   });
 
-  it('when Vectorize fails, that is said, the text stays, and the next try mends it', async () => {
+  it('reports a failure of Vectorize, keeps the text, and embeds it on the next search', async () => {
     const { index, sql, runtime } = begin();
     let isDown = true;
     const shaky = {

@@ -5,10 +5,10 @@ import type { EventStore } from '../../src/storage/event-store.ts';
 import { sqlEvents } from '../../src/storage/event-store.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 
-/** Why a case is off. */
+/** The reason why a case is skipped. */
 const noList = 'logs of turns are kept and read: they have no list, titles or counts';
 
-/** What the store of turns has no answer to. */
+/** The error of methods that the store of turns does not support. */
 class NotKept extends Error {
   constructor() {
     super(noList);
@@ -17,7 +17,7 @@ class NotKept extends Error {
 
 const refuse = () => Promise.reject(new NotKept());
 
-/** The store of turns as one of sessions, as far as it goes. */
+/** Adapts the store of turns to the interface of a session store; unsupported methods reject. */
 function asSessions(store: EventStore, close: () => void): SessionStore {
   return {
     claim: (sessionId, origin) => store.claim(sessionId, origin),
@@ -36,8 +36,8 @@ function asSessions(store: EventStore, close: () => void): SessionStore {
 }
 
 /**
- * The contract of stores over the store of turns. Off are the groups and cases that ask for what it does not have; a
- * case that is on and asks for it all the same fails.
+ * Returns the session store contract for the store of turns. Groups and cases that need
+ * unsupported methods are off; any other case that calls such a method fails.
  */
 export function turnStoreContract(
   name: string,

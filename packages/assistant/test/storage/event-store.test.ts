@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 
-describe('turns in a file', () => {
+describe('the store of turns in a file', () => {
   describeContract(
     turnStoreContract('sqlite', async () => {
       const file = join(folder, `${files++}.db`);
@@ -24,7 +24,7 @@ describe('turns in a file', () => {
   );
 });
 
-describe('logs of turns', () => {
+describe('the store of turns', () => {
   const begin = async () => {
     const runtime = fakeRuntime();
     const store = sqlEvents(sqliteSql({ file: join(folder, `${files++}.db`) }), { runtime });
@@ -39,7 +39,7 @@ describe('logs of turns', () => {
     return { runtime, store, write };
   };
 
-  it('a chat’s turns are forgotten by what their ids begin with, and no others', async () => {
+  it('deletes the turns whose ids start with the prefix of a chat, and no others', async () => {
     const { store, write } = await begin();
     const ids = ['chat:1:a', 'chat:1:b', 'chat:10:a', 'chat:_:a', 'chat:x:a'];
     for (const id of ids) await write(id);
@@ -50,7 +50,7 @@ describe('logs of turns', () => {
     expect(await store.read('chat:1:a')).toEqual([]);
   });
 
-  it('a turn that was forgotten while it ran writes nothing more', async () => {
+  it('rejects writes to a turn that was deleted while it ran', async () => {
     const { store, write } = await begin();
     const epoch = await write('chat:1:a');
     await store.forgetTurns('chat:1:');
@@ -58,7 +58,7 @@ describe('logs of turns', () => {
     expect(await store.sessions()).toEqual([]);
   });
 
-  it('turns that nothing was added to for long are pruned', async () => {
+  it('prunes turns without recent events', async () => {
     const { runtime, store, write } = await begin();
     await write('old');
     await write('kept');
@@ -69,7 +69,7 @@ describe('logs of turns', () => {
     expect((await store.read('kept')).map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  it('what is no id for a turn is refused', async () => {
+  it('rejects an invalid turn id', async () => {
     const { store } = await begin();
     await expect(store.claim('../up')).rejects.toMatchObject({ kind: 'invalid', code: 'session_id' });
   });

@@ -6,19 +6,19 @@ import { migrations, migrationText } from '../../src/storage/schema.ts';
 const folder = join(import.meta.dirname, '..', '..', 'migrations');
 
 describe('migrations', () => {
-  // After a change that was not released yet: vitest -u writes the files anew.
+  // After changing an unreleased migration, run `vitest -u` to write the files again.
   it.each(migrations)(
-    'the file of $name, which D1 is given, is what a file of this machine gets',
+    'match their D1 file: $name',
     async (one) => {
       await expect(migrationText(one)).toMatchFileSnapshot(join(folder, `${one.name}.sql`));
     },
   );
 
-  it('there are no files but these', () => {
+  it('have no other files', () => {
     expect(readdirSync(folder).sort()).toEqual(migrations.map(({ name }) => `${name}.sql`));
   });
 
-  it('they are numbered from 1 and say nothing that D1 does not take', () => {
+  it('are numbered from 1 and contain no statement that D1 rejects', () => {
     for (const [index, { name, statements }] of migrations.entries()) {
       expect(name.startsWith(`${String(index + 1).padStart(4, '0')}_`)).toBe(true);
       for (const text of statements)
@@ -26,7 +26,7 @@ describe('migrations', () => {
     }
   });
 
-  it('messages have the columns of the specification and no others [S3.10]', () => {
+  it('give the messages table exactly the specified columns [S3.10]', () => {
     const [table = ''] = migrations[0]?.statements ?? [];
     const columns = [...table.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
     expect(table).toMatch(/^CREATE TABLE messages /);

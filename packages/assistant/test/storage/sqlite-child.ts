@@ -1,4 +1,4 @@
-// Another process that writes into the file it is given: `sqlite-child.ts FILE COUNT`.
+// A child process that adds messages to a database file: `sqlite-child.ts FILE COUNT`.
 
 import { sqliteSql } from '../../src/sqlite/sqlite-sql.ts';
 import { sqlMessages } from '../../src/storage/message-store.ts';

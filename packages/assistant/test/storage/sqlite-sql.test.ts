@@ -26,8 +26,8 @@ function fill(): void {
 const message = (id: string) =>
   ({ id, chatId: 'chat', role: 'user', content: id, createdAt: '2026-01-01T00:00:00.000Z' }) as const;
 
-describe('the file of an assistant', () => {
-  it('only its owner may read it, and it is written ahead', async () => {
+describe('the database file of an assistant', () => {
+  it('is readable only by its owner and uses write-ahead logging', async () => {
     const sql = sqliteSql({ file });
     await sqlMessages(sql).add(message('one'));
     for (const end of ['', '-wal', '-shm']) expect(statSync(`${file}${end}`).mode & 0o777).toBe(0o600);
@@ -36,7 +36,7 @@ describe('the file of an assistant', () => {
     sql.close();
   });
 
-  it('a damaged file is named as one, and left as it is', () => {
+  it('is reported as damaged and not changed', () => {
     fill();
     const bytes = readFileSync(file);
     bytes.fill(0x5a, 0, 200);
@@ -47,13 +47,13 @@ describe('the file of an assistant', () => {
     expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
-  it('a file that lost what was in it is not taken for a new one', () => {
+  it('is reported as missing if it was truncated, and not created again', () => {
     fill();
     truncateSync(file, 0);
     expect(() => sqliteSql({ file })).toThrow(expect.objectContaining({ code: 'store_missing' }));
   });
 
-  it('a file of a newer version is refused with the advice to update', () => {
+  it('is refused with advice to update if a newer version wrote it', () => {
     fill();
     const db = new DatabaseSync(file);
     db.exec('PRAGMA user_version = 99');
@@ -61,7 +61,7 @@ describe('the file of an assistant', () => {
     expect(() => sqliteSql({ file })).toThrow(/newer version of Cobbler/);
   });
 
-  it('a file of another program is refused', () => {
+  it('is refused if it belongs to another program', () => {
     fill();
     rmSync(file);
     const db = new DatabaseSync(file);
@@ -70,13 +70,13 @@ describe('the file of an assistant', () => {
     expect(() => sqliteSql({ file })).toThrow(expect.objectContaining({ code: 'store_foreign' }));
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file that cannot be written is refused at once', () => {
+  it.skipIf(process.getuid?.() === 0)('is refused on opening if it is not writable', () => {
     fill();
     chmodSync(file, 0o400);
     expect(() => sqliteSql({ file })).toThrow(expect.objectContaining({ code: 'store_readonly' }));
   });
 
-  it('a place that cannot be is named', () => {
+  it('is reported as unreachable if its path leads through a file', () => {
     writeFileSync(join(folder, 'plain'), '');
     file = join(folder, 'plain', 'a.db');
     expect(() => sqliteSql({ file })).toThrow(
@@ -84,7 +84,7 @@ describe('the file of an assistant', () => {
     );
   });
 
-  it('after it was closed everything says so', async () => {
+  it('rejects every statement after it is closed', async () => {
     const sql = sqliteSql({ file });
     sql.close();
     sql.close();
@@ -93,7 +93,7 @@ describe('the file of an assistant', () => {
 });
 
 describe('statements', () => {
-  it('a batch is done whole or not at all', async () => {
+  it('of a batch either all take effect or none', async () => {
     const sql = sqliteSql({ file });
     const add = (id: string) => ({
       text: "INSERT INTO messages VALUES (?1, 'chat', 'user', '', '')",
@@ -105,7 +105,7 @@ describe('statements', () => {
     sql.close();
   });
 
-  it('what gives rows and changes some says how many', async () => {
+  it('that return rows and change some also return the number of changes', async () => {
     const sql = sqliteSql({ file });
     const insert = "INSERT INTO counters VALUES ('a', 1), ('b', 2) RETURNING name";
     expect(await sql.run(insert)).toMatchObject({ rows: [{ name: 'a' }, { name: 'b' }], changes: 2 });
@@ -114,7 +114,7 @@ describe('statements', () => {
     sql.close();
   });
 
-  it('two processes write into one file at once, and nothing is lost', async () => {
+  it('of two processes that write to one file at the same time all take effect', async () => {
     const sql = sqliteSql({ file });
     const messages = sqlMessages(sql);
     const program = join(import.meta.dirname, 'sqlite-child.ts');
@@ -124,7 +124,7 @@ describe('statements', () => {
     let own = 0;
     for (; child.exitCode === null; own += 1) {
       await messages.add(message(`own-${own}`));
-      // Nothing above waits for anything, and somebody has to hear that the other process has ended.
+      // Yields to the event loop, which otherwise could not report the exit of the child process.
       await nextMoment();
     }
     expect(await ended).toEqual([0, null]);

@@ -2,7 +2,7 @@ import { describeContract } from '@cobbler/conformance';
 import { describe, it } from 'vitest';
 import { contracts } from '../support/contracts.ts';
 
-/** Channels and logs of turns have files of their own. */
+/** Ports that this file tests; channels and logs of turns have their own test files. */
 const ports = ['messages', 'chats', 'outbox', 'memory'];
 
 for (const { name, cases } of contracts)

@@ -25,7 +25,7 @@ export interface AssistantContract {
   readonly cases: () => readonly ContractCase[];
 }
 
-/** Every contract of the assistant's ports over what implements them on this machine. */
+/** All contracts of the assistant's ports, each with a local implementation. */
 export const contracts: readonly AssistantContract[] = [
   { name: 'channel telegram', cases: () => channelContract(telegramSubject) },
   { name: 'channel memory', cases: () => channelContract(memorySubject) },
@@ -51,7 +51,7 @@ export const contracts: readonly AssistantContract[] = [
   { name: 'turns sqlite', cases: turnsInFiles },
 ];
 
-/** A file of its own for each case, opened anew for each life; all of them go with the process. */
+/** Stores each case in its own file. The files are deleted when the process exits. */
 function turnsInFiles(): readonly ContractCase[] {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-turns-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -1,12 +1,15 @@
 import type { Runtime } from '@cobbler/agent';
 import type { WorkflowBinding, WorkflowParams, WorkflowStep } from '../../src/cloudflare/workflow.ts';
 
-/** What the instances of a {@link FakeWorkflow} do. */
+/** The function that the instances of a {@link FakeWorkflow} execute. */
 export type InstanceWork = (params: WorkflowParams, step: WorkflowStep) => Promise<void>;
 
 const maxBytes = 1_048_576;
 
-/** A Workflow in memory that refuses what the deployed one is said to refuse, and the local one does not. */
+/**
+ * An in-memory Workflow that rejects what the deployed engine is documented to reject, but the
+ * local engine accepts.
+ */
 export class FakeWorkflow implements WorkflowBinding {
   readonly instances: Map<string, FakeInstance> = new Map();
   readonly #runtime: Runtime;
@@ -34,7 +37,7 @@ export class FakeWorkflow implements WorkflowBinding {
 }
 
 export class FakeInstance implements WorkflowStep {
-  /** Results of steps, as the engine has them. */
+  /** Results of steps, as the engine stores them. */
   readonly kept: Map<string, string> = new Map();
   state: 'running' | 'complete' | 'errored' = 'running';
   readonly #runtime: Runtime;
@@ -80,7 +83,7 @@ export class FakeInstance implements WorkflowStep {
         this.kept.set(name, text);
         return JSON.parse(text) as Value;
       } catch (error) {
-        // What an error is, is lost on its way through the engine.
+        // The engine does not preserve the type of an error.
         if (attempt >= retries.limit) throw new Error(String(error));
       }
     }

@@ -6,10 +6,10 @@ import { sqliteSql } from '../../src/sqlite/sqlite-sql.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import type { ContractContext, PlaceSubject } from '../../src/testing/place.ts';
 
-/** Puts something over a database. */
+/** Creates the implementation under test on a database. */
 export type Over<Thing> = (sql: Sql, means: ContractContext) => Thing;
 
-/** A file of its own for each case, opened anew for each life. */
+/** Stores each case in its own file, opened again for each simulated restart. */
 export function inFile<Thing>(over: Over<Thing>): PlaceSubject<Thing> {
   return {
     name: 'sqlite',

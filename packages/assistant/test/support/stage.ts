@@ -20,7 +20,7 @@ import { sqlMessages } from '../../src/storage/message-store.ts';
 import { sqlOutbox } from '../../src/storage/outbox.ts';
 import type { AssistantOptions } from '../../src/turn/dependencies.ts';
 
-/** An assistant of real parts in a file, with a model that says what is laid down, and without time of its own. */
+/** An assistant with real components, a database file and a model that follows a script. */
 export interface Stage {
   readonly assistant: Assistant;
   readonly channel: MemoryChannel;
@@ -28,11 +28,11 @@ export interface Stage {
   readonly options: AssistantOptions;
   readonly agent: ReturnType<typeof scriptedAgent>;
   readonly reports: string[];
-  /** What was sent to the chat. */
+  /** Texts that were sent to the chat. */
   texts(): readonly string[];
-  /** Takes a text in without waiting for what comes of it; gives the id of its run. */
+  /** Delivers a text to the assistant without waiting for the turn. Returns the id of its run. */
   say(text: string, id?: string): Promise<string>;
-  /** The same, until it has been worked on. */
+  /** Delivers a text to the assistant and returns the result of its run. */
   ask(text: string): Promise<Json>;
   tap(data: string): Promise<Json>;
 }
@@ -93,7 +93,10 @@ export function stage(script: readonly ScriptStep[], rest: Partial<AssistantOpti
   };
 }
 
-/** What comes to be in a moment: nothing here waits for a clock, but for threads of Node that others may keep busy. */
+/**
+ * Polls until `look` returns a value. The result never depends on a clock, but on threads of
+ * Node.js that other work may keep busy.
+ */
 export async function eventually<Value>(look: () => Value | undefined): Promise<Value> {
   const deadline = performance.now() + 60_000;
   while (performance.now() < deadline) {

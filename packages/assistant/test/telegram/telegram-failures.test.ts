@@ -20,7 +20,7 @@ function stand() {
 }
 
 describe('a message that may have arrived', () => {
-  it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)('%s: it is maybe_sent', async (type) => {
+  it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)('%s: fails with maybe_sent', async (type) => {
     const { telegram, channel, failure } = stand();
     telegram.fail('sendMessage', { type });
     const error = await failure(channel.send('1', { text: 'x' }));
@@ -31,7 +31,7 @@ describe('a message that may have arrived', () => {
   });
 
   it.each(['lost', 'garbled', 'gateway', 'restart', 'cut'] as const)(
-    '%s: an edit, which changes nothing when it is repeated, may be tried again',
+    '%s: a failed edit is retryable, because repeating it changes nothing',
     async (type) => {
       const { telegram, channel, failure } = stand();
       const id = await channel.send('1', { text: 'x' });
@@ -43,7 +43,7 @@ describe('a message that may have arrived', () => {
     },
   );
 
-  it('an answer of Telegram without an id is no id', async () => {
+  it('fails with maybe_sent if the response contains no message id', async () => {
     const fetch = async () => new Response(JSON.stringify({ ok: true, result: true }));
     const channel = telegramChannel({ token, runtime: { ...systemRuntime, fetch } });
     await expect(channel.send('1', { text: 'x' })).rejects.toMatchObject({ code: 'maybe_sent' });
@@ -59,7 +59,7 @@ describe('a message that has not arrived', () => {
     [{ type: 'unavailable' }, { kind: 'network', retryable: true, status: 503 }, /Nothing was done/],
   ];
   it.each(told.map(([fault, wanted, words]) => [fault.type, fault, wanted, words] as const))(
-    '%s is told as what it is',
+    '%s: fails with the matching error',
     async (_type, fault, wanted, words) => {
       const { telegram, channel, failure } = stand();
       telegram.fail('sendMessage', fault);
@@ -70,7 +70,7 @@ describe('a message that has not arrived', () => {
     },
   );
 
-  it('markup that is refused is sent as plain text once; when that fails too, its failure counts', async () => {
+  it('is retried once as plain text if its markup is refused, and the error of the retry counts', async () => {
     const { telegram, channel, failure } = stand();
     telegram.fail('sendMessage', { type: 'markup' });
     telegram.fail('sendMessage', { type: 'blocked' });
@@ -79,7 +79,7 @@ describe('a message that has not arrived', () => {
     expect(telegram.calls.map(({ payload }) => payload['parse_mode'])).toEqual(['HTML', undefined]);
   });
 
-  it('a button that Telegram would refuse is refused before a call is made', async () => {
+  it('is rejected before an API call if Telegram would refuse its button', async () => {
     const { telegram, channel, failure } = stand();
     for (const button of [
       { label: '', data: 'x' },
@@ -93,8 +93,8 @@ describe('a message that has not arrived', () => {
   });
 });
 
-describe('what goes to Telegram', () => {
-  it('asks for no preview: a link that a model wrote is not visited', async () => {
+describe('requests to Telegram', () => {
+  it('disable previews, so that a link written by the model is not visited', async () => {
     const { telegram, channel } = stand();
     const id = await channel.send('1', { text: 'https://a.example/?secret' });
     await channel.edit('1', id, { text: 'https://a.example/?other' });
@@ -102,7 +102,7 @@ describe('what goes to Telegram', () => {
       expect(payload['link_preview_options']).toEqual({ is_disabled: true });
   });
 
-  it('answers a tap with at most 200 characters', async () => {
+  it('answer a tap with at most 200 characters', async () => {
     const { telegram, channel } = stand();
     const update = telegram.tap(1, 1, 'x')['callback_query'] as { id: string };
     await channel.heard(update.id, '👍'.repeat(150));

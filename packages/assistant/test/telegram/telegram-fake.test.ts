@@ -37,7 +37,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
     ['a blank text', { text: ' \n\u200b' }, 'message text is empty'],
     ['no text', {}, 'message text is empty'],
     [
-      'a text that is blank once its markup is read',
+      'a text that is blank after its markup is parsed',
       { text: '<b> </b>', parse_mode: 'HTML' },
       'message text is empty',
     ],
@@ -63,9 +63,9 @@ describe('the fake Bot API refuses what the real one refuses', () => {
       { text: '<b><i>x</b></i>', parse_mode: 'HTML' },
       'Unmatched end tag at byte offset 7, expected "</i>", found "</b>"',
     ],
-    ['an end without a start', { text: 'x</b>', parse_mode: 'HTML' }, 'Unexpected end tag at byte offset 1'],
+    ['an end tag without a start tag', { text: 'x</b>', parse_mode: 'HTML' }, 'Unexpected end tag at byte offset 1'],
     [
-      'a sign that begins no tag',
+      'a less-than sign that starts no tag',
       { text: 'a < b', parse_mode: 'HTML' },
       'Unsupported start tag "" at byte offset 2',
     ],
@@ -80,14 +80,14 @@ describe('the fake Bot API refuses what the real one refuses', () => {
     expect(telegram.replies(1)).toEqual([]);
   });
 
-  it('4096 units that are seen are enough, however long the markup', async () => {
+  it('no text of 4096 visible UTF-16 units, however long its markup is', async () => {
     const text = `<b>${'&lt;'.repeat(4096)}</b>`;
     expect(await call(withPerson(), 'sendMessage', { chat_id: '1', text, parse_mode: 'HTML' })).toMatchObject(
       { ok: true },
     );
   });
 
-  it('a wrong token, one that is none, and methods that are not there', async () => {
+  it('a wrong token, an invalid token, and unknown methods', async () => {
     expect(await call(withPerson(), 'getMe', {}, '123:other')).toMatchObject({
       status: 401,
       description: 'Unauthorized',
@@ -99,7 +99,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
     expect(await call(withPerson(), 'sendNothing')).toMatchObject({ status: 404 });
   });
 
-  it('webhooks without TLS, on odd ports, with odd secrets, for odd updates', async () => {
+  it('webhooks without TLS, or with an invalid port, secret or update type', async () => {
     const url = 'https://bot.example/';
     for (const payload of [
       { url: 'http://bot.example/' },
@@ -112,7 +112,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
       expect(await call(withPerson(), 'setWebhook', payload)).toMatchObject({ status: 400 });
   });
 
-  it('fetching while a webhook is set', async () => {
+  it('getUpdates while a webhook is set', async () => {
     const telegram = withPerson();
     await call(telegram, 'setWebhook', { url: 'https://bot.example/' });
     expect(await call(telegram, 'getUpdates')).toMatchObject({
@@ -121,7 +121,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
     });
   });
 
-  it('the first of two pollers', async () => {
+  it('the first of two concurrent getUpdates requests', async () => {
     const runtime = fakeRuntime();
     const telegram = fakeTelegram({ token, runtime });
     const first = call(telegram, 'getUpdates', { timeout: 10 });
@@ -136,7 +136,7 @@ describe('the fake Bot API refuses what the real one refuses', () => {
     expect(await second).toMatchObject({ ok: true, result: [] });
   });
 
-  it('messages to somebody who has blocked the bot', async () => {
+  it('messages to a user who has blocked the bot', async () => {
     const telegram = withPerson();
     telegram.block(1);
     expect(await call(telegram, 'sendMessage', { chat_id: 1, text: 'x' })).toMatchObject({ status: 403 });
@@ -145,8 +145,8 @@ describe('the fake Bot API refuses what the real one refuses', () => {
   });
 });
 
-describe('the fake delivers as the real one does', () => {
-  it('again with the same id until the webhook answers 200, with the secret [S3.2]', async () => {
+describe('the fake Bot API delivers updates like the real one', () => {
+  it('again with the same id and the secret until the webhook returns 200 [S3.2]', async () => {
     const seen: { id: number; secret: string | null }[] = [];
     const statuses = [500, 404, 200, 200];
     const telegram = fakeTelegram({
@@ -177,8 +177,8 @@ describe('the fake delivers as the real one does', () => {
   });
 });
 
-describe('over a port of this machine', () => {
-  it('a message arrives, a file too, a cut connection is maybe_sent, a closed port can be tried again', async () => {
+describe('the fake Bot API on a local port', () => {
+  it('receives messages and files; a cut connection is maybe_sent, a closed port is retryable', async () => {
     const telegram = withPerson();
     const server = await serveTelegram(telegram);
     const channel = telegramChannel({ token, apiRoot: server.url, runtime: systemRuntime });
@@ -205,7 +205,7 @@ describe('over a port of this machine', () => {
     } finally {
       await server.close();
     }
-    // A port that was closed a moment ago is soon that of a server in another test.
+    // Another test may soon use a port that was just closed, so this uses a reserved one.
     const nobody = telegramChannel({ token, apiRoot: 'http://127.0.0.1:2', runtime: systemRuntime });
     await expect(nobody.send('1', { text: 'x' })).rejects.toMatchObject({
       kind: 'network',
@@ -214,8 +214,8 @@ describe('over a port of this machine', () => {
   });
 });
 
-describe('how the fake reads HTML', () => {
-  it('gives the visible text and its entities in UTF-16 units', () => {
+describe('the HTML parser of the fake Bot API', () => {
+  it('returns the visible text and its entities in UTF-16 units', () => {
     expect(
       readHtml(
         '😀<b>a<i>b</i></b> <a href="https://a.example/?x=1&amp;y">c</a> <pre><code class="language-ts">d</code></pre>',

@@ -10,30 +10,30 @@ const html = (markdown: string) =>
     .map(({ text, markup }) => markup ?? text)
     .join('\n<cut>\n');
 
-describe('markdown becomes Telegram HTML', () => {
+describe('conversion of markdown to Telegram HTML', () => {
   it.each([
-    ['bold, italic and strike', '**b** _i_ ~~s~~ ***bi***', '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>'],
+    ['bold, italic and strikethrough', '**b** _i_ ~~s~~ ***bi***', '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>'],
     ['code in a line', '`a < b`', '<code>a &lt; b</code>'],
-    ['code in bold is code alone', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
+    ['code inside bold text becomes only code', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
     [
-      'a block of code with its language',
+      'a code block with a language',
       '```ts\na < "b"\n```',
       '<pre><code class="language-ts">a &lt; &quot;b&quot;</code></pre>',
     ],
-    ['a block of code without one', '```\na\n```', '<pre>a</pre>'],
-    ['a language that is no name', '```"><b>\na\n```', '<pre>a</pre>'],
+    ['a code block without a language', '```\na\n```', '<pre>a</pre>'],
+    ['a code block with an invalid language', '```"><b>\na\n```', '<pre>a</pre>'],
     [
       'a link',
       '[a & b](https://x.example/?a=1&b="2")',
       '<a href="https://x.example/?a=1&amp;b=&quot;2&quot;">a &amp; b</a>',
     ],
-    ['a link that is no web address', '[a](javascript:x)', 'a (javascript:x)'],
+    ['a link that is not a web address', '[a](javascript:x)', 'a (javascript:x)'],
     ['a picture', '![a](https://x.example/p.png)', '<a href="https://x.example/p.png">a</a>'],
     ['a heading', '# A *b*', '<b>A </b><b><i>b</i></b>'],
-    ['a quote, and one in it', '> a\n>> b\n\nc', '<blockquote>a\n\nb</blockquote>\n\nc'],
+    ['a quote that contains a quote', '> a\n>> b\n\nc', '<blockquote>a\n\nb</blockquote>\n\nc'],
     ['a list in a list', '- a\n  - b\n- c', '• a\n   • b\n• c'],
     ['a numbered list', '3. a\n4. b', '3. a\n4. b'],
-    ['a list to tick off', '- [ ] a\n- [x] b', '☐ a\n☑ b'],
+    ['a list with checkboxes', '- [ ] a\n- [x] b', '☐ a\n☑ b'],
     ['a table', '| a | b |\n|-|-|\n| 世界 | **2** |', '<pre>a    | b\n-----+--\n世界 | 2</pre>'],
     [
       'HTML is text',
@@ -43,20 +43,20 @@ describe('markdown becomes Telegram HTML', () => {
     ['character references', '&amp; &lt; &#65; &nosuch; *i*', '&amp; &lt; A &amp;nosuch; <i>i</i>'],
     ['a rule', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
   ])('%s', (_name, markdown, expected) => {
-    // Neighbouring tags of one kind may be written as one or as two.
+    // Two adjacent tags of one kind are equivalent to one tag.
     expect(html(markdown).replaceAll('</b><b>', '')).toBe(expected.replaceAll('</b><b>', ''));
   });
 
-  it('controls and signs that turn the direction around are left out, half characters are replaced', () => {
+  it('control and text direction characters are removed, lone surrogates are replaced', () => {
     expect(piecesOf('a\u0000b\u001b[31m\u202ec\ud800')).toEqual([{ text: 'ab[31mc\ufffd' }]);
   });
 
-  it('plain words need no markup', () => {
+  it('plain text has no markup', () => {
     expect(piecesOf('Just words.')).toEqual([{ text: 'Just words.' }]);
   });
 });
 
-describe('long text is cut where it reads well', () => {
+describe('long text is split', () => {
   const line = (length: number) => 'x'.repeat(length);
 
   it('between paragraphs rather than lines', () => {
@@ -69,19 +69,19 @@ describe('long text is cut where it reads well', () => {
     expect(pieces.map(({ text }) => text.length)).toEqual([2101, 2501]);
   });
 
-  it('exactly at 3994 units when there is no place to cut: a note of 100 fits above', () => {
+  it('after 3994 units if there is no better place, which leaves room for a note of 100', () => {
     expect(maxPartLength).toBe(4096 - 100 - '\n\n'.length);
     expect(piecesOf(line(3994)).map(({ text }) => text.length)).toEqual([3994]);
     expect(piecesOf(line(3995)).map(({ text }) => text.length)).toEqual([3994, 1]);
   });
 
-  it('in front of a block of code that would be broken', () => {
+  it('before a code block that would otherwise be split', () => {
     const [first, second] = piecesOf(`${line(1000)}\n\n\`\`\`\n${`${line(99)}\n`.repeat(35)}\`\`\``);
     expect(first?.text).toBe(line(1000));
     expect(second?.markup).toMatch(/^<pre>x.*x<\/pre>$/s);
   });
 
-  it('never at a blank line in a block of code that fits, though it is the only one', () => {
+  it('never inside a code block that fits, even at the only blank line', () => {
     const code = `${line(1500)}\n\n  ${line(500)}`;
     const pieces = piecesOf(`- a\n\n  \`\`\`\n  ${code}\n  \`\`\`\n- ${'word '.repeat(700)}`);
     expect(pieces.length).toBe(2);
@@ -89,7 +89,7 @@ describe('long text is cut where it reads well', () => {
     expect(pieces[1]?.markup).toBeUndefined();
   });
 
-  it('between the lines of a block of code that fits into no message, each part code again', () => {
+  it('between lines of a code block that is too long, and each part is a code block', () => {
     const pieces = piecesOf(`\`\`\`py\n${`  ${line(97)}\n`.repeat(100)}\`\`\``);
     expect(pieces.length).toBe(3);
     for (const { text, markup } of pieces) {
@@ -98,7 +98,7 @@ describe('long text is cut where it reads well', () => {
     }
   });
 
-  it('with bold, links and quotes opened again in the next piece', () => {
+  it('with bold, links and quotes opened again in the next part', () => {
     const [first, second] = piecesOf(`> **[${'word '.repeat(1000).trim()}](https://a.example/)**`);
     for (const piece of [first, second]) {
       const { entities } = readHtml(piece?.markup ?? '');
@@ -107,7 +107,7 @@ describe('long text is cut where it reads well', () => {
     }
   });
 
-  it('nesting of thousands of levels is sent as it stands', () => {
+  it('even if it is nested thousands of levels deep', () => {
     const pieces = piecesOf(`${'>'.repeat(20_000)} deep`);
     expect(pieces.length).toBeGreaterThan(0);
     expect(pieces.at(-1)?.text.endsWith('deep')).toBe(true);
@@ -158,8 +158,8 @@ const fragment = fc.oneof(
 );
 const markdowns = fc.array(fragment, { maxLength: 15 }).map((parts) => parts.join(''));
 
-describe('any text', () => {
-  it('1,000 random markdown texts give no piece that a strict Bot API refuses', async () => {
+describe('random markdown', () => {
+  it('results in parts that a strict Bot API accepts, for 1,000 texts', async () => {
     const telegram = fakeTelegram({ token });
     telegram.say(1, 'hello');
     const channel = telegramChannel({ token, runtime: { ...systemRuntime, fetch: telegram.fetch } });
@@ -168,7 +168,7 @@ describe('any text', () => {
         for (const piece of channel.pieces(markdown)) {
           const before = telegram.calls.length;
           await channel.send('1', piece);
-          // A second call would be the plain text, after the markup was refused.
+          // A second call would be the plain text retry after refused markup.
           expect(telegram.calls.length - before).toBe(1);
           const [call] = telegram.calls.slice(-1);
           const seen = telegram.messages(1).at(-1)?.text ?? '';
@@ -181,7 +181,7 @@ describe('any text', () => {
     );
   }, 120_000);
 
-  it('no entity that Telegram keeps alone lies in or around another', () => {
+  it('results in no nested entities that Telegram does not allow', () => {
     fc.assert(
       fc.property(markdowns, (markdown) => {
         for (const { markup = '' } of piecesOf(markdown)) {
@@ -204,7 +204,7 @@ describe('any text', () => {
     );
   }, 120_000);
 
-  it('the same text gives the same pieces', () => {
+  it('always results in the same parts for the same text', () => {
     fc.assert(
       fc.property(markdowns, (markdown) => {
         expect(piecesOf(markdown)).toEqual(piecesOf(markdown));

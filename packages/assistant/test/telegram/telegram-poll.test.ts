@@ -41,7 +41,7 @@ function stand(): Stand {
   };
 }
 
-/** Lets requests and answers, which take real turns of the event loop, come to rest. */
+/** Waits until requests and responses, which need real turns of the event loop, have settled. */
 async function settled(runtime: FakeRuntime, ms = 0): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
   await runtime.advance(ms);
@@ -52,7 +52,7 @@ const offsets = (telegram: FakeTelegram) =>
   telegram.calls.filter(({ method }) => method === 'getUpdates').map(({ payload }) => payload['offset']);
 
 describe('long polling', () => {
-  it('hands on what was there before and what comes later, in order, each once', async () => {
+  it('delivers earlier and later updates in order, each once', async () => {
     const { telegram, start, control, got, runtime } = stand();
     const early = [telegram.say(1, 'a'), telegram.say(1, 'b')];
     const done = start();
@@ -67,7 +67,7 @@ describe('long polling', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  it('confirms an update only once it is kept: one that could not be comes again [S3.2]', async () => {
+  it('confirms an update only after it is stored, and otherwise receives it again [S3.2]', async () => {
     const { telegram, start, control, got, troubles, runtime } = stand();
     const [first, second] = [telegram.say(1, 'a'), telegram.say(1, 'b')];
     let full = true;
@@ -90,7 +90,7 @@ describe('long polling', () => {
     await done;
   });
 
-  it('saves the offset behind each update, and begins there the next time', async () => {
+  it('saves the offset after each update and starts from it the next time', async () => {
     const { telegram, start, control, runtime } = stand();
     const update = telegram.say(1, 'a');
     let saved: number | undefined;
@@ -113,7 +113,7 @@ describe('long polling', () => {
     await again;
   });
 
-  it('stops at once while it waits, and while it pauses', async () => {
+  it('stops immediately during a request and during a pause', async () => {
     const waiting = stand();
     const done = waiting.start();
     await settled(waiting.runtime);
@@ -129,14 +129,14 @@ describe('long polling', () => {
     expect([waiting.runtime.timers, pausing.runtime.timers]).toEqual([0, 0]);
   });
 
-  it('tells Telegram of the last update when it stops right after it', async () => {
+  it('confirms the last update if it stops right after it', async () => {
     const { telegram, start, control } = stand();
     telegram.say(1, 'a');
     await start({ onUpdate: async () => control.abort() });
     expect(telegram.pending).toEqual([]);
   });
 
-  it('waits out failures, longer each time, and starts anew after a success', async () => {
+  it('retries failures after increasing pauses until a request succeeds', async () => {
     const { telegram, start, control, troubles, runtime, got } = stand();
     telegram.fail('getUpdates', { type: 'unavailable' }, 3);
     const done = start();
@@ -159,7 +159,7 @@ describe('long polling', () => {
     await done;
   });
 
-  it('waits as long as Telegram asks for', async () => {
+  it('waits for as long as Telegram requests', async () => {
     const { telegram, start, control, runtime, got } = stand();
     telegram.fail('getUpdates', { type: 'limit', retryAfter: 40 });
     telegram.say(1, 'a');
@@ -172,7 +172,7 @@ describe('long polling', () => {
     await done;
   });
 
-  it('ends with words on what to do when a webhook is set, or the token is wrong', async () => {
+  it('ends with an error if a webhook is set or the token is wrong', async () => {
     const { api, start, telegram } = stand();
     await setWebhook(api, { url: 'https://bot.example/hook', secret: 'abc' });
     await expect(start()).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('long polling', () => {
     await expect(start()).rejects.toMatchObject({ kind: 'auth', code: 'bot_token' });
   });
 
-  it('of two pollers one is told that there is another, puts up with it for a while, and ends', async () => {
+  it('reports a second poller, continues for a while, and then ends', async () => {
     const { api, start, control, troubles, runtime } = stand();
     const ended = start().then(
       () => 'stopped',
@@ -202,7 +202,7 @@ describe('long polling', () => {
 });
 
 describe('webhooks', () => {
-  it('are set with their secret, for messages and taps only', async () => {
+  it('are set with their secret, only for messages and taps', async () => {
     const { api, telegram } = stand();
     await setWebhook(api, {
       url: 'https://bot.example/hook',
@@ -218,7 +218,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('what was not delivered is dropped only when asked for', async () => {
+  it('keep undelivered updates on deletion, unless the caller drops them', async () => {
     const { api, telegram } = stand();
     telegram.say(1, 'a');
     await setWebhook(api, { url: 'https://bot.example/hook', secret: 'abc' });
@@ -235,13 +235,13 @@ describe('webhooks', () => {
     ['https://bot.example/', '', 'webhook_secret'],
     ['https://bot.example/', 'a b', 'webhook_secret'],
     ['https://bot.example/', 'x'.repeat(257), 'webhook_secret'],
-  ])('%s with the secret "%s" is refused before a call is made', async (url, secret, code) => {
+  ])('reject %s with the secret "%s" before an API call', async (url, secret, code) => {
     const { api, telegram } = stand();
     await expect(setWebhook(api, { url, secret })).rejects.toMatchObject({ kind: 'invalid', code });
     expect(telegram.calls.length).toBe(0);
   });
 
-  it('getMe tells who the bot is', async () => {
+  it('getMe returns the id and name of the bot', async () => {
     expect(await getMe(stand().api)).toEqual({ id: '123', name: 'cobbler_test_bot' });
   });
 });

@@ -10,7 +10,7 @@ const ada = { id: 42, username: 'ada', language: 'de' };
 const stranger = { id: 43, username: 'ada', name: '42' };
 const read = (update: unknown) => readUpdate(update, options);
 
-describe('what an update becomes', () => {
+describe('readUpdate returns', () => {
   it('a text of an authorized user [S3.1]', () => {
     const update = telegram.say(ada, 'Hello 👋');
     expect(read(update)).toEqual({
@@ -27,7 +27,7 @@ describe('what an update becomes', () => {
     expect(Math.abs(sentAt - Date.now())).toBeLessThan(60_000);
   });
 
-  it('a command that names this bot is read without the name, one for another bot as it is', () => {
+  it('a command without the name of this bot, but with the name of another bot', () => {
     expect(read(telegram.say(ada, '/help@cobbler_BOT now'))).toMatchObject({ text: '/help now' });
     expect(read(telegram.say(ada, '/help@other_bot'))).toMatchObject({ text: '/help@other_bot' });
   });
@@ -46,7 +46,7 @@ describe('what an update becomes', () => {
   });
 
   it.each(['photo', 'voice', 'sticker', 'document', 'location', 'video', 'contact', 'poll', 'animation'])(
-    'a %s is answered with words',
+    'an answer that a %s cannot be read',
     (kind) => {
       expect(read(telegram.sayOther(ada, { [kind]: {} }))).toMatchObject({
         type: 'other',
@@ -55,14 +55,14 @@ describe('what an update becomes', () => {
     },
   );
 
-  it('a caption is not taken for a message: its person is told so', () => {
+  it('an answer to a caption that asks for a separate message', () => {
     expect(read(telegram.sayOther(ada, { photo: [{}], caption: 'what is this?' }))).toMatchObject({
       type: 'other',
       answer: expect.stringContaining('as a separate message'),
     });
   });
 
-  it('a text over the limit is answered with words', () => {
+  it('an answer that a text exceeds the limit', () => {
     expect(read(telegram.say(ada, 'x'.repeat(4097)))).toMatchObject({
       type: 'other',
       answer: expect.stringContaining('4096'),
@@ -73,13 +73,13 @@ describe('what an update becomes', () => {
   });
 });
 
-describe('what is ignored', () => {
+describe('readUpdate ignores', () => {
   const ignored = (update: unknown) => {
     const result = read(update);
     return result.type === 'ignored' ? result.reason : `not ignored but ${result.type}`;
   };
 
-  it('unauthorized users, whatever they send: names and words authorize no one [S3.3]', () => {
+  it('unauthorized users, regardless of their names and texts [S3.3]', () => {
     expect(ignored(telegram.say(stranger, '42'))).toBe('not an allowed user');
     expect(ignored(telegram.sayOther(stranger, { photo: [] }))).toBe('not an allowed user');
     expect(ignored(telegram.tap(stranger, 1, 'x'))).not.toContain('not ignored');
@@ -88,7 +88,7 @@ describe('what is ignored', () => {
     });
   });
 
-  it('a list that cannot be read lets nobody in', () => {
+  it('all users if the list of allowed users cannot be read', () => {
     const allowed = () => {
       throw new Error('no list');
     };
@@ -98,7 +98,7 @@ describe('what is ignored', () => {
     });
   });
 
-  it('changed messages, groups, channels, bots, nobody, and kinds that are not known', () => {
+  it('edits, groups, channels, bots, messages without a sender, and unknown types', () => {
     expect(ignored(telegram.editSaid(ada, 1, 'x'))).toBe('an edited message');
     expect(ignored(telegram.sayInGroup(ada, -100, 'x'))).toBe('not a private chat');
     expect(ignored(telegram.push('channel_post', { text: 'x', chat: { id: -1, type: 'channel' } }))).toBe(
@@ -127,11 +127,11 @@ describe('what is ignored', () => {
     { update_id: '1' },
     { update_id: 1.5 },
     { update_id: 1, message: [] },
-  ])('what is no update: %j', (update) => {
+  ])('an invalid update: %j', (update) => {
     expect(read(update).type).toBe('ignored');
   });
 
-  it('nothing that comes in makes it throw, nor lets a stranger in', () => {
+  it('random input from unauthorized users, without throwing', () => {
     const from = fc.option(fc.oneof(fc.anything(), fc.record({ id: fc.anything(), is_bot: fc.anything() })));
     const message = fc.record(
       { from, chat: fc.anything(), text: fc.anything(), photo: fc.anything() },

@@ -10,7 +10,7 @@ import { fakeTelegram } from '../../src/testing/index.ts';
 const token = '987654:AAH-very_Secret-part';
 const parts = [token, encodeURIComponent(token), 'AAH-very_Secret-part'];
 
-/** Everything that a log could make of an error. */
+/** Returns every text that a log could contain for an error. */
 function tellings(error: unknown): string {
   const shown = error instanceof Error ? [error.message, String(error.stack), String(error.cause)] : [];
   return [
@@ -45,7 +45,7 @@ const faults: FakeFault[] = [
   ...(['refused', 'cut', 'lost', 'garbled', 'gateway'] as const).map((type) => ({ type })),
 ];
 
-describe('the token is in no error', () => {
+describe('an error does not reveal the token', () => {
   it.each(faults.map((fault) => [fault.type, fault] as const))('%s', async (_type, fault) => {
     const telegram = fakeTelegram({ token });
     telegram.say(1, 'hello');
@@ -55,7 +55,7 @@ describe('the token is in no error', () => {
     expectHidden(await failureOf(channelWith(telegram.fetch).edit('1', '2', { text: 'y' })));
   });
 
-  it('not when the time is up or the call is cancelled', async () => {
+  it('after a timeout or a cancelled call', async () => {
     const telegram = fakeTelegram({ token });
     telegram.say(1, 'hello');
     const runtime = fakeRuntime();
@@ -72,7 +72,7 @@ describe('the token is in no error', () => {
     expect(runtime.timers).toBe(0);
   });
 
-  it('not when fetch itself quotes the address, in its name, its message, its code or its causes', async () => {
+  it('if fetch includes the address in its name, message, code or causes', async () => {
     const quoting: Runtime['fetch'] = async (input) => {
       const url = String(input);
       const cause = Object.assign(new Error(`getaddrinfo ${url}`), { code: `E ${url}`, url });
@@ -87,7 +87,7 @@ describe('the token is in no error', () => {
     expectHidden(await failureOf(channelWith(thrown).send('1', { text: 'x' })));
   });
 
-  it('not when Telegram, or what stands in its place, repeats it', async () => {
+  it('if Telegram, or a server in its place, repeats the token', async () => {
     const repeating: Runtime['fetch'] = async (input) =>
       new Response(JSON.stringify({ ok: false, error_code: 400, description: `no ${String(input)}` }), {
         status: 400,
@@ -95,12 +95,12 @@ describe('the token is in no error', () => {
     expectHidden(await failureOf(channelWith(repeating).send('1', { text: 'x' })));
   });
 
-  it('and what calls are made through does not tell it', () => {
+  it('and neither does the API client', () => {
     const api = telegramApi({ token });
     for (const part of parts) expect(tellings(api)).not.toContain(part);
   });
 
-  it('a token that is none is refused at once, and not repeated', () => {
+  it('if an invalid token is rejected immediately', () => {
     for (const wrong of ['', 'AAH-very_Secret-part', `${token} x`, 'bot/..', `${token}/getMe?`]) {
       const make = () => telegramApi({ token: wrong });
       expect(make).toThrow(expect.objectContaining({ kind: 'invalid', code: 'no_bot_token' }));
@@ -108,7 +108,7 @@ describe('the token is in no error', () => {
     }
   });
 
-  it('a redirect is not followed: the token goes to nobody else', async () => {
+  it('and a redirect is not followed, so that the token reaches no other server', async () => {
     const seen: string[] = [];
     const redirecting: Runtime['fetch'] = async (input, init) => {
       seen.push(String(init?.redirect));
@@ -124,7 +124,7 @@ describe('the token is in no error', () => {
 });
 
 describe('the secret of a webhook', () => {
-  it('matches itself and nothing else, whatever the lengths', async () => {
+  it('matches only itself, regardless of the lengths', async () => {
     expect(await secretMatches('abc-1', 'abc-1')).toBe(true);
     for (const given of [
       'abc-2',
@@ -140,11 +140,11 @@ describe('the secret of a webhook', () => {
       expect(await secretMatches(given, 'abc-1')).toBe(false);
   });
 
-  it('an empty secret is matched by nothing', async () => {
+  it('matches nothing if it is empty', async () => {
     for (const given of ['', null, undefined, 'x']) expect(await secretMatches(given, '')).toBe(false);
   });
 
-  it('looks at every digit of both digests, wherever they differ', async () => {
+  it('is compared by every digit of both digests, wherever they differ', async () => {
     let reads = 0;
     const counting = (text: string) => {
       const charCodeAt = (index: number) => {

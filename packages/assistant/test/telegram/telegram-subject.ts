@@ -22,7 +22,7 @@ const faults: Readonly<Record<ChannelFault, FakeFault>> = {
   timeout: { type: 'mute' },
 };
 
-/** Telegram's channel before the fake Bot API, for `channelContract`. */
+/** The Telegram channel on the fake Bot API, for `channelContract`. */
 export const telegramSubject: ChannelSubject = {
   name: 'telegram',
   longest: 4096,

@@ -43,11 +43,11 @@ function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): A
   };
 }
 
-/** Without what stands around the lines of a text: bars, fences, ends of lines and of messages. */
+/** Removes decoration around the lines of a text: bars, fences, line and message breaks. */
 const bare = (text: string) => text.replace(/(^|\n)`{3,}(?=\n|$)/g, '').replace(/\n(?: {2}\| ?)?/g, '');
 
-describe.each(channels)('a question on %s [P21]', (_name, channel) => {
-  test.each(Object.keys(contents))('shows every byte of %s, or offers no Allow', (kind) => {
+describe.each(channels)('an approval question on %s [P21]', (_name, channel) => {
+  test.each(Object.keys(contents))('shows every byte of %s, or offers no Allow button', (kind) => {
     for (const size of sizes) {
       for (const rest of [{}, { diff: `@@ -1 +1 @@\n-a\n+${'b'.repeat(size)}\n` }]) {
         const content = contents[kind]?.(size) ?? '';
@@ -68,24 +68,24 @@ describe.each(channels)('a question on %s [P21]', (_name, channel) => {
   });
 
   test.each([
-    ['a text that ends with a line', 'milk\n', {}],
-    ['a text that ends with blanks', 'milk  \n\n  \t', {}],
+    ['a text that ends with a line break', 'milk\n', {}],
+    ['a text that ends with whitespace', 'milk  \n\n  \t', {}],
     ['nothing but blanks', '\n  \n', {}],
     ['fences', '```\ncode\n```\n~~~', {}],
     ['a diff', 'milk\n', { diff: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1,1 @@\n+milk\n' }],
-    ['a diff without a last line', 'milk', { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' }],
+    ['a diff without a final newline', 'milk', { diff: '@@ -0,0 +1 @@\n+milk\n\\ No newline at end of file\n' }],
   ])('offers Allow for %s', (_what, content, rest) => {
     const asked = request('', { ...rest, arguments: { content } });
     expect(approvalQuestion(channel, asked).buttons).toHaveLength(2);
   });
 
-  test('offers Allow for what fits, and nothing but Deny for what does not', () => {
+  test('offers Allow for content that fits, and only Deny otherwise', () => {
     const offered = (size: number) => approvalQuestion(channel, request('x'.repeat(size))).buttons?.length;
     expect([offered(100), offered(1_500), offered(20_000)]).toEqual([2, 2, undefined]);
   });
 });
 
-describe('a person who is asked [P21]', () => {
+describe('a user who is asked to approve a call [P21]', () => {
   const shell = defineTool({
     name: 'shell',
     description: 'Runs.',
@@ -96,7 +96,7 @@ describe('a person who is asked [P21]', () => {
     stage([{ calls: [{ name: 'shell', arguments: { command } }] }, 'That is all.'], { tools: [shell] });
   const long = `${'echo hello\n'.repeat(500)}rm -rf precious`;
 
-  test('gets all messages of a call, with the buttons under the last alone', async () => {
+  test('gets all messages of a long call, with buttons only below the last', async () => {
     const { say, channel, tap, runner } = calling(long);
     const run = await say('Go.');
     await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
@@ -108,7 +108,7 @@ describe('a person who is asked [P21]', () => {
     expect(await runner.result(run)).toMatchObject({ answered: true });
   });
 
-  test('gets a file and no Allow for a call that is too long', async () => {
+  test('gets a file and no Allow button for a call that is too long', async () => {
     const { say, channel } = calling(`${long}\n`.repeat(10));
     await say('Go.');
     const last = await eventually(() => channel.messages.find(({ buttons }) => buttons.length > 0));
@@ -117,7 +117,7 @@ describe('a person who is asked [P21]', () => {
     expect(channel.messages.at(-2)?.file?.text.match(/rm -rf precious/g)).toHaveLength(10);
   });
 
-  test('gets a message again that may not have arrived, with a note, before Allow is offered', async () => {
+  test('gets a possibly lost message again, with a note, before Allow is offered', async () => {
     const { say, channel } = calling(long);
     const error = new AgentError({ kind: 'network', code: 'maybe_sent', message: 'The line was cut.' });
     channel.failNext({ error, sent: true });

@@ -13,8 +13,8 @@ import { notDelivered, stillWorking } from '../../src/turn/messages.ts';
 import { showTyping } from '../../src/turn/typing-indicator.ts';
 import { stage } from '../support/stage.ts';
 
-describe('a reply on its way', () => {
-  it('is sent again after a pause that the channel asked for', async () => {
+describe('the delivery of a reply', () => {
+  it('is retried after the pause that the channel requests', async () => {
     const { ask, texts, channel } = stage(['Hello.']);
     const error = { kind: 'rate_limit', retryable: true, retryAfterMs: 5, message: 'slow down' } as const;
     channel.failNext({ error: new AgentError(error) });
@@ -23,7 +23,7 @@ describe('a reply on its way', () => {
     expect(channel.attempts).toBe(2);
   });
 
-  it('to somebody who has blocked the assistant is given up, and the next one is tried', async () => {
+  it('is given up if the user has blocked the assistant, and the next reply is tried', async () => {
     const { ask, texts, channel, options, reports } = stage(['Hello.', 'Back again.']);
     const gone = new AgentError({ kind: 'invalid', code: 'chat_gone', message: 'blocked by the user' });
     // The reply, and the notice that it could not be delivered.
@@ -39,13 +39,13 @@ describe('a reply on its way', () => {
   });
 });
 
-describe('while an answer takes long', () => {
+describe('during a slow response', () => {
   function company(run: (kit: AssistantDependencies, runtime: FakeRuntime) => Promise<void>) {
     const runtime = fakeRuntime();
     const folder = mkdtempSync(join(tmpdir(), 'cobbler-company-'));
     const sql = sqliteSql({ file: join(folder, 'chats.db') });
     const channel = memoryChannel();
-    // Only these parts are looked at here.
+    // The code under test uses only these dependencies.
     const kit = { channel, runtime, outbox: sqlOutbox(sql, { runtime }) } as unknown as AssistantDependencies;
     return run(kit, runtime).finally(() => {
       sql.close();
@@ -54,7 +54,7 @@ describe('while an answer takes long', () => {
   }
   const steps = { runId: 'memory-1' } as Parameters<typeof showTyping>[1];
 
-  it('it is shown again and again that it is being written, and said in words once', async () => {
+  it('the user repeatedly sees a typing indicator, and once a message', async () => {
     await company(async (kit, runtime) => {
       const channel = kit.channel as ReturnType<typeof memoryChannel>;
       const end = showTyping(kit, steps, '7');
@@ -66,7 +66,7 @@ describe('while an answer takes long', () => {
       expect(channel.messages.map(({ text }) => text)).toEqual([stillWorking]);
       end();
       expect(runtime.timers).toBe(0);
-      // Another process goes on with the turn: the words were said.
+      // Another process continues the turn: the message is not sent again.
       const again = showTyping(kit, steps, '7');
       await runtime.advance(60_000);
       await settled();
@@ -75,7 +75,7 @@ describe('while an answer takes long', () => {
     });
   });
 
-  it('a channel that fails to show it changes nothing', async () => {
+  it('errors of the channel are ignored', async () => {
     await company(async (kit, runtime) => {
       const broken: AssistantDependencies = {
         ...kit,
@@ -94,7 +94,7 @@ describe('while an answer takes long', () => {
   });
 });
 
-/** Lets what was begun beside the clock come to its end. */
+/** Waits for pending work that does not depend on the clock. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

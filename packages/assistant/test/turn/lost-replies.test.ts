@@ -21,7 +21,7 @@ import { mayBeRepeat, notDelivered, notRepeatable, partMayBeRepeat } from '../..
 const token = '123456:contract-Token_1';
 const person = 7;
 
-/** Counts the work that Node does beside this thread, so that the clock can stand still meanwhile. */
+/** Counts pending work of other threads, during which the clock must stand still. */
 function counted(runtime: Runtime, sql: Sql) {
   let open = 0;
   const during = async <Value>(work: Promise<Value>): Promise<Value> => {
@@ -36,7 +36,7 @@ function counted(runtime: Runtime, sql: Sql) {
       run: (text: string, params?: SqlStatement['params']) => during(sql.run(text, params)),
       batch: (statements: readonly SqlStatement[]) => during(sql.batch(statements)),
     },
-    /** Resolves when only a timer can bring anything on. */
+    /** Resolves when only a timer can cause progress. */
     async idle() {
       for (let quiet = 0; quiet < 10; quiet += 1) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -46,7 +46,7 @@ function counted(runtime: Runtime, sql: Sql) {
   };
 }
 
-/** An assistant behind a Telegram that fails as told, on one clock that only the test moves. */
+/** Creates an assistant on a fake Telegram, with a clock that only the test advances. */
 function bot(script: readonly ScriptStep[]) {
   const clock = fakeRuntime();
   const telegram = fakeTelegram({ token, runtime: clock });
@@ -70,7 +70,7 @@ function bot(script: readonly ScriptStep[]) {
     file.close();
     rmSync(folder, { recursive: true });
   });
-  /** The clock moves on, second after second, while the arrival is worked on. */
+  /** Advances the clock second by second until the run of the message ends. */
   const ask = async (text: string, replyTo?: number): Promise<Json> => {
     const update = telegram.say(person, text, replyTo);
     await assistant.receive(readUpdate(update, { allowed: new Set([String(person)]) }));
@@ -84,7 +84,7 @@ function bot(script: readonly ScriptStep[]) {
     }
     return await result;
   };
-  /** What the bot wrote, each with the text that it replies to. */
+  /** Returns the bot's messages, each with the text to which it replies. */
   const seen = () => {
     const all = telegram.messages(person);
     return all
@@ -94,7 +94,7 @@ function bot(script: readonly ScriptStep[]) {
   return { telegram, ask, seen, options };
 }
 
-/** Each leaves it unknown whether the message arrived; the last column says whether it did. */
+/** Faults after which the outcome is unknown, and whether the message arrived. */
 const faults: readonly [FakeFault, boolean][] = [
   [{ type: 'gateway' }, true],
   [{ type: 'lost' }, true],
@@ -113,7 +113,7 @@ describe('a reply that may have been lost', () => {
     expect(await options.outbox.list()).toMatchObject([{ state: 'sent', attempts: 2, doubts: 1 }]);
   });
 
-  it('of several parts arrives in order, and only the part in doubt is repeated', async () => {
+  it('of several parts arrives in order, and only the uncertain part is repeated', async () => {
     const [one, two] = ['a'.repeat(3500), 'b'.repeat(3500)];
     const { telegram, ask, seen } = bot([`${one}\n\n${two}`]);
     telegram.fail('sendMessage', { type: 'lost' });
@@ -121,7 +121,7 @@ describe('a reply that may have been lost', () => {
     expect(seen().map(([text]) => text)).toEqual([one, `${partMayBeRepeat(1, 2)}\n\n${one}`, two]);
   });
 
-  it('whose answers never come is repeated three times, and then said to be missing', async () => {
+  it('is repeated three times without a response, and then reported to the user', async () => {
     const { telegram, ask, seen, options } = bot(['Hello.']);
     telegram.fail('sendMessage', { type: 'cut' }, 4);
     expect(await ask('Hi.')).toEqual({ answered: true, delivered: 'maybe_sent' });
@@ -129,7 +129,7 @@ describe('a reply that may have been lost', () => {
     expect(await options.outbox.list({ state: 'maybe_sent' })).toMatchObject([{ attempts: 4, doubts: 4 }]);
   });
 
-  it('to a Telegram that is down for long is said to be missing once it is back', async () => {
+  it('is reported to the user when Telegram is available again after a long outage', async () => {
     const { telegram, ask, seen } = bot(['Hello.', 'Here I am.']);
     telegram.fail('sendMessage', { type: 'unavailable' }, 21 + 4);
     expect(await ask('Hi.')).toEqual({ answered: true, delivered: 'given_up' });
@@ -141,14 +141,14 @@ describe('a reply that may have been lost', () => {
     ]);
   });
 
-  it('is not marked when it is certain that nothing was sent', async () => {
+  it('is sent again without a note if the first attempt certainly failed', async () => {
     const { telegram, ask, seen } = bot(['Hello.']);
     telegram.fail('sendMessage', { type: 'unavailable' }, 3);
     expect(await ask('Hi.')).toEqual({ answered: true, delivered: 'sent' });
     expect(seen()).toEqual([['Hello.', '']]);
   });
 
-  it('of /export is sent again with a note', async () => {
+  it('is sent again with a note if it is the file of /export', async () => {
     const { telegram, ask, seen } = bot(['Hello.']);
     await ask('Hi.');
     telegram.fail('sendDocument', { type: 'lost' });
@@ -161,7 +161,7 @@ describe('a reply that may have been lost', () => {
 });
 
 describe('/again', () => {
-  it('repeats the latest answer, shown with the question that it answers', async () => {
+  it('repeats the latest answer as a reply to its question', async () => {
     const { ask, seen } = bot(['One.', 'Two.']);
     await ask('First?');
     await ask('Second?');
@@ -169,7 +169,7 @@ describe('/again', () => {
     expect(seen().at(-1)).toEqual(['Two.', 'Second?']);
   });
 
-  it('repeats an answer that could not be delivered, though it is not saved yet', async () => {
+  it('repeats an answer that could not be delivered, even though it is not saved yet', async () => {
     const { telegram, ask, seen } = bot(['One.', 'Two.']);
     await ask('First?');
     telegram.fail('sendMessage', { type: 'unavailable' }, 21);
@@ -182,7 +182,7 @@ describe('/again', () => {
     ]);
   });
 
-  it('as a reply repeats the answer to that message, or of which that message is a part', async () => {
+  it('as a reply to a question or to its answer repeats that answer', async () => {
     const { telegram, ask, seen } = bot(['One.', 'Two.']);
     await ask('First?');
     await ask('Second?');
@@ -198,7 +198,7 @@ describe('/again', () => {
     ]);
   });
 
-  it('as a reply to a message without an answer sends no other answer', async () => {
+  it('as a reply to a message without an answer repeats no other answer', async () => {
     const { telegram, ask, seen } = bot(['One.', { error: { kind: 'agent', message: 'broken' } }]);
     await ask('First?');
     await ask('Second?');

@@ -4,11 +4,11 @@ import { stage } from '../support/stage.ts';
 
 const rule = { remember: { threshold: { messages: 2 }, keep: 1 } };
 
-describe('what a chat remembers', () => {
-  it('older messages become memories, and the one that fits stands in the next prompt [S3.12, S3.13]', async () => {
+describe('the memory of a chat', () => {
+  it('summarizes older messages and adds the matching memory to the next prompt [S3.12, S3.13]', async () => {
     const script = ['Nice.', 'Rex is well then.', 'The dog of the user is called Rex.', 'His name is Rex.'];
     const { ask, say, runner, agent, options } = stage(script, rule);
-    // Each is remembered before the next is said: a turn does not wait for what is remembered after it.
+    // Waits for the memories of each turn before the next message, because a turn does not.
     for (const text of ['My dog is called Rex.', 'He is well.']) {
       const turn = await say(text);
       await runner.result(turn);
@@ -20,11 +20,11 @@ describe('what a chat remembers', () => {
     const system = agent.requests.at(-1)?.system ?? [];
     expect(system).toHaveLength(4);
     expect(system[2]).toContain('- The dog of the user is called Rex.');
-    // What changes comes last, so that the beginning stays in the provider's cache.
+    // Changing parts come last, so that the provider can cache the beginning.
     expect(system.slice(0, 2)).toEqual(agent.requests[0]?.system?.slice(0, 2));
   });
 
-  it('a memory that fails keeps no reply waiting [S3.13]', async () => {
+  it('does not prevent replies if it fails [S3.13]', async () => {
     const broken = {
       add: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
       search: () => Promise.reject(new AgentError({ kind: 'network', message: 'no index' })),
@@ -37,14 +37,15 @@ describe('what a chat remembers', () => {
     });
     const first = await say('First.');
     await runner.result(first);
-    // What is remembered after the first turn would otherwise see the second message, and take its response.
+    // Otherwise the summary of the first turn would include the second message and use its
+    // response.
     await runner.result(`${first}-remember`);
     await ask('Second.');
     expect(texts()).toEqual(['One.', 'Two.']);
     await expect.poll(() => reports.join()).toContain('no index');
   });
 
-  it('/memory shows what is remembered, /forget takes it', async () => {
+  it('is shown by /memory and deleted by /forget', async () => {
     const { ask, tap, texts, options } = stage([], {});
     await options.memory?.add([
       { id: 'm1', chatId: '7', text: 'Likes tea.', createdAt: '2026-11-22T09:00:00.000Z' },

@@ -14,8 +14,8 @@ const calls = (name: string, args: Record<string, unknown> = {}): ScriptStep => 
   calls: [{ name, arguments: args }],
 });
 
-describe('one turn', () => {
-  it('sends the answer and saves both messages, each under a nanoid [S3.5, S3.10]', async () => {
+describe('a turn', () => {
+  it('sends the answer and saves both messages, each with a nanoid [S3.5, S3.10]', async () => {
     const { ask, texts, options } = stage(['Hello to you.']);
     expect(await ask('Hello.')).toEqual({ answered: true, delivered: 'sent' });
     expect(texts()).toEqual(['Hello to you.']);
@@ -49,7 +49,7 @@ describe('one turn', () => {
     expect(told).toEqual(['saved of the user', 'asked with Hello.', 'sent', 'saved of the assistant']);
   });
 
-  it('gives the model the last 20 messages, oldest first, the new one among them [S3.11]', async () => {
+  it('gives the model the last 20 messages, oldest first, including the new one [S3.11]', async () => {
     const { ask, agent, options } = stage(['Fine.']);
     for (let place = 1; place <= 24; place += 1) {
       const role = place % 2 === 1 ? 'user' : 'assistant';
@@ -65,11 +65,11 @@ describe('one turn', () => {
     await ask('Message 25.');
     const said = (agent.requests[0]?.messages ?? []).map(textOf);
     const wanted = Array.from({ length: 20 }, (_, index) => `Message ${index + 6}.`);
-    // The oldest of the 20 is the assistant's, and services want a user to speak first.
+    // The oldest of the 20 is an assistant message, but providers require a user message first.
     expect(said).toEqual(['(Earlier messages are omitted.)', ...wanted]);
   });
 
-  it('tells who it is, which tools there are, and the time in the zone of the person [S3.9]', async () => {
+  it("gives the model its persona, the tools, and the time in the user's time zone [S3.9]", async () => {
     const runtime = { ...systemRuntime, now: () => Date.UTC(2026, 10, 22, 9, 30) };
     const { ask, agent } = stage(['One.', 'Two.'], { runtime });
     await ask('Hello.');
@@ -82,7 +82,7 @@ describe('one turn', () => {
     expect(systems[1]?.at(-1)).toContain('2026-11-22T15:00:00+05:30 (Sunday, Asia/Kolkata)');
   });
 
-  it('names the tools that there are [S3.9]', async () => {
+  it('names the available tools [S3.9]', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks around.\nAnd tells.',
@@ -95,7 +95,7 @@ describe('one turn', () => {
     expect([who, tools]).toEqual(['You are Mori.', 'Available tools:\n- look: Looks around.']);
   });
 
-  it('a model that fails gives friendly words, keeps the message and not the words [S3.4]', async () => {
+  it('sends an apology if the model fails, and saves the user message but not the apology [S3.4]', async () => {
     const error = { kind: 'agent', message: 'status 500 from https://internal.example/v1' } as const;
     const { ask, texts, options, reports } = stage([{ error }]);
     expect(await ask('Hello.')).toEqual({ answered: false, delivered: 'sent' });
@@ -106,13 +106,13 @@ describe('one turn', () => {
     expect(reports.join()).toContain('status 500');
   });
 
-  it('a model that is too slow is said to be [S3.4]', async () => {
+  it('says that the model was too slow after a timeout [S3.4]', async () => {
     const { ask, texts } = stage([{ error: { kind: 'timeout', message: 'No response in time.' } }]);
     await ask('Hello.');
     expect(texts()).toEqual([tooSlow]);
   });
 
-  it('each step around it is repeated after a failure and has a time limit [S3.2]', async () => {
+  it('retries its first and last steps after a failure, with a time limit [S3.2]', async () => {
     const settings = new Map<string, StepSettings | undefined>();
     const recorded = (steps: Steps): Steps => ({
       runId: steps.runId,
@@ -136,7 +136,7 @@ describe('one turn', () => {
     expect(acting.some(([, given]) => given?.timeoutMs === 600_000)).toBe(true);
   });
 
-  it('what it said before it failed is not taken for the answer [S3.4]', async () => {
+  it('does not use text from before a failure as the answer [S3.4]', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks.',
@@ -153,7 +153,7 @@ describe('one turn', () => {
     expect(texts()[0]).toContain('overloaded');
   });
 
-  it('the same update five times is one turn', async () => {
+  it('runs once if the same update arrives five times', async () => {
     const { say, runner, texts, agent } = stage(['Once.']);
     for (let time = 0; time < 5; time += 1) await say('Hello.', '99');
     await runner.result('memory-99');
@@ -161,7 +161,7 @@ describe('one turn', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  it('two quick messages are answered in order, the second knowing the first answer', async () => {
+  it('answers two quick messages in order, and the second request contains the first answer', async () => {
     const slow = Promise.withResolvers<void>();
     const { say, runner, texts, agent } = stage([
       async () => {
@@ -177,7 +177,7 @@ describe('one turn', () => {
     expect((agent.requests[1]?.messages ?? []).map(textOf)).toEqual(['One?', 'First.', 'Two?']);
   });
 
-  it('an empty answer is not an empty reply', async () => {
+  it('sends a reply that is not empty if the response is empty', async () => {
     const { ask, texts } = stage([{ text: '' }]);
     await ask('Hello.');
     expect(texts()[0]).not.toBe('');
@@ -185,7 +185,7 @@ describe('one turn', () => {
   });
 });
 
-describe('tools of a turn', () => {
+describe('tools in a turn', () => {
   const counted = (effect: 'read' | 'once') => {
     const ran: string[] = [];
     const tool = defineTool({
@@ -202,7 +202,7 @@ describe('tools of a turn', () => {
     return { ran, tool };
   };
 
-  it('a sixth call is not made, and the closing answer is sent [S3.6]', async () => {
+  it('are not called a sixth time, and the final answer is sent [S3.6]', async () => {
     const { ran, tool } = counted('read');
     const script = Array.from({ length: 6 }, (_, index) => calls('note', { text: index + 1 }));
     const { ask, texts, agent } = stage([...script, 'Five will do.'], { tools: [tool] });
@@ -212,7 +212,7 @@ describe('tools of a turn', () => {
     expect(agent.requests.at(-1)?.config?.toolChoice).toBe('none');
   });
 
-  it('a tool that changes something is asked about with buttons, and runs once it is allowed', async () => {
+  it('with side effects require approval by a button, and run once if allowed', async () => {
     const { ran, tool } = counted('once');
     const { say, tap, texts, channel, runner } = stage([calls('note', { text: 'milk' }), 'Noted.'], {
       tools: [tool],
@@ -232,7 +232,7 @@ describe('tools of a turn', () => {
     expect(channel.taps.map(({ text }) => text)).toEqual(['✓ Allow', 'This question is no longer open.']);
   });
 
-  it('one that is denied is not run, and the model hears so', async () => {
+  it('do not run if denied, and the model is informed', async () => {
     const { ran, tool } = counted('once');
     const { say, tap, texts, channel, runner, agent } = stage(
       [calls('note', { text: 'milk' }), 'All right, not.'],
@@ -247,7 +247,7 @@ describe('tools of a turn', () => {
     expect(JSON.stringify(agent.requests[1]?.messages)).toContain('denied this call');
   });
 
-  it('/cancel stops a turn that waits for a person, and the next message is answered', async () => {
+  it('that await approval are stopped by /cancel, and the next message is answered', async () => {
     const { ran, tool } = counted('once');
     const { say, ask, texts, channel } = stage([calls('note', { text: 'milk' }), 'Here I am.'], {
       tools: [tool],
@@ -262,8 +262,8 @@ describe('tools of a turn', () => {
   });
 });
 
-describe('what a person may ask for', () => {
-  it('/new begins a conversation that does not know the one before', async () => {
+describe('chat commands', () => {
+  it('/new starts a conversation without the earlier messages', async () => {
     const { ask, agent } = stage(['One.', 'Two.']);
     await ask('First.');
     await ask('/new');
@@ -271,7 +271,7 @@ describe('what a person may ask for', () => {
     expect((agent.requests[1]?.messages ?? []).map(textOf)).toEqual(['Second.']);
   });
 
-  it('/forget asks first and then leaves nothing of the chat', async () => {
+  it('/forget asks for confirmation and then deletes all data of the chat', async () => {
     const { ask, tap, texts, options } = stage(['One.']);
     await ask('My name is Ada.');
     await ask('/forget');
@@ -284,7 +284,7 @@ describe('what a person may ask for', () => {
     expect(await options.turns.sessions()).toEqual([]);
   });
 
-  it('/export sends every message as a file', async () => {
+  it('/export sends all messages as one file', async () => {
     const { ask, channel } = stage(['One.']);
     await ask('First.');
     await ask('/export');
@@ -292,7 +292,7 @@ describe('what a person may ask for', () => {
     expect(lines.map((line) => JSON.parse(line).content)).toEqual(['First.', 'One.']);
   });
 
-  it('/again sends the last answer once more; what is unknown is said to be', async () => {
+  it('/again repeats the last answer; unknown commands and time zones are reported', async () => {
     const { ask, texts } = stage(['One.']);
     await ask('First.');
     await ask('/again');
@@ -303,7 +303,7 @@ describe('what a person may ask for', () => {
     expect(texts()[3]).toContain('not a time zone');
   });
 
-  it('too many messages are refused with one polite word, not with one each', async () => {
+  it('too many messages get one polite refusal, not one each', async () => {
     const { ask, texts, agent } = stage(['One.', 'Two.'], { rateLimit: { count: 2, perMs: 60_000 } });
     for (const text of ['a', 'b', 'c', 'd', 'e']) await ask(text);
     expect(agent.requests).toHaveLength(2);

@@ -1,14 +1,14 @@
-/** A change that makes the provider wrong. The contract must notice every one of them. */
+/** A planted bug in the provider. The contract or a unit test must detect it. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path relative to the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Code to replace; occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** Description of the bug. */
   readonly why: string;
-  /** Which promises ('P9') or requirements ('S0.16') it breaks. What notices it cites one of them. */
+  /** The violated promises ('P9') or requirements ('S0.16'). The detecting test cites one. */
   readonly breaks: readonly string[];
-  /** What has to notice it: the beginning of the names of contract cases, or a file of unit tests. */
+  /** The tests that must detect it: a prefix of contract case names, or a unit test file. */
   readonly by: string;
 }

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Mistakes of what both wires share. */
+/** Mutants of the code that both wires share. */
 export const sharedMutants: readonly Mutant[] = [
   {
     file: 'src/usage.ts',
@@ -15,7 +15,7 @@ export const sharedMutants: readonly Mutant[] = [
     file: 'src/usage.ts',
     find: "reasoningTokens: count(output['reasoning_tokens']),",
     replace: '',
-    why: 'reasoning tokens are not told',
+    why: 'reasoning tokens are not reported',
     breaks: ['S0.8'],
     by: 'openai responses: usage',
   },
@@ -31,7 +31,7 @@ export const sharedMutants: readonly Mutant[] = [
     file: 'src/fault.ts',
     find: "['server_is_overloaded', 'busy'],",
     replace: "['server_is_overloaded', 'invalid'],",
-    why: 'an overload inside a stream is not tried again',
+    why: 'an overload inside a stream is not retried',
     breaks: ['P5'],
     by: 'openai responses: faults',
   },
@@ -39,7 +39,7 @@ export const sharedMutants: readonly Mutant[] = [
     file: 'src/endpoint.ts',
     find: "if (address.apiKey === undefined) delete headers['authorization'];",
     replace: "delete headers['authorization'];",
-    why: 'requests go without the key',
+    why: 'requests are sent without the key',
     breaks: [],
     by: 'openai responses: request',
   },
@@ -47,7 +47,7 @@ export const sharedMutants: readonly Mutant[] = [
     file: 'src/wire.ts',
     find: "requestIdHeader: 'x-request-id'",
     replace: "requestIdHeader: 'request-id'",
-    why: 'the request id is looked for under another name',
+    why: 'the request id is read from the wrong header',
     breaks: [],
     by: 'openai responses: answers',
   },

@@ -1,4 +1,4 @@
-// A server that does what no server should. Its one argument names what it does besides answering properly.
+// An MCP server that misbehaves. Its first argument lists the ways in which it does.
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -158,5 +158,5 @@ if (does('stubborn'))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => answer(JSON.parse(line) as Json));
-// Should nobody end it, it ends all the same: a test may have been killed itself.
+// Ends after a minute in any case, because a killed test cannot stop it.
 if (does('stubborn')) setTimeout(() => process.exit(), 60_000);

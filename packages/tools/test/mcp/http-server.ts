@@ -7,14 +7,14 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 
-/** A server of the official kit over streamable HTTP, which can be made to misbehave. */
+/** A streamable HTTP server of the official MCP SDK that can misbehave. */
 export interface HttpServer {
   readonly url: string;
-  /** What came in: method and, of a message, its method. */
+  /** Received requests: HTTP method and, if there is a message, its JSON-RPC method. */
   readonly requests: readonly string[];
-  /** Forgets every session, as a restart does. */
+  /** Forgets all sessions, as after a restart. */
   forget(): void;
-  /** Does something with the next answer to a call, instead of the call. */
+  /** Sends the next tool call to this function instead of the server. */
   next(answer: (request: IncomingMessage, response: ServerResponse) => void): void;
 }
 
@@ -69,7 +69,7 @@ async function newSession(
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
     content: [{ type: 'text', text: JSON.stringify(params.arguments) }],
   }));
-  // The kit's own types disagree where optional members may not be undefined.
+  // The types of the SDK are not compatible with `exactOptionalPropertyTypes`.
   await server.connect(transport as Parameters<Server['connect']>[0]);
   return transport;
 }

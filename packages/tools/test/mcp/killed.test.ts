@@ -8,7 +8,7 @@ import { folder, isRunning } from './stage.ts';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-test('a server whose Cobbler was killed with -9 is ended at the next start, with what it has started [P3]', {
+test('the next start ends the MCP server of a killed Cobbler and its child processes [P3]', {
   timeout: 60_000,
 }, async () => {
   const area = folder();

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { mcpToolName } from '../../src/mcp/index.ts';
 import { stage } from './stage.ts';
 
-describe('what a tool is called', () => {
+describe('the name of a tool', () => {
   test.each([
     ['read_file', 'mcp__fs__read_file'],
     ['read-file', 'mcp__fs__read-file'],
@@ -19,12 +19,12 @@ describe('what a tool is called', () => {
     expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  test('two that look the same when they are cleaned are two', () => {
+  test('is unique even if two names look the same after cleaning', () => {
     const names = ['a.b', 'a b', 'a_b', 'a/b'].map((own) => mcpToolName('s', own));
     expect(new Set(names).size).toBe(4);
   });
 
-  test('no server can take the name of a tool of another one', async () => {
+  test('cannot belong to another server, because ambiguous server names are invalid', async () => {
     await expect(stage('', {}, { servers: { a__b: { command: 'x' } } })).rejects.toThrow(
       'name "a__b" is invalid',
     );
@@ -34,8 +34,8 @@ describe('what a tool is called', () => {
   });
 });
 
-describe('a list that no provider would take', () => {
-  test('loses the tools that are wrong, each with its reason, and keeps the others [P9, P11]', async () => {
+describe('a list with invalid tools', () => {
+  test('omits the invalid tools, each with a reason, and keeps the others [P9, P11]', async () => {
     const { mcp } = await stage('odd');
     const [report] = mcp.servers;
     const why = Object.fromEntries((report?.leftOut ?? []).map((one) => [one.name, one.why]));
@@ -63,7 +63,7 @@ describe('a list that no provider would take', () => {
     expect(new Set(mcp.tools.map(({ name }) => name)).size).toBe(100);
   });
 
-  test('of a schema that is combined at the top the model sees all arguments, and all of it is checked [P9, P11]', async () => {
+  test('shows the model all arguments of a combined schema and checks the whole schema [P9, P11]', async () => {
     const { tool } = await stage('odd', { tools: ['combined'] });
     const { parameters, validate } = tool('combined');
     expect(Object.keys(parameters).sort()).toEqual([
@@ -87,11 +87,11 @@ describe('a list that no provider would take', () => {
     expect(await problemOf({ size: 2, kind: 'a', tags: [1, 1] })).toBe(
       'tags must not contain duplicate items',
     );
-    // The program's own engine would work on this for hours.
+    // The regular expression engine of JavaScript would need hours for this value.
     expect(await problemOf({ size: 2, kind: `${'a'.repeat(40)}!` })).toBe('kind must match ^(a+)+$');
   });
 
-  test('descriptions are short and hold nothing that steers a terminal', async () => {
+  test('has short descriptions without terminal control sequences', async () => {
     const { tool, mcp } = await stage('odd', { tools: ['fine.one'] });
     const [only] = mcp.tools;
     expect(mcp.tools).toHaveLength(1);
@@ -102,17 +102,17 @@ describe('a list that no provider would take', () => {
   });
 });
 
-describe('what a tool does to the world', () => {
+describe('the configuration of a tool', () => {
   const effects = async (limits: object) => {
     const { tool } = await stage('', limits);
     return ['boast', 'echo', 'die'].map((name) => tool(name).effect);
   };
 
-  test('is "once" whatever the server says of itself [P9]', async () => {
+  test('uses the effect "once" by default and ignores the hints of the server [P9]', async () => {
     expect(await effects({})).toEqual(['once', 'once', 'once']);
   });
 
-  test('is what the person says, tool by tool', async () => {
+  test('can set the effect of each tool', async () => {
     expect(await effects({ effects: { boast: 'read', die: 'idempotent' } })).toEqual([
       'read',
       'once',
@@ -120,11 +120,11 @@ describe('what a tool does to the world', () => {
     ]);
   });
 
-  test("is the server's own word only where the person trusts it", async () => {
+  test('can trust the hints of the server, except for tools whose effect it sets', async () => {
     expect(await effects({ trustHints: true, effects: { echo: 'once' } })).toEqual(['read', 'once', 'once']);
   });
 
-  test('may be called again with the same result where the configuration says so', async () => {
+  test('can allow repeated calls with the same result', async () => {
     const repeats = async (config: object) => {
       const { tool } = await stage('', config);
       return ['boast', 'echo'].map((name) => tool(name).mayRepeat);
@@ -134,7 +134,7 @@ describe('what a tool does to the world', () => {
     expect(await repeats({ mayRepeat: true })).toEqual([true, true]);
   });
 
-  test('the gate stands in front, with the arguments as its subject [P21]', async () => {
+  test('does not replace the gate, which checks each call with its arguments as the subject [P21]', async () => {
     const { mcp, notes } = await stage('');
     const call = (args: object) => ({ calls: [{ name: 'mcp__fake__echo', arguments: { ...args } }] });
     const agent = scriptedAgent([call({ path: 'a' }), call({ path: 'secret' }), 'done']);
@@ -148,8 +148,8 @@ describe('what a tool does to the world', () => {
   });
 });
 
-describe('a list that changes', () => {
-  test('is announced at once, and the tools stay the same objects until they are reloaded [S4.11]', async () => {
+describe('a changed list', () => {
+  test('is announced immediately, but the tools stay the same objects until they are reloaded [S4.11]', async () => {
     const { mcp, call, changes } = await stage('');
     const before = mcp.tools;
     await call('grow');
@@ -162,7 +162,7 @@ describe('a list that changes', () => {
     expect(await mcp.takeUp()).toEqual([]);
   });
 
-  test('is noticed too when the server comes back with another one after a crash', async () => {
+  test('is also announced if the server restarts with another list after a crash', async () => {
     const { mcp, call, changes } = await stage('');
     await call('grow');
     await vi.waitUntil(() => changes.length === 1, 10_000);
@@ -173,7 +173,7 @@ describe('a list that changes', () => {
     expect(changes[1]).toEqual({ server: 'fake', added: [], removed: ['mcp__fake__new'], changed: [] });
   });
 
-  test('a call of a tool that the server has no more fails in its words', async () => {
+  test('makes a call of a removed tool fail with the error of the server', async () => {
     const { mcp, call, changes } = await stage('');
     await call('grow');
     await vi.waitUntil(() => changes.length === 1, 10_000);
@@ -183,8 +183,8 @@ describe('a list that changes', () => {
   });
 });
 
-describe('what a call gives', () => {
-  test('text, pictures and PDFs as such, of the rest what it was', async () => {
+describe('a call', () => {
+  test('returns text, images and PDFs, and describes other content', async () => {
     const { call } = await stage('');
     const { parts } = await call('parts');
     expect(parts).toEqual([
@@ -201,12 +201,12 @@ describe('what a call gives', () => {
     ]);
   });
 
-  test('data without text becomes text', async () => {
+  test('returns data without text as text', async () => {
     const { call } = await stage('');
     expect((await call('data')).text).toBe('{"a":1}');
   });
 
-  test('progress is told in part, short and clean, with its last word', async () => {
+  test('reports limited progress: short, clean, and including the last message', async () => {
     const { call } = await stage('');
     const told: string[] = [];
     await call('progress', {}, { progress: (text) => told.push(text) });

@@ -6,8 +6,8 @@ import { isRunning, stage } from './stage.ts';
 const pidsIn = (notes: readonly string[]) =>
   notes.flatMap((line) => (line.startsWith('started ') ? [Number(line.slice(8))] : []));
 
-describe('a server that is not there', () => {
-  test('is told in words, and the others serve all the same', async () => {
+describe('starting a server', () => {
+  test('reports a missing program and offers no tools', async () => {
     const { mcp, call } = await stage('', {}, {});
     expect([mcp.servers[0]?.problem, (await call('echo', { a: 1 })).text]).toEqual([undefined, '{"a":1}']);
     const missing = await stage('', { command: 'no-such-program-of-cobbler' });
@@ -15,14 +15,14 @@ describe('a server that is not there', () => {
     expect(missing.mcp.tools).toEqual([]);
   });
 
-  test('that ends at its start says why, by its own last words', async () => {
+  test('reports the exit code and the last output of a server that ends', async () => {
     const { mcp } = await stage('early');
     expect(mcp.servers[0]?.problem).toBe(
       'The MCP server fake is not ready: it ended (exit code 3). Its last output: there is no configuration',
     );
   });
 
-  test('that hangs at its start is given up in time, and nothing of it is left [P3]', async () => {
+  test('stops a server that does not respond in time, with all its processes [P3]', async () => {
     const { mcp, notes } = await stage('hang,stubborn', { connectTimeout: 600 });
     expect(mcp.servers[0]?.problem).toBe(
       'The MCP server fake is not ready: it did not respond within 0.6 s.',
@@ -30,20 +30,20 @@ describe('a server that is not there', () => {
     expect(pidsIn(notes()).filter(isRunning)).toEqual([]);
   });
 
-  test('needs a variable that is not set: it is named, and nothing is started', async () => {
+  test('reports a variable that is not set and starts no process', async () => {
     const { mcp, notes } = await stage('', { env: { TOKEN: '${NO_SUCH_VARIABLE}' } });
     expect(mcp.servers[0]?.problem).toContain('the variable NO_SUCH_VARIABLE is not set');
     expect(notes()).toEqual(['']);
   });
 
-  test('whose list never ends has the tools of its first pages', async () => {
+  test('uses only the first pages of a tool list that never ends', async () => {
     const { mcp } = await stage('circle');
     expect([mcp.servers[0]?.problem, mcp.tools]).toEqual([undefined, []]);
   });
 });
 
-describe('a server that breaks', () => {
-  test('in a call: the call fails in words and is not made again; the next one has a new server [P9]', async () => {
+describe('a running server', () => {
+  test('that ends during a call: the call is not repeated, and the next one starts a new server [P9]', async () => {
     const { call, notes } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toMatch(/^The MCP server fake failed: it ended \(exit code 7\)\./);
@@ -53,7 +53,7 @@ describe('a server that breaks', () => {
     expect(pidsIn(notes())).toHaveLength(2);
   });
 
-  test('its last words come without keys and without what steers a terminal [P19]', async () => {
+  test('that ends is reported with its last output, without keys or terminal control sequences [P19]', async () => {
     const { call } = await stage('');
     const failure = await call('die').catch((error: Error) => error.message);
     expect(failure).toContain('cannot go on: token=[redacted] and [redacted]');
@@ -61,7 +61,7 @@ describe('a server that breaks', () => {
     expect(failure).not.toContain('\u001b');
   });
 
-  test('again and again: it is left alone for longer and longer, and a call that works ends that', async () => {
+  test('that ends repeatedly is restarted after increasing pauses, which a successful call resets', async () => {
     let now = 0;
     const waits: number[] = [];
     const timer = (ms: number, fire: () => void) => {
@@ -85,7 +85,7 @@ describe('a server that breaks', () => {
     expect([waits.length, notes().filter((line) => line === 'called echo').length]).toEqual([3, 2]);
   });
 
-  test('with 10 MB of output: all of it comes, and a run keeps what fits', async () => {
+  test('that returns 10 MB: the call receives all of it, and a run keeps a limited part', async () => {
     const { call, tool } = await stage('');
     expect((await call('big')).text).toHaveLength(10_000_000);
     const agent = scriptedAgent([{ calls: [{ name: 'mcp__fake__big', arguments: {} }] }, 'done']);
@@ -95,20 +95,20 @@ describe('a server that breaks', () => {
     expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(262_144);
   });
 
-  test('with a message without bounds: it is stopped, the call fails, the next one works [P10]', async () => {
+  test('that sends an oversized message is stopped: the call fails and the next one succeeds [P10]', async () => {
     const { call } = await stage('');
     const failure = await call('huge').catch((error: Error) => error.message);
     expect(failure).toContain('it sent a message of more than 16 MiB and was stopped');
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');
   });
 
-  test('prints things that are no messages: they are passed over', async () => {
+  test('that prints lines other than messages: they are ignored', async () => {
     const { mcp, call } = await stage('garbage');
     expect(mcp.servers[0]).toMatchObject({ identity: 'fake 1', tools: 14 });
     expect((await call('echo', { d: 4 })).text).toBe('{"d":4}');
   });
 
-  test('refuses a call: its words are the result, without doubt about an effect', async () => {
+  test('that rejects a call: its error is the result, and the effect is not in doubt', async () => {
     const { call } = await stage('');
     await expect(call('refuse')).rejects.toThrow(
       'The MCP server fake failed: it rejected the request (-32602): no refuse here.',
@@ -119,7 +119,7 @@ describe('a server that breaks', () => {
 });
 
 describe('a call that takes too long', () => {
-  test('is cancelled at the server when it is aborted, and the server goes on serving [P3]', async () => {
+  test('is cancelled at the server when it is aborted, and the server keeps running [P3]', async () => {
     const { call, notes } = await stage('');
     const stop = new AbortController();
     const slow = call('slow', {}, { signal: stop.signal });
@@ -131,7 +131,7 @@ describe('a call that takes too long', () => {
     expect(pidsIn(notes())).toHaveLength(1);
   });
 
-  test('ends at its own limit in a run, as a result', async () => {
+  test('ends at its own time limit in a run, which the result reports', async () => {
     const { tool, notes } = await stage('', { callTimeout: 300 });
     const agent = scriptedAgent([{ calls: [{ name: 'mcp__fake__slow', arguments: {} }] }, 'done']);
     const { messages, status } = await new Executor({ agent, tools: [tool('slow')] }).run('go');
@@ -144,8 +144,8 @@ describe('a call that takes too long', () => {
   });
 });
 
-describe('leaving', () => {
-  test('ends the server and what it has started, however stubborn [P3]', async () => {
+describe('the process of a server', () => {
+  test('ends on close with its child processes, even if they ignore signals [P3]', async () => {
     const { mcp, call, notes } = await stage('stubborn');
     const child = Number((await call('child')).text);
     expect(isRunning(child)).toBe(true);
@@ -154,7 +154,7 @@ describe('leaving', () => {
     await expect(call('echo')).rejects.toThrow('is closed');
   });
 
-  test('the server was given no variable that is not harmless or named [P19]', async () => {
+  test('receives only harmless and configured environment variables [P19]', async () => {
     const env = {
       ...process.env,
       ANTHROPIC_API_KEY: 'sk-ant-0123456789',

@@ -5,7 +5,7 @@ import { staged } from './stage.ts';
 const stream = { 'content-type': 'text/event-stream' };
 
 describe('a server over streamable HTTP', () => {
-  test('is called with its headers, whose variables are filled in, and told when we leave', async () => {
+  test('receives its headers with variables filled in, and a DELETE request on close', async () => {
     const server = await httpServer('the-secret-token');
     const web = { url: server.url, headers: { authorization: 'Bearer ${WEB_TOKEN}' } };
     const { mcp, call } = await staged({ web }, { env: { WEB_TOKEN: 'the-secret-token' } });
@@ -15,22 +15,22 @@ describe('a server over streamable HTTP', () => {
     expect(server.requests.at(-1)).toBe('DELETE');
   });
 
-  test('that refuses us is told of by its status, without the key [P19]', async () => {
+  test('that rejects the credentials is reported by its status, without the key [P19]', async () => {
     const server = await httpServer('the-secret-token');
     const web = { url: server.url, headers: { authorization: 'Bearer wrong-secret-token' } };
     const { mcp } = await staged({ web });
     expect(mcp.servers[0]?.problem).toBe('The MCP server web is not ready: it responded with HTTP 401.');
   });
 
-  test('that is not there is told of', async () => {
-    // A port that is given to nobody who does not ask for it.
+  test('that cannot be reached is reported', async () => {
+    // The system never assigns this port automatically.
     const { mcp } = await staged({ web: { url: 'http://127.0.0.1:2/mcp' } });
     expect(mcp.servers[0]?.problem).toBe(
       'The MCP server web is not ready: it cannot be reached (ECONNREFUSED).',
     );
   });
 
-  test('that has forgotten our session is called once more in a new one: it had refused the call unseen', async () => {
+  test('that has forgotten the session gets the rejected call again in a new session', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     server.forget();
@@ -39,7 +39,7 @@ describe('a server over streamable HTTP', () => {
     expect(server.requests.filter((line) => line === 'POST tools/call')).toHaveLength(2);
   });
 
-  test('that breaks off in a call: the call fails in words and is not made again [P9]', async () => {
+  test('that disconnects during a call: the call fails and is not repeated [P9]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     server.next((_, response) => {
@@ -54,7 +54,7 @@ describe('a server over streamable HTTP', () => {
     expect((await call('echo', { c: 3 })).text).toBe('{"c":3}');
   });
 
-  test('that sends without end is cut off [P10]', async () => {
+  test('that sends an endless response is cut off [P10]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     let sent = 0;
@@ -72,7 +72,7 @@ describe('a server over streamable HTTP', () => {
     expect(sent).toBeLessThan(64 * 1_048_576);
   });
 
-  test('is told when a call is aborted [P3]', async () => {
+  test('is notified when a call is aborted [P3]', async () => {
     const server = await httpServer();
     const { call } = await staged({ web: { url: server.url } });
     server.next((_, response) => void response.writeHead(200, stream).write(': \n\n'));

@@ -16,7 +16,7 @@ function files(root: string) {
 }
 
 describe('@modelcontextprotocol/server-everything', () => {
-  test('offers all its tools but the one that is a task', async () => {
+  test('offers all its tools except the one that is a background task', async () => {
     const { mcp } = await staged({ everything });
     const [report] = mcp.servers;
     expect(report).toMatchObject({ identity: 'mcp-servers/everything 2.0.0', tools: 12 });
@@ -25,7 +25,7 @@ describe('@modelcontextprotocol/server-everything', () => {
     ]);
   });
 
-  test('gives text, a picture, data, resources and progress', async () => {
+  test('returns text, an image, data, resources and progress', async () => {
     const { call } = await staged({ everything });
     expect((await call('echo', { message: 'hello' })).text).toBe('Echo: hello');
     const { parts } = await call('get-tiny-image');
@@ -39,7 +39,7 @@ describe('@modelcontextprotocol/server-everything', () => {
     expect(told[0]).toBe('1/2');
   });
 
-  test('sees nothing of our environment but what is harmless [P19]', async () => {
+  test('receives harmless environment variables, but no API key [P19]', async () => {
     const env = { ...process.env, OPENAI_API_KEY: 'sk-0123456789' };
     const { call } = await staged({ everything }, { env });
     const { text } = await call('get-env');
@@ -49,7 +49,7 @@ describe('@modelcontextprotocol/server-everything', () => {
 });
 
 describe('@modelcontextprotocol/server-filesystem', () => {
-  test('reads without a question, writes only when it is allowed, and stays in its folder [P21]', async () => {
+  test('reads without approval, writes only if allowed, and stays in its directory [P21]', async () => {
     const root = folder();
     writeFileSync(join(root, 'a.txt'), 'treasure');
     const { mcp } = await staged({ files: files(root) });

@@ -10,14 +10,14 @@ import { connectMcp } from '../../src/mcp/index.ts';
 
 const fakeServer = fileURLToPath(new URL('fake-server.ts', import.meta.url));
 
-/** A folder that is gone after the test. */
+/** Creates a directory that is deleted after the test. */
 export function folder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'cobbler-mcp-')));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Called {
   readonly text: string;
   readonly parts: readonly ToolResultPart[];
@@ -27,13 +27,13 @@ export interface Called {
 export interface Stage {
   readonly mcp: Mcp;
   readonly changes: readonly ListChange[];
-  /** What the fake server has noted. */
+  /** Returns the lines that the fake server has logged. */
   notes(): string[];
   tool(name: string): Tool;
   call(name: string, args?: Record<string, unknown>, more?: Partial<ToolContext>): Promise<Called>;
 }
 
-/** Connects to the fake server under the name `fake`. It is closed after the test. */
+/** Connects to the fake server under the name `fake`, and closes it after the test. */
 export async function stage(
   ways: string,
   limits: Partial<McpServerConfig> = {},
@@ -75,7 +75,7 @@ export async function staged(
   return { mcp, changes, tool, call };
 }
 
-/** Where the program of a package is that is installed for these tests. */
+/** Returns the path of the program in a package that is installed for these tests. */
 export function programOf(name: string): string {
   return join(
     dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
@@ -86,7 +86,7 @@ export function programOf(name: string): string {
   );
 }
 
-/** A process that only waits to be reaped is not running any more. */
+/** True if a process is running. A zombie, which has ended but is not reaped, is not. */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

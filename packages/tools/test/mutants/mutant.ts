@@ -1,14 +1,14 @@
-/** A change that makes a tool wrong. Something in the tests must notice every one of them. */
+/** A planted bug in a tool. The tests named in `by` must detect it. */
 export interface Mutant {
-  /** Below the package's folder. */
+  /** Path relative to the directory of the package. */
   readonly file: string;
-  /** Stands exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What is wrong with it. */
+  /** Description of the bug. */
   readonly why: string;
-  /** Which promises ('P9') or requirements it breaks; none when nothing that has a number. */
+  /** Promises (such as 'P9') or requirements that the bug violates; empty if none applies. */
   readonly breaks: readonly string[];
-  /** The file of unit tests that has to notice it. */
+  /** The file of unit tests that must detect the bug. */
   readonly by: string;
 }

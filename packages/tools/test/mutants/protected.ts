@@ -2,13 +2,13 @@ import type { Mutant } from './mutant.ts';
 
 const by = 'test/protected-paths.test.ts';
 
-/** Mistakes in keeping the tools from keys and from files that other programs run. */
+/** Planted bugs in the protection of keys and of files that other programs execute. */
 export const protectedMutants: readonly Mutant[] = [
   {
     file: 'src/workspace/walk.ts',
     find: ' && !workspace.isSealed(path)',
     replace: '',
-    why: 'searching shows keys',
+    why: 'a search shows keys',
     breaks: ['P21'],
     by,
   },
@@ -16,7 +16,7 @@ export const protectedMutants: readonly Mutant[] = [
     file: 'src/edit-file.ts',
     find: 'mustAsk: ({ path }) => workspace.mustAsk(path, agentFiles),',
     replace: '',
-    why: 'an edit of a hook of git runs unasked',
+    why: 'an edit of a git hook needs no approval',
     breaks: ['P21'],
     by,
   },
@@ -24,7 +24,7 @@ export const protectedMutants: readonly Mutant[] = [
     file: 'src/workspace-tools.ts',
     find: 'new Workspace(options.root, { env })',
     replace: 'new Workspace(options.root)',
-    why: 'COBBLER_HOME of the command is not the one that is sealed',
+    why: 'COBBLER_HOME of the given environment is not sealed',
     breaks: ['P21'],
     by,
   },

@@ -12,7 +12,7 @@ function folder(): string {
 }
 
 describe('a copy of a database', () => {
-  test('holds what was committed and nothing of what is only being written, for its owner alone', async () => {
+  test('contains only committed data and is readable only by its owner', async () => {
     const [from, to] = [join(folder(), 'a.db'), join(folder(), 'b.db')];
     const store = sqliteStore(from);
     await store.claim('kept');
@@ -29,7 +29,7 @@ describe('a copy of a database', () => {
     expect(isDatabase(to)).toBe(true);
   });
 
-  test('is not made over a file that is there, nor of one that is no database', () => {
+  test('does not overwrite a file, and rejects a source that is not a database', () => {
     const [from, to] = [join(folder(), 'a.db'), join(folder(), 'b.db')];
     sqliteStore(from);
     writeFileSync(to, 'mine');

@@ -8,22 +8,22 @@ import { eventsOf, said, wholeRun, worked } from '../../../src/testing/stored-ev
 import { AgentError } from '../../../src/values/errors.ts';
 import { newFile, testFolder } from './rig.ts';
 
-/** A closed store and what each of its sessions holds, as text. */
+/** A closed store and the content of each session as text. */
 export interface Undamaged {
   readonly file: string;
   readonly texts: ReadonlyMap<string, string>;
   /** The whole file. */
   readonly bytes: Buffer;
-  /** Pages, counted from 0. */
+  /** Number of pages. */
   readonly pages: number;
 }
 
 const pageSize = 4096;
 
-/** The pages that every session needs: the header, the counters, the root of the events. */
+/** Pages that every session needs: the header, the counters, the root of the events. */
 const shared: ReadonlySet<number> = new Set([0, 1, 8]);
 
-/** Writes sessions of several lengths side by side: short, long, interrupted, with events longer than a page. */
+/** Writes interleaved sessions: short, long, interrupted, and with events longer than a page. */
 export async function undamagedStore(): Promise<Undamaged> {
   const file = newFile();
   const store = sqliteStore(file);
@@ -61,23 +61,23 @@ export function pageOf(offset: number): number {
   return Math.floor(offset / pageSize);
 }
 
-/** Whether damage to a page may keep a session from being read, or change what is salvaged of it. */
+/** Returns whether damage to a page may make a session unreadable or change what is salvaged. */
 export function mayTouch({ bytes, texts }: Undamaged, page: number, id: string): boolean {
   const text = bytes.toString('latin1', page * pageSize, (page + 1) * pageSize);
   const isOn = (session: string) => text.includes(`"id":"${session}-`);
-  // The rest of a long event names no session; only `wide` has such.
+  // The continuation of a long event names no session; only `wide` has long events.
   return isOn(id) || (id === 'wide' && ![...texts.keys()].some(isOn));
 }
 
-/** Whether damage to a page may keep every session from being read. */
+/** Returns whether damage to a page may make every session unreadable. */
 export function isShared(page: number): boolean {
   return shared.has(page);
 }
 
-/** What a damaged store gave for one session. */
+/** Result of reading one session from a damaged store. */
 export type Outcome = 'same' | 'refused' | 'changed';
 
-/** Opens a store with these bytes and reads every session. A store that cannot be opened refuses each. */
+/** Reads every session of a store; if the store cannot be opened, all are `refused`. */
 export async function outcomes(
   { texts }: Undamaged,
   file: string,
@@ -100,7 +100,7 @@ export async function outcomes(
   return { found, listed };
 }
 
-/** A file with these bytes. */
+/** Creates a file with these bytes. */
 export function fileOf(bytes: Buffer): string {
   const file = join(testFolder(), 'damaged.db');
   writeFileSync(file, bytes);
@@ -122,14 +122,14 @@ function checkTyped(error: unknown): undefined {
   throw error;
 }
 
-/** The bytes with one bit flipped. */
+/** Returns the bytes with one bit flipped. */
 export function flipped(bytes: Buffer, offset: number, bit: number): Buffer {
   const copy = Buffer.from(bytes);
   copy[offset] = (copy[offset] ?? 0) ^ (1 << bit);
   return copy;
 }
 
-/** The bytes with one page overwritten: by zeros, ones, noise, or another page. Pages count from 0. */
+/** Returns the bytes with one page overwritten by zeros, ones, noise or another page. */
 export function overwritten(bytes: Buffer, page: number, how: number, random: SeededRandom): Buffer {
   const copy = Buffer.from(bytes);
   const place = copy.subarray(page * pageSize, (page + 1) * pageSize);

@@ -16,14 +16,14 @@ import {
   undamagedStore,
 } from './damage-rig.ts';
 
-/** What the sessions of a store hold, as text. */
+/** Returns the content of each session as text. */
 async function contents(store: SessionStore): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const id of await store.sessions()) texts.set(id, JSON.stringify(await store.read(id)));
   return texts;
 }
 
-/** Reads a damaged file, verifies it and salvages it; says what is wrong with the answers. */
+/** Reads, verifies and optionally salvages a damaged file; returns all incorrect results. */
 async function faults(whole: Undamaged, bytes: Buffer, page: number, salvages: boolean): Promise<string[]> {
   const file = fileOf(bytes);
   const wrong: string[] = [];
@@ -59,7 +59,7 @@ async function salvageFaults(whole: Undamaged, file: string, page: number): Prom
 
 describe('a damaged file [P13]', { timeout: 240_000 }, () => {
   test.each([1, 2, 3])(
-    'gives exactly what was stored or a typed error, whatever bit was flipped (seed %i)',
+    'returns the stored events or a typed error after any bit flip (seed %i)',
     async (seed) => {
       const random = seededRandom(seed);
       const whole = await undamagedStore();
@@ -72,7 +72,7 @@ describe('a damaged file [P13]', { timeout: 240_000 }, () => {
     },
   );
 
-  test('is read and salvaged except for what was on an overwritten page', async () => {
+  test('can be read and salvaged except for an overwritten page', async () => {
     const random = seededRandom(1);
     const whole = await undamagedStore();
     for (let page = 0; page < whole.pages; page += 1) {
@@ -83,7 +83,7 @@ describe('a damaged file [P13]', { timeout: 240_000 }, () => {
     }
   });
 
-  test('that is intact is verified, and salvaged as it is', async () => {
+  test('passes verification and is salvaged unchanged if it is intact', async () => {
     const { file, texts, bytes } = await undamagedStore();
     const { ok, sessions, problems } = verifyStore(file);
     expect([ok, problems, sessions.length]).toEqual([true, [], texts.size]);

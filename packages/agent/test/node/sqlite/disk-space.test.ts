@@ -11,7 +11,7 @@ import { newFile, open, refusal, testFolder } from './rig.ts';
 
 const filler = 'x'.repeat(20_000);
 
-/** Appends until there is no more room; gives how many events are in the store and the refusal. */
+/** Appends until the store is full; returns the number of stored events and the error. */
 async function fill(
   store: SessionStore,
   sessionId: string,
@@ -27,7 +27,7 @@ async function fill(
   }
 }
 
-/** What holds for a store that is full, whatever it is that is full. */
+/** Checks what a full store guarantees, whether the disk or its own limit is reached. */
 async function checkFull(store: SessionStore): Promise<void> {
   await write(store, 'before', wholeRun());
   const { kept, code, message } = await fill(store, 'big');
@@ -40,7 +40,7 @@ async function checkFull(store: SessionStore): Promise<void> {
   expect((await store.info('big'))?.events).toBe(kept);
 }
 
-test('a store that has reached its limit refuses what is new and loses nothing [P13]', async () => {
+test('a store at its size limit rejects new events and loses nothing [P13]', async () => {
   const store = open(newFile(), { maxBytes: 500_000 });
   await checkFull(store);
   expect(await store.delete('big')).toBe(true);
@@ -48,7 +48,7 @@ test('a store that has reached its limit refuses what is new and loses nothing [
   expect(kept).toBeGreaterThan(3);
 });
 
-test('of events that are written together, one without room does not harm the others [P13]', async () => {
+test('an event that does not fit does not affect others in its transaction [P13]', async () => {
   const store = open(newFile(), { maxBytes: 500_000 });
   const ids = ['a', 'b', 'c', 'd'];
   const epochs = await Promise.all(ids.map((id) => store.claim(id)));
@@ -66,7 +66,7 @@ test('of events that are written together, one without room does not harm the ot
   expect(await store.sessions()).toEqual(['a', 'c', 'd']);
 });
 
-test('a run whose store is full ends as failed, and no tool runs that could not be recorded [P13, P9]', async () => {
+test('a run with a full store fails, and runs no tool that it could not record [P13, P9]', async () => {
   const store = open(newFile(), { maxBytes: 300_000 });
   const { tool, names } = probeTools();
   const agent = scriptedModel(
@@ -91,7 +91,7 @@ test('a full disk is reported and loses nothing [P13]', async ({ skip }) => {
   const store = open(join(disk, 'sessions.db'));
   await checkFull(store);
   await store.close();
-  // It is opened and read again although nothing can be written.
+  // The store can be opened and read although nothing can be written.
   writeFileSync(join(disk, 'rest'), '');
   const again = open(join(disk, 'sessions.db'));
   expect(await again.read('before')).toHaveLength(wholeRun().length);

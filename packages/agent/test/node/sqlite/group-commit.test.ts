@@ -47,12 +47,12 @@ function rig({ busyMs = 4000, fails = (_moment: WriteMoment): boolean => false }
   };
 }
 
-/** Lets the event loop turn until something holds. */
+/** Yields to the event loop until a condition holds. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('what comes in one turn of the event loop shares a transaction', async () => {
+test('jobs added in one turn of the event loop share a transaction', async () => {
   const { commit, keep, kept, moments } = rig();
   const values = Array.from({ length: 64 }, (_, index) => `value ${index}`);
   expect(await Promise.all(values.map((value) => commit.add(keep(value))))).toEqual(values);
@@ -62,7 +62,7 @@ test('what comes in one turn of the event loop shares a transaction', async () =
   expect(moments.slice(4)).toEqual(['begin', 'commit', 'done']);
 });
 
-test('what is to be done at once is done after what waits [P13]', async () => {
+test('an immediate job runs after the pending jobs [P13]', async () => {
   const { commit, keep, kept } = rig();
   const waiting = commit.add(keep('first'));
   await commit.now(keep('second'));
@@ -72,7 +72,7 @@ test('what is to be done at once is done after what waits [P13]', async () => {
   expect(kept()).toEqual(['first', 'second', 'third']);
 });
 
-test('what fails at once is taken back, and the next one works [P13]', async () => {
+test('a failed immediate job is rolled back, and the next one succeeds [P13]', async () => {
   const { commit, keep, kept } = rig();
   const half = () => {
     keep('half')();
@@ -83,7 +83,7 @@ test('what fails at once is taken back, and the next one works [P13]', async () 
   expect(kept()).toEqual(['whole']);
 });
 
-test('64 sessions that append in one turn of the event loop are one transaction', async () => {
+test('64 appends in one turn of the event loop share a transaction', async () => {
   const moments: string[] = [];
   const store = open(newFile(), { onWrite: (moment) => void moments.push(moment) });
   const ids = Array.from({ length: 64 }, (_, index) => `session-${index}`);
@@ -95,14 +95,14 @@ test('64 sessions that append in one turn of the event loop are one transaction'
   expect(moments).toEqual(['begin', 'commit', 'done']);
 });
 
-test('nobody is told before the transaction is committed [P13]', async () => {
+test('no caller gets a result before the transaction is committed [P13]', async () => {
   const { commit, keep, moments } = rig();
   const told = commit.add(keep('value')).then(() => moments.push('told'));
   await told;
   expect(moments).toEqual(['begin', 'foreign', 'commit', 'done', 'told']);
 });
 
-test('one durable job makes the whole transaction durable, and the next is not [P9]', async () => {
+test('one durable job makes its transaction durable, but not the next one [P9]', async () => {
   const { commit, db } = rig();
   const level = () => scalar(db, 'PRAGMA synchronous');
   const [normal, full] = [1, 2];
@@ -116,7 +116,7 @@ test('one durable job makes the whole transaction durable, and the next is not [
   expect(await commit.add(level)).toBe(normal);
 });
 
-test('what a store is told to keep durably is, and what was before it with it [P9]', async () => {
+test('a durable append is committed with synchronous = FULL, and the next one with NORMAL [P9]', async () => {
   const store = open(newFile());
   const epoch = await store.claim('one');
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
@@ -131,7 +131,7 @@ test('what a store is told to keep durably is, and what was before it with it [P
   expect(levels()).toEqual(['PRAGMA synchronous = NORMAL']);
 });
 
-test('a job that is refused does no harm to the others', async () => {
+test('a rejected job does not affect the others', async () => {
   const { commit, keep, kept, moments } = rig();
   const refuse = () => {
     throw new AgentError({ kind: 'invalid', code: 'fenced', message: 'No.' });
@@ -146,7 +146,7 @@ test('a job that is refused does no harm to the others', async () => {
   expect(moments).not.toContain('rollback');
 });
 
-test('a job that fails in the middle takes nothing with it: the others are written, each once', async () => {
+test('a job that fails halfway is rolled back alone: the others are written once', async () => {
   const { commit, keep, kept, moments } = rig();
   const breaks = () => {
     keep('half')();
@@ -162,7 +162,7 @@ test('a job that fails in the middle takes nothing with it: the others are writt
   expect(moments.filter((moment) => moment === 'rollback')).toHaveLength(2);
 });
 
-test('when the commit fails nobody is told that it was written, and the next one works [P13]', async () => {
+test('all jobs fail if the commit fails, and the next one succeeds [P13]', async () => {
   let broken = true;
   const { commit, keep, kept } = rig({ fails: (moment) => broken && moment === 'commit' });
   const outcomes = await Promise.allSettled([commit.add(keep('a')), commit.add(keep('b'))]);
@@ -173,7 +173,7 @@ test('when the commit fails nobody is told that it was written, and the next one
   expect(kept()).toEqual(['c']);
 });
 
-test('another process that writes is waited for, and the event loop goes on', async () => {
+test('waits for another process that is writing, without blocking the event loop', async () => {
   const { commit, keep, kept, moments, file } = rig();
   const other = connect(file);
   other.exec("BEGIN IMMEDIATE; INSERT INTO kept VALUES ('theirs')");
@@ -191,7 +191,7 @@ test('another process that writes is waited for, and the event loop goes on', as
   expect(moments.slice(-3)).toEqual(['foreign', 'commit', 'done']);
 });
 
-test('another process that does not stop writing is not waited for for ever', async () => {
+test('stops waiting after busyMs for another process that keeps writing', async () => {
   const { commit, keep, kept, file } = rig({ busyMs: 40 });
   const other = connect(file);
   other.exec('BEGIN IMMEDIATE');

@@ -7,12 +7,12 @@ import { importSession } from '../../../src/store/session-file.ts';
 import { answered, ended, eventsOf, said, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { newFile, open, refusal, storeChild } from './rig.ts';
 
-/** The lock files of processes that use a store. */
+/** Returns the lock files of processes that use a store. */
 function locks(file: string): string[] {
   return readdirSync(dirname(file)).filter((name) => name.includes('-owner-'));
 }
 
-test('a session whose run is under way in another process is refused, and it is told whose it is', async () => {
+test('a claim fails while another process runs the session, and names that process', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -27,7 +27,7 @@ test('a session whose run is under way in another process is refused, and it is 
   await write(store, 'two', wholeRun());
 });
 
-test('a session whose process was killed is taken over at once, with all that was committed [P13]', async () => {
+test('a session of a killed process can be claimed at once, with all committed events [P13]', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -38,11 +38,11 @@ test('a session whose process was killed is taken over at once, with all that wa
   expect(locks(file)).toHaveLength(1);
   await write(store, 'one', [said('Mine now.'), ended()]);
   expect((await store.read('one')).map(({ type }) => type)).toEqual(['user', 'user', 'finished']);
-  // What the dead process left behind is gone, and only this one's lock is there.
+  // The lock of the dead process is gone; only the lock of this process is left.
   expect(locks(file)).toHaveLength(1);
 });
 
-test('a process that dies later leaves nothing behind either, once its session is taken over', async () => {
+test('a claim removes the lock of a process that died while the store was open', async () => {
   const file = newFile();
   const store = open(file);
   await store.claim('other');
@@ -57,7 +57,7 @@ test('a process that dies later leaves nothing behind either, once its session i
   db.close();
 });
 
-test('a process that stands still is alive: its session is not taken from it', async () => {
+test('a suspended process keeps its session', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -68,7 +68,7 @@ test('a process that stands still is alive: its session is not taken from it', a
   expect(await store.claim('one')).toBeGreaterThan(0);
 });
 
-test('a session whose run has ended is free for every process', async () => {
+test('any process can claim a session whose run has ended', async () => {
   const file = newFile();
   const [first, second] = [open(file), open(file)];
   const old = await write(first, 'one', wholeRun('First.'));
@@ -80,7 +80,7 @@ test('a session whose run has ended is free for every process', async () => {
   expect((await first.read('one')).length).toBe(3 * wholeRun().length);
 });
 
-test('a session that was imported or forked in the middle of a run is free for every process', async () => {
+test('any process can claim a session that was imported or forked in the middle of a run', async () => {
   const file = newFile();
   const [first, second] = [open(file), open(file)];
   const lines = eventsOf('one', [said('Go.'), answered('On it.')]).map((event) => JSON.stringify(event));
@@ -90,7 +90,7 @@ test('a session that was imported or forked in the middle of a run is free for e
   for (const id of ['one', 'two']) await write(second, id, [said('On.'), ended()]);
 });
 
-test('a store that is closed gives back what it holds, and leaves nothing beside the file', async () => {
+test('closing a store releases its sessions and removes its lock and log files', async () => {
   const file = newFile();
   const [first, second] = [open(file), open(file)];
   await write(first, 'one', [said('Go.')]);
@@ -101,7 +101,7 @@ test('a store that is closed gives back what it holds, and leaves nothing beside
   expect(readdirSync(dirname(file)).sort()).toEqual(['sessions.db', 'sessions.db-made']);
 });
 
-test('a session is taken over within a process: its older run is fenced [P13]', async () => {
+test('a second claim in the same process fences the older run [P13]', async () => {
   const store = open(newFile());
   const old = await write(store, 'one', [said('a')]);
   await store.claim('one');
@@ -109,11 +109,11 @@ test('a session is taken over within a process: its older run is fenced [P13]', 
   expect((await refusal(() => store.append('one', next, { epoch: old }))).code).toBe('fenced');
 });
 
-test('a process that was thought dead and is not cannot write any more', async () => {
+test('a live process that was taken for dead can no longer write', async () => {
   const file = newFile();
   const [first, second] = [open(file), open(file)];
   const old = await write(first, 'one', [said('a')]);
-  // As if its lock had been lost.
+  // Simulates the loss of its lock.
   for (const lock of locks(file)) renameSync(`${dirname(file)}/${lock}`, `${dirname(file)}/gone`);
   const epoch = await second.claim('one');
   const next = eventsOf('one', [said('b')], 1);
@@ -122,7 +122,7 @@ test('a process that was thought dead and is not cannot write any more', async (
   expect(await first.read('one')).toHaveLength(2);
 });
 
-test('many processes make one new store at the same time', async () => {
+test('several processes can create one store at the same time', async () => {
   const file = newFile();
   const children = Array.from({ length: 5 }, (_, index) => storeChild('write', file, `session-${index}`));
   expect(await Promise.all(children.map((child) => child.line()))).toEqual(children.map(() => 'closed'));
@@ -130,14 +130,14 @@ test('many processes make one new store at the same time', async () => {
   expect(await store.sessions()).toHaveLength(5);
 });
 
-test('a process that is writing while the store is opened is waited for', async () => {
+test('opening a store waits for a process that is writing', async () => {
   const file = newFile();
   const child = storeChild('write elsewhere', file);
   expect(await child.line()).toBe('writing');
   expect(await open(file).sessions()).toEqual([]);
 });
 
-test('many processes want one session: one of them has it', async () => {
+test('only one of several processes can claim a session', async () => {
   const file = newFile();
   const children = Array.from({ length: 4 }, () => storeChild('hold', file, 'one'));
   const lines = await Promise.all(children.map((child) => child.line()));

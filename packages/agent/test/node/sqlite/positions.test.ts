@@ -6,7 +6,7 @@ import { seededRandom } from '../../../src/testing/service/seeded-random.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
 import { newFile, open } from './rig.ts';
 
-/** Sessions that are written in turns, and what each has to hold. */
+/** Writes sessions in turns and tracks how many events each must contain. */
 class Shelf {
   readonly lengths = new Map<string, number>();
   readonly #epochs = new Map<string, number>();
@@ -35,7 +35,7 @@ class Shelf {
     this.#epochs.delete(id);
   }
 
-  /** Reads every session, whole and in pages, and says what of it is not as it was written. */
+  /** Reads every session, whole and in pages, and returns those that differ from what was written. */
   async wrong(page: number): Promise<string[]> {
     const wrong: string[] = [];
     for (const [id, length] of this.lengths) {
@@ -58,7 +58,7 @@ class Shelf {
 }
 
 test.each([1, 2, 3])(
-  'events are found again however sessions were written, read and deleted in turns (seed %i) [P13]',
+  'finds all events after any mix of writes, reads and deletes (seed %i) [P13]',
   async (seed) => {
     const store = open(newFile());
     const shelf = new Shelf(store);
@@ -73,7 +73,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('events that take the places of deleted ones are found, and not by a search of the whole file [P13]', async () => {
+test('finds events that reuse the places of deleted ones, without a full scan [P13]', async () => {
   const file = newFile();
   const shelf = new Shelf(open(file));
   await shelf.write('one', 600);
@@ -83,7 +83,7 @@ test('events that take the places of deleted ones are found, and not by a search
   await shelf.write('two', 100);
   expect(await shelf.wrong(64)).toEqual([]);
   const db = new DatabaseSync(file);
-  // A larger number would hide events from the quick way to them.
+  // With a larger number, the index queries would miss these events.
   expect(
     scalar(db, "SELECT value <= (SELECT max(place) FROM events) FROM counters WHERE name = 'noted'"),
   ).toBe(1);

@@ -13,33 +13,33 @@ import { sqliteStore } from '../../../src/node/index.ts';
 import type { SessionStore } from '../../../src/store/store.ts';
 import { AgentError } from '../../../src/values/errors.ts';
 
-/** A folder of one test, removed at its end. */
+/** Creates a directory that is removed at the end of the test. */
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cobbler-sqlite-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The path of a store that is not there yet. */
+/** Returns the path of a store that does not exist yet. */
 export function newFile(): string {
   return join(testFolder(), 'sessions.db');
 }
 
-/** Opens a store that is closed at the end of the test. */
+/** Opens a store and closes it at the end of the test. */
 export function open(file: string, options: SqliteStoreOptions = {}): SessionStore {
   const store = sqliteStore(file, options);
   onTestFinished(async () => await store.close());
   return store;
 }
 
-/** Does something to the database behind the store's back. */
+/** Changes the database directly, without the store. */
 export function edit(file: string, sql: string): void {
   const db = new DatabaseSync(file, { timeout: 5000 });
   db.exec(sql);
   db.close();
 }
 
-/** What an attempt is refused with, as code and message; fails when it is not refused by an AgentError. */
+/** Returns code and message of the AgentError of an attempt; fails if it throws none. */
 export async function refusal(
   attempt: () => unknown,
 ): Promise<{ code: string | undefined; message: string }> {
@@ -52,24 +52,25 @@ export async function refusal(
   throw new Error('It was not refused.');
 }
 
-/** A process that uses a store, and the lines that it prints. */
+/** A process that uses a store, with the lines that it prints. */
 export interface StoreChild {
   readonly process: ChildProcess;
-  /** The next line it prints. */
+  /** Returns the next line that the process prints. */
   line(): Promise<string>;
-  /** Ends it, however it is, and waits until it is gone. */
+  /** Kills the process and waits for its exit. */
   kill(): Promise<void>;
 }
 
-/** Starts `store-child.ts` with these arguments; it is killed at the end of the test. */
+/** Starts `store-child.ts` with these arguments and kills it at the end of the test. */
 export function storeChild(...args: string[]): StoreChild {
   return childOf({}, args);
 }
 
 /**
- * The same without rights on what belongs to others, also where the tests have all rights. Files and folder become
- * the child's own, so that what they allow their owner counts. The child gives its rights up by itself, once it has
- * been loaded: Node and the sources may lie in a folder that only their owner can enter.
+ * Starts a child process without access to files of other users, even if the tests run as root.
+ * The files and the directory become its own, so that their owner permissions apply. The child
+ * drops its privileges only after loading: Node and the sources may be in a directory that only
+ * their owner can enter.
  */
 export function plainChild(folder: string, ...args: string[]): StoreChild {
   if (process.getuid?.() !== 0) return storeChild(...args);

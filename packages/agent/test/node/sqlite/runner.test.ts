@@ -38,7 +38,7 @@ function edit(file: string, sql: string): Record<string, unknown>[] {
   }
 }
 
-/** Lets time pass until something holds. */
+/** Advances the clock until a condition holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let look = 0; look < 300; look += 1) {
     if (await holds()) return;
@@ -53,7 +53,7 @@ function locks(file: string): string[] {
 
 const waits: Routine = async (_input, steps) => (await steps.waitFor('go')) ?? null;
 
-/** Counts its calls and steps; waits between them. */
+/** Returns a workflow that records its steps and waits for a signal between them. */
 function counting(into: string[], name: string): Routine {
   return async (_input, steps) => {
     await steps.run('first', () => into.push(`${name} first`));
@@ -63,7 +63,7 @@ function counting(into: string[], name: string): Routine {
   };
 }
 
-test('only the owner may read what runs are made of', async () => {
+test('only the owner can read the files of a runner', async () => {
   const file = newFile();
   const runner = open(file, waits);
   await runner.start(null, { runId: 'one' });
@@ -71,7 +71,7 @@ test('only the owner may read what runs are made of', async () => {
     expect([name, statSync(join(dirname(file), name)).mode & 0o777]).toEqual([name, 0o600]);
 });
 
-test('two processes on one file: one works on a run, the other can signal it and hears of its end [P13]', async () => {
+test('a process can signal a run of another process and get its result [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   const one = open(file, counting(ran, 'one'));
@@ -87,7 +87,7 @@ test('two processes on one file: one works on a run, the other can signal it and
   expect(ran).toEqual(['one first', 'one first', 'one second']);
 });
 
-test('a run is stopped when another process cancels it', async () => {
+test('a run stops when another process cancels it', async () => {
   const file = newFile();
   let reason: unknown;
   const one = open(file, async (_input, steps) => {
@@ -106,7 +106,7 @@ test('a run is stopped when another process cancels it', async () => {
   expect(reason).toMatchObject({ kind: 'aborted', code: 'cancelled' });
 });
 
-test('runs of one key take turns though different processes started them', async () => {
+test('runs with the same key take turns, even if different processes started them', async () => {
   const file = newFile();
   const ran: string[] = [];
   const one = open(file, counting(ran, 'one'));
@@ -124,7 +124,7 @@ test('runs of one key take turns though different processes started them', async
   expect(ran.filter((line) => line.endsWith('second'))).toHaveLength(2);
 });
 
-test('who was believed dead starts no step and ends nothing once another has taken its run over [P13]', async () => {
+test('a process taken for dead starts no step and does not end a run that another took over [P13]', async () => {
   const file = newFile();
   const ran: string[] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test('who was believed dead starts no step and ends nothing once another has tak
   });
   await one.start(null, { runId: 'a' });
   await until(() => ran.length === 1);
-  // As if the lock had been given up by the system.
+  // Simulates a lock that the system released.
   for (const lock of locks(file)) rmSync(join(dirname(file), lock));
   const two = open(file, async (_input, steps) => {
     await steps.run('first', () => ran.push('two first'));
@@ -153,7 +153,7 @@ test('who was believed dead starts no step and ends nothing once another has tak
   expect(await two.result('a')).toBe('from two');
 });
 
-test('the epoch is checked in the transaction that ends the run [P13]', async () => {
+test('the transaction that ends a run checks the epoch [P13]', async () => {
   const file = newFile();
   const one = open(file, async (_input, steps) => {
     await steps.run('first', () => {
@@ -167,7 +167,7 @@ test('the epoch is checked in the transaction that ends the run [P13]', async ()
   expect(edit(file, 'SELECT state FROM runs')).toEqual([{ state: 'open' }]);
 });
 
-test('a cancel by another process is seen within 200 ms', async () => {
+test('a process detects a cancellation by another process within 200 ms', async () => {
   const file = newFile();
   let stopped: number | undefined;
   const one = open(file, async (_input, steps) => {
@@ -185,7 +185,7 @@ test('a cancel by another process is seen within 200 ms', async () => {
   expect((stopped ?? began) - began).toBeLessThanOrEqual(200);
 });
 
-test('a run that is not due when its process ends starts in the next one at its time [P13]', async () => {
+test('a run that is due after its process ended starts on time in the next process [P13]', async () => {
   const file = newFile();
   const began: number[] = [];
   const routine: Routine = async (_input, steps) => steps.run('only', () => began.push(runtime.now()));
@@ -202,7 +202,7 @@ test('a run that is not due when its process ends starts in the next one at its 
   expect(began[1]).toBeLessThanOrEqual(dueAt + 1000);
 });
 
-test('unfinished runs of a file of the first version continue, with the signals that they received', async () => {
+test('unfinished runs in a file of version 1 continue, with the signals that they received', async () => {
   const file = newFile();
   copyFileSync(fileURLToPath(new URL('../../fixtures/runs/1.db', import.meta.url)), file);
   const runner = open(file, async (input, steps) => ({ input, came: (await steps.waitFor('go')) ?? null }));
@@ -212,7 +212,7 @@ test('unfinished runs of a file of the first version continue, with the signals 
   expect(await runner.start(null, { runId: 'ended' })).toBe(false);
 });
 
-test('ended runs are kept for a while and then removed, with all that they held', async () => {
+test('ended runs are kept within the retention limits and then removed with all their data', async () => {
   const file = newFile();
   const done: Routine = async (_input, steps) => steps.run('one', () => 1);
   const runner = open(file, done, { retention: { maxRuns: 3 } });
@@ -233,7 +233,7 @@ test('ended runs are kept for a while and then removed, with all that they held'
     expect([table, edit(file, `SELECT count(*) AS n FROM ${table}`)]).toEqual([table, [{ n: 0 }]]);
 });
 
-test('a start and a signal resolve when a power failure cannot undo them [P13]', async () => {
+test('a start and a signal are committed with synchronous = FULL [P13]', async () => {
   const modes: string[] = [];
   const real = DatabaseSync.prototype.exec;
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
@@ -253,7 +253,7 @@ test('a start and a signal resolve when a power failure cannot undo them [P13]',
   expect({ start, signal: modes.at(-1) }).toEqual({ start: 'FULL', signal: 'FULL' });
 });
 
-test('what was written by a newer version, by another program or is no database is refused and left alone', async () => {
+test('a file that is newer, damaged, missing or of another program is rejected', async () => {
   const spoiled: Record<string, (file: string) => void> = {
     store_newer: (file) => edit(file, 'PRAGMA user_version = 99'),
     store_foreign: (file) => edit(file, 'PRAGMA application_id = 1'),
@@ -271,7 +271,7 @@ test('what was written by a newer version, by another program or is no database 
   }
 });
 
-test('an inbox that cannot be written for a moment costs a run nothing but time [P13]', async () => {
+test('a temporary write failure of the inbox only delays a run [P13]', async () => {
   const file = newFile();
   let calls = 0;
   let isBroken = false;
@@ -294,7 +294,7 @@ test('an inbox that cannot be written for a moment costs a run nothing but time 
   expect(await runner.result('a')).toBe('through');
 });
 
-test('a process that closes its runner ends by itself, and leaves no file but the journal', async () => {
+test('a process exits after it closes its runner, and leaves no lock or log files', async () => {
   const file = newFile();
   const source = new URL('../../../src/node/sqlite-runner/sqlite-runner.ts', import.meta.url).href;
   const text = `

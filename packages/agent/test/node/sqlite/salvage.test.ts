@@ -6,8 +6,8 @@ import { salvageStore, verifyStore } from '../../../src/node/index.ts';
 import { eventsOf, wholeRun, write } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open, refusal, storeChild } from './rig.ts';
 
-describe('an event [P13]', () => {
-  /** A closed store with two sessions of 6 events. */
+describe('reading an event [P13]', () => {
+  /** Creates a closed store with two sessions of 6 events. */
   async function twoSessions(): Promise<string> {
     const file = newFile();
     const store = open(file);
@@ -16,7 +16,7 @@ describe('an event [P13]', () => {
     return file;
   }
 
-  test('that was changed is refused with its session, its number and what to do', async () => {
+  test('fails if it was changed; the error names session and event and says what to do', async () => {
     const file = await twoSessions();
     edit(file, `UPDATE events SET json = replace(json, 'Hello.', 'Hallo.') WHERE segment = 1 AND seq = 1`);
     const store = open(file);
@@ -35,7 +35,7 @@ describe('an event [P13]', () => {
     });
   });
 
-  test('that is whole but belongs to another session or place is refused', async () => {
+  test('fails if it belongs to another session or position', async () => {
     const file = await twoSessions();
     edit(
       file,
@@ -52,7 +52,7 @@ describe('an event [P13]', () => {
     expect((await refusal(() => open(other).read('one'))).message).toContain('Event 4 of session one');
   });
 
-  test('that was the last of its session is missed when it is lost', async () => {
+  test('fails if it is lost and was the last of its session', async () => {
     const file = await twoSessions();
     edit(file, 'DELETE FROM events WHERE segment = 1 AND seq > 4');
     const store = open(file);
@@ -72,7 +72,7 @@ describe('an event [P13]', () => {
     });
   });
 
-  test('that was the last one of a run without an end is missed when it is lost', async () => {
+  test('fails if it is lost and was the last of an unfinished run', async () => {
     const file = newFile();
     const store = open(file);
     const epoch = await store.claim('one');
@@ -83,12 +83,12 @@ describe('an event [P13]', () => {
     expect((await refusal(() => open(file).read('one'))).message).toContain('Event 5 of session one');
   });
 
-  test('that was the last one of a process that died is missed once another process has written', async () => {
+  test('fails if it is lost, its process died, and another process has written since', async () => {
     const file = newFile();
     const child = storeChild('hold', file, 'one');
     expect(await child.line()).toBe('held');
     await child.kill();
-    // As if the process had noted its end before its last event.
+    // Simulates a process that died before it stored its number of events.
     edit(file, 'DELETE FROM tallies');
     const store = open(file);
     await write(store, 'two', wholeRun());
@@ -97,7 +97,7 @@ describe('an event [P13]', () => {
     expect((await refusal(() => open(file).read('one'))).message).toContain('Event 1 of session one');
   });
 
-  test('is in none of the indexes any longer, and is read all the same', async () => {
+  test('works without the indexes', async () => {
     const file = await twoSessions();
     edit(
       file,
@@ -107,7 +107,7 @@ describe('an event [P13]', () => {
     for (const id of ['one', 'two']) expect(await store.read(id)).toHaveLength(6);
   });
 
-  test('of a store without checksums is read, and what is added has one', async () => {
+  test('works in a store without checksums, and new events get one', async () => {
     const file = newFile();
     copyFileSync(new URL('../../fixtures/store/1.db', import.meta.url), file);
     const store = open(file);
@@ -132,7 +132,7 @@ describe('an event [P13]', () => {
 });
 
 describe('salvage', () => {
-  test('takes what is still in the log beside the file [P13]', async () => {
+  test('includes events that are only in the write-ahead log [P13]', async () => {
     const file = newFile();
     const child = storeChild('hold', file, 'one');
     expect(await child.line()).toBe('held');
@@ -141,7 +141,7 @@ describe('salvage', () => {
     expect(await open(`${file}.new`).read('one')).toEqual(await open(file).read('one'));
   });
 
-  test('refuses a store that is in use, a file that is not there and one that is', async () => {
+  test('rejects a store in use, a missing source and an existing target', async () => {
     const file = newFile();
     const store = open(file);
     await write(store, 'one', wholeRun());
@@ -151,7 +151,7 @@ describe('salvage', () => {
     expect((await refusal(() => salvageStore(`${file}.gone`, `${file}.new`))).code).toBe('store_missing');
   });
 
-  test('does not bring back what was deleted', async () => {
+  test('does not restore deleted sessions', async () => {
     const file = newFile();
     const store = open(file);
     await write(store, 'gone', wholeRun('gone '.repeat(2_000), 40));
@@ -164,7 +164,7 @@ describe('salvage', () => {
   test.each([
     ['a tool’s result', 'Found 2', 14, ['event 7 is lost']],
     [
-      'an answer, without which later calls make no sense',
+      'a response that later events depend on',
       'Turn 2.',
       5,
       [
@@ -173,7 +173,7 @@ describe('salvage', () => {
         'its last run is marked as failed',
       ],
     ],
-  ])('repairs a session that lost %s, and says what [P13]', async (_what, text, events, problems) => {
+  ])('repairs a session that lost %s, and reports it [P13]', async (_what, text, events, problems) => {
     const file = newFile();
     const store = open(file);
     await write(store, 'one', wholeRun('First.', 2));

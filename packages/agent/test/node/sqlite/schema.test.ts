@@ -8,7 +8,7 @@ import { newFile, open, refusal } from './rig.ts';
 
 const fixtures = new URL('../../fixtures/store/', import.meta.url);
 
-/** Stores as each version of the schema left them, by version. None is ever written anew. */
+/** Schema versions that have a stored database file. These files are never regenerated. */
 const versions = readdirSync(fixtures)
   .map((name) => Number.parseInt(name, 10))
   .sort((one, other) => one - other);
@@ -25,11 +25,11 @@ function database(file: string): DatabaseSync {
   return db;
 }
 
-test('there is a store of every version that there was', () => {
+test('every schema version has a stored database file', () => {
   expect(versions).toEqual(migrations.map((_, index) => index + 1));
 });
 
-test.each(versions)('a store of version %i is brought up to date with all that is in it', async (version) => {
+test.each(versions)('a store of version %i is migrated to the latest version with all its data', async (version) => {
   const file = copyOf(version);
   const store = open(file);
   const { sessions } = await store.list();
@@ -49,7 +49,7 @@ test.each(versions)('a store of version %i is brought up to date with all that i
   expect(schemaVersion(database(file))).toBe(migrations.length);
 });
 
-test('versions that come later are applied one after the other, each once', async () => {
+test('later versions are applied in order, each once', async () => {
   const file = copyOf(1);
   const db = database(file);
   const next = ['ALTER TABLE sessions ADD COLUMN colour TEXT', "UPDATE sessions SET colour = id || '!'"];
@@ -63,7 +63,7 @@ test('versions that come later are applied one after the other, each once', asyn
   expect((await refusal(() => open(file))).code).toBe('store_newer');
 });
 
-test('a version that cannot be applied changes nothing', async () => {
+test('a failed migration changes nothing', async () => {
   const file = copyOf(1);
   const db = database(file);
   const steps = [

@@ -6,7 +6,7 @@ import { emptyState } from '../../../src/events/state.ts';
 import { eventsOf, wholeRun } from '../../../src/testing/stored-events.ts';
 import { edit, newFile, open } from './rig.ts';
 
-/** A closed store with a session of 603 events and a snapshot of it. */
+/** Creates a closed store with a session of 603 events and a snapshot of it. */
 async function longSession(): Promise<{ file: string; state: State }> {
   const file = newFile();
   const store = open(file);
@@ -23,7 +23,7 @@ async function longSession(): Promise<{ file: string; state: State }> {
   return { file, state };
 }
 
-test('a session is opened from its snapshot, and only what came later is folded', async () => {
+test('a store returns the last snapshot of a session, so that only later events must be folded', async () => {
   const { file } = await longSession();
   const store = open(file);
   const state = await store.snapshot?.('one');
@@ -32,13 +32,13 @@ test('a session is opened from its snapshot, and only what came later is folded'
 });
 
 test.each([
-  ['of another version of the fold', `UPDATE snapshots SET fold = ${foldVersion + 1}`],
+  ['of another fold version', `UPDATE snapshots SET fold = ${foldVersion + 1}`],
   ['whose text is damaged', `UPDATE snapshots SET state = substr(state, 1, 50)`],
-  ['whose text is something else', `UPDATE snapshots SET state = '[1]'`],
-  ['that names another place', 'UPDATE snapshots SET seq = 599'],
+  ['whose text is not a state', `UPDATE snapshots SET state = '[1]'`],
+  ['with another event number', 'UPDATE snapshots SET seq = 599'],
   ['without its messages', 'DELETE FROM snapshot_messages'],
   [
-    'with some of its messages',
+    'with only some of its messages',
     'DELETE FROM snapshot_messages WHERE first = (SELECT max(first) FROM snapshot_messages)',
   ],
   ['with a letter changed', `UPDATE snapshots SET state = replace(state, 'turn', 'tern')`],
@@ -47,7 +47,7 @@ test.each([
     `UPDATE snapshot_messages SET messages = replace(messages, 'Turn 1.', 'Turn I.')`,
   ],
   ['with damaged messages', `UPDATE snapshot_messages SET messages = 'x' WHERE first = 0`],
-])('a snapshot %s is not used, and a new one is kept instead', async (_what, sql) => {
+])('a snapshot %s is not used, and a new one is stored', async (_what, sql) => {
   const { file, state } = await longSession();
   edit(file, sql);
   const store = open(file);
@@ -57,18 +57,18 @@ test.each([
   for (const event of await store.read('one')) fold(folded, event);
   expect(folded).toEqual(state);
   store.keepSnapshot?.('one', folded, { epoch });
-  // Written with what comes next.
+  // The snapshot is written with the next transaction.
   await store.claim('other');
   expect(await store.snapshot?.('one')).toEqual(state);
 });
 
-test('only messages that are new are written', async () => {
+test('a new snapshot writes only new messages', async () => {
   const { file } = await longSession();
   const store = open(file);
   const state = await store.snapshot?.('one');
   if (state === undefined) throw new Error('There is no snapshot.');
   const epoch = await store.claim('one');
-  // Were it written again, what it says now would be.
+  // If these messages were written again, this change would be lost.
   edit(
     file,
     `UPDATE snapshot_messages SET messages = replace(messages, 'Turn 1.', 'Turn I.'), sum = NULL WHERE first = 0`,

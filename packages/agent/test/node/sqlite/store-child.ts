@@ -1,5 +1,5 @@
-// A process that uses a store, for tests that need two: says one line when it has done what it was told to, and
-// stays until it is killed or its input ends.
+// A process that uses a store, for tests that need two processes. Prints one line when it is done,
+// then runs until it is killed or its input ends.
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from '../../../src/node/index.ts';
 import { eventsOf, said } from '../../../src/testing/stored-events.ts';
@@ -26,7 +26,7 @@ async function main(): Promise<string> {
   return 'closed';
 }
 
-/** Another program that is writing to the file, and goes on with it for a while. */
+/** Keeps a write transaction open for some time, as another program would. */
 async function writingFor(ms: number): Promise<string> {
   const db = new DatabaseSync(file);
   db.exec('BEGIN IMMEDIATE; CREATE TABLE theirs (a)');
@@ -35,7 +35,7 @@ async function writingFor(ms: number): Promise<string> {
 }
 
 const told = await main().catch((error: AgentError) => `${error.code}: ${error.message}`);
-// Nobody refers to the store any more: what it holds it holds all the same.
+// The store is unreferenced now and must keep its claim even after garbage collection.
 globalThis.gc?.();
 await new Promise((resolve) => setImmediate(resolve));
 process.stdout.write(`${told}\n`);

@@ -20,7 +20,7 @@ import { edit, newFile, open, plainChild, refusal, storeChild, testFolder } from
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** A file with a session, closed. */
+/** Creates a closed store with one session and returns its path. */
 async function written(sessionId = 'one', turns = 1): Promise<string> {
   const file = newFile();
   const store = open(file);
@@ -29,7 +29,7 @@ async function written(sessionId = 'one', turns = 1): Promise<string> {
   return file;
 }
 
-test('folder and files are made for their owner alone, whatever others are allowed [P19]', async () => {
+test('creates directories and files for the owner only, regardless of the umask [P19]', async () => {
   const before = process.umask(0);
   try {
     const file = join(testFolder(), 'deep', 'er', 'sessions.db');
@@ -45,7 +45,7 @@ test('folder and files are made for their owner alone, whatever others are allow
 });
 
 test.each(['gone', 'empty'])(
-  'a file that is %s where sessions were is reported, and not begun anew by itself [P13]',
+  'reports a file that is %s but contained sessions, and does not recreate it [P13]',
   async (how) => {
     const file = await written();
     if (how === 'gone') rmSync(file);
@@ -63,7 +63,7 @@ test.each(['gone', 'empty'])(
   },
 );
 
-test('an emptied file does not take with it what its log still holds', async () => {
+test('does not open an emptied file, so that its write-ahead log is not lost', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -75,7 +75,7 @@ test('an emptied file does not take with it what its log still holds', async () 
   expect(await open(file).read('one')).toHaveLength(1);
 });
 
-test('a file of another program is left alone', async () => {
+test('does not change a file of another program', async () => {
   const file = newFile();
   edit(file, 'CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)');
   const before = readFileSync(file);
@@ -84,7 +84,7 @@ test('a file of another program is left alone', async () => {
   expect(readdirSync(dirname(file))).toEqual(['sessions.db']);
 });
 
-test('a file that is no database is reported as damaged, and left alone', async () => {
+test('reports a file that is not a database as damaged, and does not change it', async () => {
   const file = newFile();
   writeFileSync(file, 'dear diary '.repeat(1000));
   const { code, message } = await refusal(() => open(file));
@@ -93,7 +93,7 @@ test('a file that is no database is reported as damaged, and left alone', async 
   expect(readFileSync(file, 'utf8')).toBe('dear diary '.repeat(1000));
 });
 
-test('a file of a newer version is refused, and left alone', async () => {
+test('rejects a file of a newer version, and does not change it', async () => {
   const file = await written();
   edit(file, 'PRAGMA user_version = 99');
   const before = readFileSync(file);
@@ -104,13 +104,13 @@ test('a file of a newer version is refused, and left alone', async () => {
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('damage to pages of one session is reported by it alone [P13]', async () => {
+test('reports damaged pages only for the session that uses them [P13]', async () => {
   const file = newFile();
   const store = open(file);
   for (const id of ['one', 'two', 'three']) await write(store, id, wholeRun(`${id}! `.repeat(20_000)));
   await store.close();
   const bytes = readFileSync(file);
-  // In the middle of the long text: each page of it names the next.
+  // In the middle of the long text, where each page contains the number of the next.
   const page = Math.ceil(bytes.indexOf('two! '.repeat(100)) / 4096) + 10;
   bytes.fill(0xff, page * 4096, (page + 1) * 4096);
   writeFileSync(file, bytes);
@@ -122,7 +122,7 @@ test('damage to pages of one session is reported by it alone [P13]', async () =>
   await write(damaged, 'four', wholeRun());
 });
 
-test('an event that cannot be read any more is named, and those before it are read', async () => {
+test('names an unreadable event, and reads the events before it', async () => {
   const file = await written('one', 3);
   edit(file, `UPDATE events SET json = substr(json, 1, 30) WHERE seq = 5`);
   const store = open(file);
@@ -138,7 +138,7 @@ test('an event that cannot be read any more is named, and those before it are re
   expect((await store.list()).sessions).toMatchObject([{ id: 'one', title: '' }]);
 });
 
-test('a log beside the file that is cut off or damaged loses what comes after that place, and nothing before [P13]', async () => {
+test('reads all events before the point where the write-ahead log is cut [P13]', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -164,7 +164,7 @@ test('a log beside the file that is cut off or damaged loses what comes after th
   }
 });
 
-test('a file that was moved while it was open is noticed before the next run begins', async () => {
+test('a claim detects that the open file was moved', async () => {
   const file = newFile();
   const store = open(file);
   await write(store, 'one', wholeRun());
@@ -178,7 +178,7 @@ test('a file that was moved while it was open is noticed before the next run beg
   expect((await refusal(() => store.claim('one'))).code).toBe('store_missing');
 });
 
-test('a file that is removed during a run is noticed before anything that must not happen twice, and at the end [P13]', async () => {
+test('a durable append and the end of a run detect that the file was removed [P13]', async () => {
   const file = newFile();
   const store = open(file);
   const epoch = await store.claim('one');
@@ -195,7 +195,7 @@ test('a file that is removed during a run is noticed before anything that must n
   expect(codes.map(({ code }) => code)).toEqual(Array(4).fill('store_missing'));
 });
 
-test('a file or folder that may not be used is reported, with what to look at', async () => {
+test('reports a file or directory without permissions, and what to check', async () => {
   const file = await written();
   const folder = dirname(file);
   const attempt = () => plainChild(folder, 'open', file).line();
@@ -212,7 +212,7 @@ test('a file or folder that may not be used is reported, with what to look at', 
   expect(await attempt()).toMatch(/^store_unreachable: .*sessions.db cannot be opened/);
 });
 
-test('a file beside the database that cannot be used is reported, with what to look at', async () => {
+test('reports an unusable file next to the database, and what to check', async () => {
   const file = newFile();
   const child = storeChild('hold', file, 'one');
   expect(await child.line()).toBe('held');
@@ -225,7 +225,7 @@ test('a file beside the database that cannot be used is reported, with what to l
   expect(await plainChild(dirname(file), 'write', file, 'one').line()).toBe('closed');
 });
 
-test('a folder that cannot be made is reported', async () => {
+test('reports a directory that cannot be created', async () => {
   const folder = testFolder();
   writeFileSync(join(folder, 'file'), '');
   expect((await refusal(() => open(join(folder, 'file', 'sessions.db')))).code).toBe('store_unreachable');
@@ -239,7 +239,7 @@ test('a folder that cannot be made is reported', async () => {
   );
 });
 
-test('a store that was closed says so, and has written what was waiting', async () => {
+test('a closed store rejects every call, and has written pending events', async () => {
   const file = newFile();
   const store = open(file);
   const epoch = await store.claim('one');
@@ -258,7 +258,7 @@ test('a store that was closed says so, and has written what was waiting', async 
   expect(await open(file).read('one')).toHaveLength(1);
 });
 
-test('what was deleted is no longer in the file once room was given back', async () => {
+test('vacuum removes deleted data from the file and frees disk space', async () => {
   const file = newFile();
   const store = open(file);
   const secret = 'correct horse battery staple';
@@ -274,10 +274,10 @@ test('what was deleted is no longer in the file once room was given back', async
   expect(await store.sessions()).toEqual(['kept']);
 });
 
-test('whoever runs a program that uses the store is not told about the state of Node’s SQLite', () => {
+test('a program that uses the store prints no Node warning about SQLite', () => {
   const script = fileURLToPath(new URL('store-child.ts', import.meta.url));
   const args = ['--conditions=@cobbler/source', script, 'write', newFile(), 'one'];
-  // Node 22 would say so here; later versions have nothing to say.
+  // Node 22 would print a warning here; later versions print none.
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: '' });
   expect(stderr).not.toContain('SQLite');
   expect(stdout).toBe('closed\n');
