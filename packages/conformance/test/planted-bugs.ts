@@ -122,7 +122,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'src/run/feed.ts',
     find: '    if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);\n',
     replace:
-      '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.hear(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
+      '    for (const listener of this.#listeners) if (!listener.hasStopped) listener.handle(event);\n    for (const reader of this.#readers) reader.push(event);\n    if (this.#readers.size >= 0) return;\n',
     why: 'a reader created by a listener gets the current event twice',
   },
   {
@@ -184,7 +184,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'output not truncated if offloading fails',
     file: 'src/loop/tool-output.ts',
-    find: 'excerpt || cap(part.text, most)',
+    find: 'excerpt || cap(part.text, maxBytes)',
     replace: 'excerpt || part.text',
     why: 'if the blob store fails, the model receives the whole output, whatever its length',
   },

@@ -22,8 +22,8 @@ const shown = 72;
 export function firstDifference(recorded: Json, now: Json, path = ''): RequestDifference | undefined {
   if (recorded === now) return undefined;
   if (Array.isArray(recorded) && Array.isArray(now)) {
-    const longest = Math.max(recorded.length, now.length);
-    for (let index = 0; index < longest; index += 1) {
+    const maxLength = Math.max(recorded.length, now.length);
+    for (let index = 0; index < maxLength; index += 1) {
       const found = sides(recorded[index], now[index], `${path}[${index}]`);
       if (found !== undefined) return found;
     }
@@ -53,9 +53,9 @@ export function differenceLines({ path, recorded, now }: RequestDifference): str
 }
 
 /** Returns a value as one line of JSON with limited length. */
-export function clipped(value: Json, most: number = shown): string {
+export function clipped(value: Json, maxLength: number = shown): string {
   const text = JSON.stringify(value);
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 function sides(

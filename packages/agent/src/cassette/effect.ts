@@ -1,6 +1,6 @@
 import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
-import type { Deck } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
 /** An operation outside the run that produces one result. */
@@ -17,9 +17,9 @@ export interface Effect<Value> {
  * Performs an effect and records its result, or replays the recorded result. If the effect threw, rejects with an
  * equivalent error.
  */
-export function taped<Value>(deck: Deck, name: string, effect: Effect<Value>): Promise<Value> {
+export function runEffect<Value>(ports: Ports, name: string, effect: Effect<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const port = deck.open(name, {
+    const port = ports.open(name, {
       ...defined({ awaited: effect.awaited }),
       take(data) {
         port.close();

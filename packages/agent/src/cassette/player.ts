@@ -8,11 +8,11 @@ import type { Cassette } from './format.ts';
 import { readCassette } from './format.ts';
 import { Stillness } from './idle.ts';
 import type { RecordedRequest } from './outgoing.ts';
-import type { Deck, Port, PortPlan } from './ports.ts';
+import type { Port, PortPlan, Ports } from './ports.ts';
 import { noNetwork } from './recorded-runtime.ts';
 import { turnOf, uniqueName } from './recorder.ts';
 import type { Recording } from './recording.ts';
-import { tapeOver } from './recording.ts';
+import { createRecording } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
 /** Options of {@link player}. */
@@ -52,12 +52,12 @@ export interface Player extends Recording {
  */
 export function player(cassette: string, options: PlayerOptions = {}): Player {
   const { runtime = systemRuntime } = options;
-  const deck = new PlayingDeck(readCassette(cassette), options, runtime);
-  const tape = tapeOver(deck, { runtime, transport: noNetwork, fetch: noNetwork });
+  const ports = new ReplayPorts(readCassette(cassette), options, runtime);
+  const recording = createRecording(ports, { runtime, transport: noNetwork, fetch: noNetwork });
   return {
-    ...tape,
+    ...recording,
     get miss() {
-      return deck.miss;
+      return ports.mismatch;
     },
   };
 }
@@ -77,7 +77,7 @@ type PlayerStep = 'done' | 'rest' | 'wait' | 'wait_for_tool';
  * Delivers the inputs of a cassette one by one, each when the run is idle and waiting for it. After a mismatch,
  * everything that waits gets the error, then timers fire in order until the run has ended.
  */
-class PlayingDeck implements Deck {
+class ReplayPorts implements Ports {
   readonly startedAt: number;
   readonly #cassette: Cassette;
   readonly #options: PlayerOptions;
@@ -92,8 +92,8 @@ class PlayingDeck implements Deck {
   readonly #ports = new Map<string, ReplayedPort>();
   #wake: () => void = () => {};
   #isPlaying = false;
-  #isOutOfPatience = false;
-  #miss: AgentError | undefined;
+  #hasTimedOut = false;
+  #mismatch: AgentError | undefined;
   #next = 0;
   #at = 0;
   #ids = 0;
@@ -114,15 +114,16 @@ class PlayingDeck implements Deck {
     return this.#at;
   }
 
-  get miss(): AgentError | undefined {
-    return this.#miss;
+  get mismatch(): AgentError | undefined {
+    return this.#mismatch;
   }
 
   check(): void {
-    if (this.#miss !== undefined) throw this.#miss;
+    if (this.#mismatch !== undefined) throw this.#mismatch;
     const left = this.#cassette.arrivals.slice(this.#next).find(({ name }) => !this.#isIdle(name));
     const name = this.#unasked[0]?.name ?? left?.name;
-    if (name !== undefined) throw miss(`The replay has ended, but the cassette continues with ${name}.`);
+    if (name !== undefined)
+      throw replayError(`The replay has ended, but the cassette continues with ${name}.`);
   }
 
   id(): string {
@@ -138,7 +139,7 @@ class PlayingDeck implements Deck {
   }
 
   ask(kind: string, given: JsonObject): string {
-    if (this.#miss !== undefined) throw this.#miss;
+    if (this.#mismatch !== undefined) throw this.#mismatch;
     const count = (this.#asked.get(kind) ?? 0) + 1;
     this.#asked.set(kind, count);
     const content = this.#redaction.object(given);
@@ -205,30 +206,30 @@ class PlayingDeck implements Deck {
     );
     if (isRecorded) return;
     this.#diverge(
-      miss(`The program performed an action on ${port.name} that was not recorded: ${clipped(data)}`),
+      replayError(`The program performed an action on ${port.name} that was not recorded: ${clipped(data)}`),
     );
     port.plan.take(given);
   }
 
   #diverge(error: AgentError): AgentError {
-    this.#miss ??= error;
+    this.#mismatch ??= error;
     this.#go();
-    return this.#miss;
+    return this.#mismatch;
   }
 
   #go(): void {
     this.#wake();
-    if (!this.#isPlaying) void this.#play();
+    if (!this.#isPlaying) void this.#replay();
   }
 
-  async #play(): Promise<void> {
+  async #replay(): Promise<void> {
     this.#isPlaying = true;
     for (;;) {
       await this.#stillness.reached();
-      const step = this.#miss === undefined ? this.#step() : this.#windUp(this.#miss);
+      const step = this.#mismatch === undefined ? this.#step() : this.#windUp(this.#mismatch);
       if (step === 'rest') break;
-      if (step === 'done') this.#isOutOfPatience = false;
-      else if (step === 'wait' && this.#isOutOfPatience) this.#diverge(this.#stuck());
+      if (step === 'done') this.#hasTimedOut = false;
+      else if (step === 'wait' && this.#hasTimedOut) this.#diverge(this.#stuck());
       else await this.#woken(step === 'wait');
     }
     this.#isPlaying = false;
@@ -286,7 +287,7 @@ class PlayingDeck implements Deck {
     const { patienceMs = 10_000 } = this.#options;
     await new Promise<void>((resolve) => {
       const impatient = () => {
-        this.#isOutOfPatience = true;
+        this.#hasTimedOut = true;
         resolve();
       };
       const takeBack = inTime ? this.#runtime.timer(patienceMs, impatient) : () => {};
@@ -303,8 +304,8 @@ class PlayingDeck implements Deck {
     const waiting = [...this.#ports.values()].filter(isAwaited).map(({ name }) => name);
     const forWhat = waiting.length === 0 ? 'time to pass' : waiting.join(', ');
     return arrival === undefined
-      ? miss(`The cassette has ended, but the run is still waiting for ${forWhat}.`)
-      : miss(`The cassette continues with ${arrival.name}, but the run is waiting for ${forWhat}.`);
+      ? replayError(`The cassette has ended, but the run is still waiting for ${forWhat}.`)
+      : replayError(`The cassette continues with ${arrival.name}, but the run is waiting for ${forWhat}.`);
   }
 }
 
@@ -316,7 +317,7 @@ function isAwaited({ plan }: ReplayedPort): boolean {
  * Creates the error of a replay that differs from the recording. The replay ends, because later inputs would not
  * match.
  */
-function miss(message: string): AgentError {
+function replayError(message: string): AgentError {
   return new AgentError({ kind: 'agent', code: 'replay_miss', message });
 }
 
@@ -327,14 +328,14 @@ function otherThan(recorded: RecordedRequest, name: string, content: JsonObject)
   const place = lines.length === 0 ? '' : `The first difference is ${lines.join('\n')}`;
   const others = differentFields(recorded.content, content).slice(1);
   const more = others.length === 0 ? [] : [`Also different: ${others.join(', ')}.`];
-  return miss(
+  return replayError(
     [`${name} of the replay differs from ${recorded.name} of the cassette.`, place, ...more].join('\n'),
   );
 }
 
 /** Creates the error for a request that the cassette does not contain. */
 function oneMore(name: string, content: JsonObject): AgentError {
-  return miss(`The cassette contains no recording for ${name} of the replay:\n  ${gist(content)}`);
+  return replayError(`The cassette contains no recording for ${name} of the replay:\n  ${gist(content)}`);
 }
 
 function differentFields(recorded: JsonObject, now: JsonObject): string[] {

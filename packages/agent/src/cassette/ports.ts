@@ -37,10 +37,10 @@ export interface Port {
 
 /**
  * The connection between a recorded run and the outside world. Inputs arrive through ports, one at a time, and the
- * clock does not advance between them. A recording deck writes each input to the cassette; a playing deck delivers
- * the recorded inputs in the same order. Code that uses a deck cannot tell which one it is.
+ * clock does not advance between them. `RecordingPorts` write each input to the cassette; `ReplayPorts` deliver the
+ * recorded inputs in the same order. Code that uses ports cannot tell which of the two they are.
  */
-export interface Deck {
+export interface Ports {
   /** Wall clock time when the recording started, in milliseconds since 1970. */
   readonly startedAt: number;
   /** Time of the latest input, in milliseconds since the recording started. */

@@ -5,31 +5,31 @@ import { joinBytes } from '../provider/http/bytes.ts';
 import type { Transport } from '../provider/wire/transport.ts';
 import type { Wire } from '../provider/wire/wire.ts';
 import type { Store } from '../store/store.ts';
-import { taped } from './effect.ts';
+import { runEffect } from './effect.ts';
 import { plain } from './plain.ts';
-import type { Deck } from './ports.ts';
+import type { Ports } from './ports.ts';
 
 /**
  * Wraps the blobs of a recorded run. Their content follows from the run, so it is not recorded. Inputs wait until an
  * operation on them has finished, because its duration is not part of the run.
  */
-export function tapedBlobs(deck: Deck, blobs: Blobs): Blobs {
+export function recordedBlobs(ports: Ports, blobs: Blobs): Blobs {
   return {
-    put: (id, bytes) => waited(deck, blobs.put(id, bytes)),
-    get: (id, range) => waited(deck, blobs.get(id, range)),
+    put: (id, bytes) => waited(ports, blobs.put(id, bytes)),
+    get: (id, range) => waited(ports, blobs.get(id, range)),
   };
 }
 
-function waited<Value>(deck: Deck, work: Value | Promise<Value>): Value | Promise<Value> {
-  return work instanceof Promise ? deck.during(work) : work;
+function waited<Value>(ports: Ports, work: Value | Promise<Value>): Value | Promise<Value> {
+  return work instanceof Promise ? ports.during(work) : work;
 }
 
 /** A gate whose verdicts are recorded. During a replay, the original gate is not called. */
-export function tapedGate(deck: Deck, gate: Gate): Gate {
+export function recordedGate(ports: Ports, gate: Gate): Gate {
   return async (call, context) => {
     const { id, toolName, subject } = call;
-    const name = deck.ask('verdict', { tool: toolName, call: id, subject, session: context.session });
-    return await taped<Verdict>(deck, name, {
+    const name = ports.ask('verdict', { tool: toolName, call: id, subject, session: context.session });
+    return await runEffect<Verdict>(ports, name, {
       awaited: () => !context.signal.aborted,
       // Records the verdict after it was checked, so that a replay makes the same decision.
       run: () => askForVerdict(() => gate(call, context)),
@@ -44,32 +44,32 @@ export function tapedGate(deck: Deck, gate: Gate): Gate {
  * are stored together and with which timestamp. The store keeps its own data, also during a replay. Synchronous
  * operations are not recorded.
  */
-export function tapedStore(deck: Deck, store: Store): Store {
+export function recordedStore(ports: Ports, store: Store): Store {
   return {
-    claim: (sessionId, origin) => timed(deck, 'claim', sessionId, store.claim(sessionId, origin)),
+    claim: (sessionId, origin) => timed(ports, 'claim', sessionId, store.claim(sessionId, origin)),
     append: (sessionId, events, writer) =>
-      timed(deck, 'append', sessionId, store.append(sessionId, events, writer)),
+      timed(ports, 'append', sessionId, store.append(sessionId, events, writer)),
     read: (sessionId, afterSeq, limit) =>
-      timed(deck, 'read', sessionId, store.read(sessionId, afterSeq, limit)),
+      timed(ports, 'read', sessionId, store.read(sessionId, afterSeq, limit)),
     sessions: () => store.sessions(),
   };
 }
 
 /** Resolves with the store's result at the recorded time. */
 function timed<Value>(
-  deck: Deck,
+  ports: Ports,
   kind: string,
   session: string,
   result: Value | Promise<Value>,
 ): Value | Promise<Value> {
   if (!(result instanceof Promise)) return result;
-  const name = deck.ask(kind, { session });
+  const name = ports.ask(kind, { session });
   return new Promise((resolve) => {
     const letIn = () => {
       port.close();
       resolve(result);
     };
-    const port = deck.open(name, {
+    const port = ports.open(name, {
       live: true,
       take: letIn,
       fail: letIn,
@@ -90,7 +90,7 @@ const clientAddress = 'https://client.invalid/';
  *
  * @param over Returns a recorded transport for a real one.
  */
-export function tapedWire(wire: Wire, over: (real: Transport) => Transport): Wire {
+export function recordedWire(wire: Wire, over: (real: Transport) => Transport): Wire {
   const { send } = wire;
   if (send === undefined) return wire;
   const transport = over(({ body, headers, signal }) =>

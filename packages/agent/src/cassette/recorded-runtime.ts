@@ -1,20 +1,20 @@
 import { AgentError } from '../values/errors.ts';
 import type { Runtime } from '../values/runtime.ts';
-import type { Deck } from './ports.ts';
+import type { Ports } from './ports.ts';
 
 /**
  * Creates the runtime of a recorded run. Its clocks do not advance between two inputs, so what a run reads depends
  * only on its inputs and not on the speed of the machine. A timer that fires is an input.
  */
-export function tapedRuntime(deck: Deck, real: Runtime, fetch: Runtime['fetch']): Runtime {
+export function recordedRuntime(ports: Ports, real: Runtime, fetch: Runtime['fetch']): Runtime {
   let digests: Promise<unknown> = Promise.resolve();
   return {
-    now: () => deck.startedAt + Math.floor(deck.at),
-    monotonic: () => deck.at,
+    now: () => ports.startedAt + Math.floor(ports.at),
+    monotonic: () => ports.at,
     timer(ms, fire) {
-      const dueAt = deck.at + Math.max(ms, 0);
+      const dueAt = ports.at + Math.max(ms, 0);
       let takeBack = () => {};
-      const port = deck.open(`timer ${dueAt}`, {
+      const port = ports.open(`timer ${dueAt}`, {
         dueAt,
         take() {
           port.close();
@@ -29,14 +29,14 @@ export function tapedRuntime(deck: Deck, real: Runtime, fetch: Runtime['fetch'])
         takeBack();
       };
     },
-    random: () => deck.random(),
-    id: () => deck.id(),
+    random: () => ports.random(),
+    id: () => ports.id(),
     digest(text) {
       // Not recorded, because the result depends only on the text. Digests run one after another, because their
       // durations vary.
       const digest = digests.then(() => real.digest(text));
       digests = digest.catch(() => undefined);
-      return deck.during(digest);
+      return ports.during(digest);
     },
     fetch,
   };

@@ -5,16 +5,16 @@ import { isToolOutput, toolOutput } from '../interfaces/tool-output.ts';
 import { defined } from '../values/defined.ts';
 import type { JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
-import { taped } from './effect.ts';
+import { runEffect } from './effect.ts';
 import { plain, plainFields } from './plain.ts';
-import type { Deck } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
 /**
  * Wraps a tool so that everything it passes to the run is recorded: results, previews and progress. During a replay
  * the tool does not run, unless `liveTools` selects it. Its own argument checks always run.
  */
-export function tapedTool(deck: Deck, tool: Tool): Tool {
+export function recordedTool(ports: Ports, tool: Tool): Tool {
   const { subject, validate, waitUntil, preview } = tool;
   return {
     ...tool,
@@ -22,31 +22,31 @@ export function tapedTool(deck: Deck, tool: Tool): Tool {
     name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
-    execute: (args, context) => execute(deck, tool, args, context),
+    execute: (args, context) => execute(ports, tool, args, context),
     ...defined({
       subject: subject?.bind(tool),
       validate: validate?.bind(tool),
       waitUntil: waitUntil?.bind(tool),
     }),
     ...(preview !== undefined && {
-      preview: (args) => previewOf(deck, tool, () => preview.call(tool, args), args),
+      preview: (args) => previewOf(ports, tool, () => preview.call(tool, args), args),
     }),
   };
 }
 
 async function execute(
-  deck: Deck,
+  ports: Ports,
   tool: Tool,
   args: Record<string, unknown>,
   context: ToolContext,
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
-  const name = deck.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
+  const name = ports.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
   const spent: Spent = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
   let ran = false;
   return await new Promise((resolve, reject) => {
-    const port = deck.open(name, {
-      live: deck.isLive(tool),
+    const port = ports.open(name, {
+      live: ports.isLive(tool),
       awaited: () => !signal.aborted,
       take(data) {
         if ('progress' in data) return context.progress(String(data['progress']));
@@ -101,13 +101,13 @@ function givenBy(data: JsonObject): unknown {
 }
 
 async function previewOf(
-  deck: Deck,
+  ports: Ports,
   tool: Tool,
   run: () => Promise<ToolPreview>,
   args: Record<string, unknown>,
 ): Promise<ToolPreview> {
-  const name = deck.ask('preview', { tool: tool.name, arguments: plainFields(args) });
-  return await taped<ToolPreview>(deck, name, {
+  const name = ports.ask('preview', { tool: tool.name, arguments: plainFields(args) });
+  return await runEffect<ToolPreview>(ports, name, {
     run,
     write: (preview) => ({ preview: plain(preview) }),
     read: ({ preview }) => (isObject(preview) ? preview : {}),

@@ -2,7 +2,7 @@ import { secretsInHeaders } from '../provider/http/redact.ts';
 import type { RawResponse, Transport, TransportRequest } from '../provider/wire/transport.ts';
 import type { Json, JsonObject } from '../values/json.ts';
 import { isObject } from '../values/json.ts';
-import type { Deck, Port, Put } from './ports.ts';
+import type { Port, Ports, Put } from './ports.ts';
 import type { Redaction } from './redaction.ts';
 import { thrownData, thrownFrom } from './thrown.ts';
 
@@ -13,17 +13,17 @@ const withheld = /cookie|authoriz|authenticat|organization|project|account/i;
  * Wraps a transport so that its traffic is recorded. Both the run and the model receive exactly what the cassette
  * contains: text without secrets. During a replay nothing is sent.
  */
-export function tapedTransport(
-  deck: Deck,
+export function recordedTransport(
+  ports: Ports,
   real: Transport,
   digest: (text: string) => Promise<string>,
 ): Transport {
   return async (request) => {
     request.signal.throwIfAborted();
-    deck.learn(secretsInHeaders(request.headers));
-    const content = await deck.during(requestContent(request, digest));
+    ports.learn(secretsInHeaders(request.headers));
+    const content = await ports.during(requestContent(request, digest));
     request.signal.throwIfAborted();
-    return await new Reception(deck, deck.ask('request', content), request, real).head;
+    return await new Reception(ports, ports.ask('request', content), request, real).head;
   };
 }
 
@@ -45,20 +45,20 @@ class Reception {
   #live: LiveResponse | undefined;
   #onChunk: (bytes: Uint8Array) => void = () => {};
 
-  constructor(deck: Deck, name: string, request: TransportRequest, real: Transport) {
+  constructor(ports: Ports, name: string, request: TransportRequest, real: Transport) {
     this.#signal = request.signal;
     this.#signal.addEventListener('abort', this.#onAbort);
     // The run does not handle this promise after it has abandoned the response.
     this.#body.promise.catch(() => {});
-    this.#port = deck.open(name, {
+    this.#port = ports.open(name, {
       take: (data) => this.#take(data),
       fail: (error) => this.#over(error),
       start: (put, redaction) => {
-        const begun = (response: RawResponse) => {
+        const onResponse = (response: RawResponse) => {
           this.#live = { response, put, redaction };
           put(headOf(response));
         };
-        real(withoutSecrets(request, redaction)).then(begun, (thrown: unknown) =>
+        real(withoutSecrets(request, redaction)).then(onResponse, (thrown: unknown) =>
           put({ thrown: thrownData(thrown) }),
         );
       },

@@ -8,9 +8,9 @@ import { Stillness } from './idle.ts';
 import type { RecordedRequest } from './outgoing.ts';
 import { outLine } from './outgoing.ts';
 import { plain } from './plain.ts';
-import type { Deck, Port, PortPlan } from './ports.ts';
+import type { Port, PortPlan, Ports } from './ports.ts';
 import type { Recording } from './recording.ts';
-import { tapeOver } from './recording.ts';
+import { createRecording } from './recording.ts';
 import { Redaction } from './redaction.ts';
 
 /** Options of {@link recorder}. */
@@ -34,7 +34,7 @@ export interface RecorderOptions {
 export function recorder(options: RecorderOptions): Recording {
   const { runtime = systemRuntime } = options;
   const transport = options.transport ?? defaultTransport(runtime);
-  return tapeOver(new RecordingDeck(options, runtime), { runtime, transport, fetch: runtime.fetch });
+  return createRecording(new RecordingPorts(options, runtime), { runtime, transport, fetch: runtime.fetch });
 }
 
 /** Returns a function that resolves in a macrotask of the runtime. */
@@ -49,7 +49,7 @@ interface RecordedPort {
 }
 
 /** Delivers inputs one at a time and writes each to the cassette. */
-class RecordingDeck implements Deck {
+class RecordingPorts implements Ports {
   readonly startedAt: number;
   readonly #write: (line: string) => void;
   readonly #runtime: Runtime;
@@ -159,9 +159,9 @@ class RecordingDeck implements Deck {
    * Returns the time of the recorded clock in milliseconds, rounded to microseconds. It never goes back, and a timer
    * never fires early.
    */
-  #now(least: number): number {
+  #now(notBefore: number): number {
     const elapsed = Math.round((this.#runtime.monotonic() - this.#zero) * 1000) / 1000;
-    return Math.max(this.#at, elapsed, least);
+    return Math.max(this.#at, elapsed, notBefore);
   }
 
   #line(line: JsonObject): void {

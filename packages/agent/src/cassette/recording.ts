@@ -9,13 +9,13 @@ import type { Store } from '../store/store.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { UserPart } from '../values/message.ts';
 import type { Runtime } from '../values/runtime.ts';
-import { taped } from './effect.ts';
+import { runEffect } from './effect.ts';
 import { plain, plainFields } from './plain.ts';
-import type { Deck } from './ports.ts';
-import { tapedBlobs, tapedGate, tapedStore, tapedWire } from './recorded-parts.ts';
-import { tapedRuntime } from './recorded-runtime.ts';
-import { tapedTool } from './recorded-tool.ts';
-import { tapedTransport } from './recorded-transport.ts';
+import type { Ports } from './ports.ts';
+import { recordedBlobs, recordedGate, recordedStore, recordedWire } from './recorded-parts.ts';
+import { recordedRuntime } from './recorded-runtime.ts';
+import { recordedTool } from './recorded-tool.ts';
+import { recordedTransport } from './recorded-transport.ts';
 
 /**
  * The connection between a run and the outside world: a recorder writes all inputs to a cassette, and a player
@@ -74,36 +74,36 @@ export interface RecordingSources {
   readonly fetch: Runtime['fetch'];
 }
 
-/** Builds a recording on a deck. */
-export function tapeOver(deck: Deck, { runtime, transport, fetch }: RecordingSources): Recording {
-  const taken = tapedRuntime(deck, runtime, fetch);
-  const over = (real: Transport) => tapedTransport(deck, real, (text) => runtime.digest(text));
+/** Creates a recording whose inputs arrive through these ports. */
+export function createRecording(ports: Ports, { runtime, transport, fetch }: RecordingSources): Recording {
+  const taken = recordedRuntime(ports, runtime, fetch);
+  const over = (real: Transport) => recordedTransport(ports, real, (text) => runtime.digest(text));
   return {
     runtime: taken,
     transport: over(transport),
-    wire: (wire) => tapedWire(wire, over),
-    tools: (tools) => tools.map((tool) => tapedTool(deck, tool)),
-    gate: (gate) => tapedGate(deck, gate),
-    store: (store) => tapedStore(deck, store),
-    blobs: (blobs) => tapedBlobs(deck, blobs),
+    wire: (wire) => recordedWire(wire, over),
+    tools: (tools) => tools.map((tool) => recordedTool(ports, tool)),
+    gate: (gate) => recordedGate(ports, gate),
+    store: (store) => recordedStore(ports, store),
+    blobs: (blobs) => recordedBlobs(ports, blobs),
     pricing: (pricing) => (provider, model, inputTokens) => {
       const find = (): Price | null => pricing(provider, model, inputTokens) ?? null;
       // The price of some models depends on the length of the request.
       const request = inputTokens === undefined ? '' : ` for ${inputTokens} tokens`;
-      return deck.fact(`price of ${provider}:${model}${request}`, find) ?? undefined;
+      return ports.fact(`price of ${provider}:${model}${request}`, find) ?? undefined;
     },
-    control: (run) => controlOf(deck, run),
-    fact: (name, make) => deck.fact(name, make),
+    control: (run) => controlOf(ports, run),
+    fact: (name, make) => ports.fact(name, make),
     moment: async (name) => {
       const effect = { run: () => undefined, write: () => ({ done: true }), read: () => undefined };
-      await taped(deck, deck.ask('moment', { name }), effect);
+      await runEffect(ports, ports.ask('moment', { name }), effect);
     },
-    check: () => deck.check(),
+    check: () => ports.check(),
   };
 }
 
-function controlOf(deck: Deck, run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl {
-  const { put } = deck.open(`run ${run.id}`, { take: (data) => obey(run, data) });
+function controlOf(ports: Ports, run: Pick<Run<unknown>, 'id' | keyof RunControl>): RecordingControl {
+  const { put } = ports.open(`run ${run.id}`, { take: (data) => obey(run, data) });
   return {
     cancel: () => put({ cancel: true }),
     steer: (content) => put({ steer: plain(content) }),

@@ -62,10 +62,10 @@ export function keepLast(count: number): Compaction {
 }
 
 function leftOut(messages: readonly Message[]): string {
-  const said = messages.filter((message) => message.role === 'user').map(wordsOf);
-  const words = said.filter((text) => text !== '');
-  const told = 'Earlier messages were omitted to save space.';
-  return words.length === 0 ? told : [`${told} The user had said:`, ...words].join('\n\n');
+  const texts = messages.filter((message) => message.role === 'user').map(wordsOf);
+  const words = texts.filter((text) => text !== '');
+  const notice = 'Earlier messages were omitted to save space.';
+  return words.length === 0 ? notice : [`${notice} The user had said:`, ...words].join('\n\n');
 }
 
 function isSummary(message: Message): boolean {

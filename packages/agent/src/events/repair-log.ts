@@ -111,7 +111,7 @@ function sessionOf({ id }: Event): string {
 function ofOneSession(entries: readonly Entry[], note: Note): Entry[] {
   const sizes = new Map<string, number>();
   for (const { event } of entries) sizes.set(sessionOf(event), (sizes.get(sessionOf(event)) ?? 0) + 1);
-  const [session] = [...sizes].reduce((most, next) => (next[1] > most[1] ? next : most), ['', 0]);
+  const [session] = [...sizes].reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', 0]);
   return entries.filter(({ at, event }) => {
     if (sessionOf(event) === session) {
       if (event.id !== `${session}-${event.seq}`)

@@ -27,13 +27,13 @@ export function repeatsItself(
 
 /** Returns the notice that the model receives once, halfway to the limit, so that it can try something else. */
 export function repeatNotice(state: State, policy: RepeatPolicy): Omit<NoticeEvent, 'type'> | undefined {
-  const { repeats: most } = policy;
-  if (state.noticed || most === Number.POSITIVE_INFINITY) return undefined;
-  if (!repeatsItself(state, policy, Math.max(2, Math.ceil(most / 2)))) return undefined;
+  const { repeats: maxRepeats } = policy;
+  if (state.noticed || maxRepeats === Number.POSITIVE_INFINITY) return undefined;
+  if (!repeatsItself(state, policy, Math.max(2, Math.ceil(maxRepeats / 2)))) return undefined;
   const text =
     `Your last ${state.repeats} turns made the same calls with the same arguments and got the same results. ` +
     `Do something else, or say what keeps you from it. To wait for something, let at least ${pollMs / 1000} ` +
-    `seconds pass between two checks. The work is stopped after ${most} such turns in a row.`;
+    `seconds pass between two checks. The work is stopped after ${maxRepeats} such turns in a row.`;
   return { code: 'no_progress', text };
 }
 

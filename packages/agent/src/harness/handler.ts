@@ -65,7 +65,7 @@ export function notifyHandler(
   return (event) => {
     tell('onEvent', event);
     tellEvent(event, tell);
-    blocks.hear(event);
+    blocks.handle(event);
     if (event.type === 'assistant') tell('onUsage', event.usage);
   };
 }
@@ -107,13 +107,13 @@ function tellBlock(block: Block, tell: Tell): void {
  */
 class Blocks {
   readonly #tell: (block: Block) => void;
-  #told: string[] = [];
+  #emitted: string[] = [];
 
   constructor(tell: (block: Block) => void) {
     this.#tell = tell;
   }
 
-  hear(event: RunEvent): void {
+  handle(event: RunEvent): void {
     switch (event.type) {
       case 'text':
       case 'reasoning':
@@ -126,7 +126,7 @@ class Blocks {
         return this.#rest(event.partial ?? []);
       case 'retry':
       case 'started':
-        this.#told = [];
+        this.#emitted = [];
         return;
       default:
         return ignore<'input' | 'call' | 'note' | 'end' | 'stream' | 'activity'>(event);
@@ -134,17 +134,17 @@ class Blocks {
   }
 
   #early(block: Block): void {
-    this.#told.push(nameOf(block));
+    this.#emitted.push(nameOf(block));
     this.#tell(block);
   }
 
   #rest(content: readonly AssistantPart[]): void {
-    const told = this.#told.splice(0);
+    const emitted = this.#emitted.splice(0);
     for (const part of content) {
       if (part.type === 'opaque' || (part.type !== 'tool_call' && part.text === '')) continue;
-      const before = told.indexOf(nameOf(part));
+      const before = emitted.indexOf(nameOf(part));
       if (before === -1) this.#tell(part);
-      else told.splice(before, 1);
+      else emitted.splice(before, 1);
     }
   }
 }

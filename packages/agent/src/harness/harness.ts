@@ -170,8 +170,8 @@ class LocalHarness implements Harness {
   }
 
   steer(content: string | readonly UserPart[]): boolean {
-    const said = readUserContent(content);
-    return this.#run?.steer(said) ?? false;
+    const userContent = readUserContent(content);
+    return this.#run?.steer(userContent) ?? false;
   }
 
   cancel(): boolean {

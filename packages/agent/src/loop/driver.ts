@@ -304,7 +304,7 @@ class Driver<Output> implements RunControl {
       ...defined({ limit, error: errorOf(status, error)?.toJSON() }),
       metrics: { ...metrics, durationMs: this.#config.runtime.monotonic() - this.#began },
     };
-    this.feed.hush();
+    this.feed.muteLive();
     this.#written = this.#log.finish(event).then(() => {
       this.#approvals.release();
       this.feed.end();

@@ -44,15 +44,15 @@ export function openAction(
   now: () => number,
 ): Opening {
   const begin = prompt === undefined ? undefined : openPrompt(prompt);
-  const goOn = openAgain(sessionId, answers, now);
+  const resume = openAgain(sessionId, answers, now);
   return (state) => {
-    const hasBegun = state.seq > 0 && state.runId === runId;
-    if (!hasBegun) return (begin ?? goOn)(state);
+    const hasStarted = state.seq > 0 && state.runId === runId;
+    if (!hasStarted) return (begin ?? resume)(state);
     if (state.finished === undefined) return isInterrupted(state) ? [{ type: 'resumed' }] : [];
     if (state.finished.status !== 'waiting') return [];
     // An action that is performed again brings decisions that the log already has.
     const open = new Set(openRequests(state).map(({ approvalId }) => approvalId));
-    const again = goOn(state).filter((event) => !isDecision(event) || open.has(event.approvalId));
+    const again = resume(state).filter((event) => !isDecision(event) || open.has(event.approvalId));
     // Only a decision, or an approval that has expired, continues a waiting run.
     return again.length > 1 ? again : [];
   };
@@ -113,8 +113,8 @@ function decidedBy(decision: 'superseded' | 'expired', approvalId: string): Even
  * resumed.
  */
 function withoutHistory(first: readonly EventBody[]): EventBody[] {
-  const said = first.filter((event) => event.type !== 'history');
-  return said.length > 0 ? said : [{ type: 'resumed' }];
+  const rest = first.filter((event) => event.type !== 'history');
+  return rest.length > 0 ? rest : [{ type: 'resumed' }];
 }
 
 function noSession(sessionId: string): AgentError {

@@ -99,7 +99,7 @@ function outcome(run: RunContext, closing: boolean): Promise<EventBody[]> {
 }
 
 /** A request, the agent that it goes to and the receiver of its live events. */
-export interface Asked {
+export interface PendingRequest {
   readonly agent: Agent;
   readonly request: ModelRequest;
   /** Returns the maximum number of input tokens; called only if something is limited. */
@@ -108,7 +108,7 @@ export interface Asked {
 }
 
 /** A response and its price. */
-export interface Answered {
+export interface PricedResponse {
   readonly response: ModelResponse;
   readonly price: Price | undefined;
   /** The limit that left less room for the response than requested. */
@@ -120,7 +120,7 @@ export interface Answered {
  * even if it fails.
  * @throws AgentError
  */
-export async function askWithin(run: RunContext, asked: Asked): Promise<Answered> {
+export async function askWithin(run: RunContext, asked: PendingRequest): Promise<PricedResponse> {
   const { agent } = asked;
   let reservation: Reservation | undefined;
   try {
@@ -161,7 +161,7 @@ function requestOf({ state, config }: RunContext, closing: boolean): ModelReques
  */
 function answer(
   { signal, config: { runtime }, onStop }: RunContext,
-  { agent, request, emit: show }: Asked,
+  { agent, request, emit: show }: PendingRequest,
   mayRetry: (wasted: Usage) => boolean,
 ): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
@@ -309,7 +309,7 @@ interface Reserved {
  * length of the response is reduced, so that the limit can be used up but not exceeded.
  * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
  */
-function reserve(run: RunContext, { agent, request, ...asked }: Asked): Reserved {
+function reserve(run: RunContext, { agent, request, ...asked }: PendingRequest): Reserved {
   const { budget } = run.config;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };

@@ -36,24 +36,24 @@ export async function shortened(
   tool: Tool,
   content: readonly ToolResultPart[],
 ): Promise<{ content: readonly ToolResultPart[]; blobs?: readonly BlobReference[] }> {
-  const spill = offloadFor(run, tool);
-  if (spill === undefined) return { content };
+  const offload = offloadFor(run, tool);
+  if (offload === undefined) return { content };
   const texts = content.filter((part) => part.type === 'text').length;
-  const most = Math.min(spill.overBytes, Math.floor(shownBytes(tool) / Math.max(1, texts)));
+  const maxBytes = Math.min(offload.overBytes, Math.floor(shownBytes(tool) / Math.max(1, texts)));
   const blobs: BlobReference[] = [];
   const parts: ToolResultPart[] = [];
   for (const part of content) {
-    if (part.type !== 'text' || byteLength(part.text) <= most) {
+    if (part.type !== 'text' || byteLength(part.text) <= maxBytes) {
       parts.push(part);
       continue;
     }
     // Once the run must stop, nothing calls `patiently` back.
-    const spilled = run.signal.aborted
+    const offloaded = run.signal.aborted
       ? undefined
-      : await patiently(run, putText(spill, part.text, most, run.config.runtime.digest));
-    if (spilled !== undefined) blobs.push(spilled.blob);
-    const excerpt = spilled && cap(wellFormedText(spilled.excerpt), shownBytes(tool));
-    parts.push({ type: 'text', text: excerpt || cap(part.text, most) });
+      : await patiently(run, putText(offload, part.text, maxBytes, run.config.runtime.digest));
+    if (offloaded !== undefined) blobs.push(offloaded.blob);
+    const excerpt = offloaded && cap(wellFormedText(offloaded.excerpt), shownBytes(tool));
+    parts.push({ type: 'text', text: excerpt || cap(part.text, maxBytes) });
   }
   return { content: parts, ...(blobs.length > 0 && { blobs }) };
 }
@@ -78,10 +78,10 @@ function patiently(
   return new Promise((resolve) => {
     const giveUp = () => finish(undefined);
     const cancel = runtime.timer(patienceMs, giveUp);
-    const finish = (spilled: OffloadedOutput | undefined) => {
+    const finish = (offloaded: OffloadedOutput | undefined) => {
       cancel();
       stopWatching();
-      resolve(spilled);
+      resolve(offloaded);
     };
     const stopWatching = onStop(giveUp);
     putting.then(finish, giveUp);

@@ -80,12 +80,16 @@ class ToolStop extends LazyAbortSignal {
 }
 
 /** A running tool and its abort signal. */
-interface Begun {
+interface RunningTool {
   readonly stop: ToolStop;
   readonly pending: PromiseLike<unknown>;
 }
 
-function inTime(run: RunContext, job: ToolJob, { stop, pending }: Begun): Promise<ToolOutcome | undefined> {
+function inTime(
+  run: RunContext,
+  job: ToolJob,
+  { stop, pending }: RunningTool,
+): Promise<ToolOutcome | undefined> {
   const timeoutMs = job.tool.timeoutMs ?? defaultTimeoutMs;
   const limit = job.maxBytes;
   return new Promise((resolve) => {
@@ -136,7 +140,7 @@ function contextOf(run: RunContext, job: ToolJob, stop: ToolStop): ToolContext {
     idempotencyKey: job.idempotencyKey,
     budget: run.config.budget,
     progress: (text) => {
-      if (!stop.isOver && !stop.isAsked)
+      if (!stop.isOver && !stop.isStopRequested)
         run.emit({
           type: 'progress',
           callId,
@@ -192,18 +196,18 @@ const partList = listOf<ToolResultPart>(when(isObject, 'a part such as { type: "
 
 /** Returns the parts that are not empty; their texts share the limit. */
 function parts(given: readonly ToolResultPart[], limit: number): readonly ToolResultPart[] {
-  const said = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
-  const texts = said.filter((part) => part.type === 'text');
-  const fileBytes = sizeOf(said.filter((part) => part.type !== 'text'));
+  const nonEmpty = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  const texts = nonEmpty.filter((part) => part.type === 'text');
+  const fileBytes = sizeOf(nonEmpty.filter((part) => part.type !== 'text'));
   if (fileBytes > maxFileBytes)
     throw new TypeError(`it contains files of ${fileBytes} bytes, and the maximum is ${maxFileBytes}`);
   const share = Math.floor(limit / texts.length);
   // So many truncation marks would take more room than the texts.
   if (texts.length > 1 && share < minShare) {
-    const files = said.filter((part) => part.type !== 'text').map(filePart);
+    const files = nonEmpty.filter((part) => part.type !== 'text').map(filePart);
     return [...text(texts.map((part) => part.text).join('\n'), limit), ...files];
   }
-  return said.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [filePart(part)]));
+  return nonEmpty.flatMap((part) => (part.type === 'text' ? text(part.text, share) : [filePart(part)]));
 }
 
 /** Returns only the known fields of a file; the others can contain anything. */

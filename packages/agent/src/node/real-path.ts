@@ -214,8 +214,8 @@ export class Workspace {
       await parent.mayWrite(name);
     }
     if (unchangedSince !== undefined && !isSameVersion(before, unchangedSince)) throw changed(path);
-    const draft = `.cobbler-${randomUUID()}.tmp`;
-    const handle = await parent.create(draft, before === undefined ? 0o666 : 0o600);
+    const temporaryName = `.cobbler-${randomUUID()}.tmp`;
+    const handle = await parent.create(temporaryName, before === undefined ? 0o666 : 0o600);
     try {
       try {
         await handle.writeFile(content);
@@ -223,9 +223,9 @@ export class Workspace {
       } finally {
         await handle.close();
       }
-      await parent.replace(draft, name);
+      await parent.replace(temporaryName, name);
     } catch (error) {
-      await parent.remove(draft);
+      await parent.remove(temporaryName);
       throw error;
     }
     return { created: before === undefined };

@@ -147,13 +147,13 @@ const copied = 4096;
 function inFew(body: readonly Uint8Array[]): Uint8Array[] {
   const groups: Uint8Array[][] = [];
   let room = 0;
-  for (const piece of body) {
+  for (const chunk of body) {
     const together = groups.at(-1);
-    if (together === undefined || piece.length > room) {
-      groups.push([piece]);
+    if (together === undefined || chunk.length > room) {
+      groups.push([chunk]);
       room = copied;
-    } else together.push(piece);
-    room -= piece.length;
+    } else together.push(chunk);
+    room -= chunk.length;
   }
   return groups.map(joined);
 }

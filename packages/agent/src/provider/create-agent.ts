@@ -91,7 +91,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     const turns = histories.of(messages);
     const kept = keeping.of({
       key: keyOf(demand.tools),
-      rhythm: turns.before?.rhythm,
+      timing: turns.before?.timing,
       now: runtime.now(),
       bytes: { turns: turns.bytes.length, envelope: envelopes.lengthOf(demand.tools) },
       wanted: config?.cache !== false,
@@ -100,7 +100,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
     const keepMs = wire.cache === undefined ? {} : { keepMs: kept.envelope?.ms ?? 0 };
     const envelope = envelopes.of({ ...demand, ...keepMs });
     const mark = markOf(wire.cache, kept.turns);
-    const sent = { envelope: envelope.request, bytes: turns.bytes.length, rhythm: kept.rhythm };
+    const sent = { envelope: envelope.request, bytes: turns.bytes.length, timing: kept.timing };
     turns.track.send(sent, mark !== undefined);
     const broken = turns.before && cacheBreak(turns.before, sent.envelope, turns.departure);
     return { envelope, body: bodyOf(envelope, turns, mark), broken };

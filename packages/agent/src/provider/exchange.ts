@@ -323,12 +323,12 @@ class HttpExchange {
     const rateLimits = response && pickHeaders(this.#attempt.service.wire.rateLimitHeaders, response);
     const { requestId } = this.#requestId();
     // Response headers are logged, and a gateway may repeat the key in them.
-    const scrubber = this.#address?.scrubber;
+    const redactor = this.#address?.redactor;
     this.#finish({
       type: 'answered',
       answer: this.#reading.assembly.answer(),
-      requestId: requestId && scrubber?.text(requestId),
-      rateLimits: rateLimits && scrubber?.values(rateLimits),
+      requestId: requestId && redactor?.text(requestId),
+      rateLimits: rateLimits && redactor?.values(rateLimits),
     });
   }
 
@@ -342,13 +342,13 @@ class HttpExchange {
     const clean =
       this.#address === undefined || error === this.#attempt.signal?.reason
         ? error
-        : this.#address.scrubber.error(error);
+        : this.#address.redactor.error(error);
     const assembly = this.#reading?.assembly;
     const sentBytes = this.#attempt.body.reduce((sum, { length }) => sum + length, 0);
     const wasted = assembly?.usedSoFar(sentBytes) ?? noUsage;
     // A service may report overload inside a stream before any content.
-    const hasBegun = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
-    const counted = hasBegun || likelyWrong.has(error.cause?.code ?? '');
+    const hasStarted = assembly !== undefined && (assembly.fault === undefined || !isNoUsage(wasted));
+    const counted = hasStarted || likelyWrong.has(error.cause?.code ?? '');
     this.#finish({ type: 'failed', error: clean, retry, wasted, sent: this.#sent, counted });
   }
 

@@ -26,7 +26,7 @@ export interface LineOptions {
    * Receives the JSON of every frame. Returns false if the events do not continue the log, so that a new connection is
    * needed.
    */
-  readonly hear: (data: Record<string, unknown>) => boolean;
+  readonly handle: (data: Record<string, unknown>) => boolean;
   /** Called with the reason when the connection is lost. It reconnects automatically. */
   readonly onLost: (error: AgentError) => void;
   /** Creates the session if it does not exist on the server. Rejects if that is not possible. */
@@ -117,7 +117,7 @@ export class EventLine {
           if (json['type'] === 'hello' && typeof json['heartbeatMs'] === 'number') {
             watch.expect(json['heartbeatMs'] * missedBeats);
           }
-          if (!this.#options.hear(json)) return;
+          if (!this.#options.handle(json)) return;
         }
       }
     } finally {

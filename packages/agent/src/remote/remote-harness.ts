@@ -94,8 +94,8 @@ class RemoteHarness implements Harness {
   #lastUnstored: string | undefined;
   #current: RemoteRun | undefined;
   /** The requests about the current run, sent one after another. */
-  #said: Promise<void> = Promise.resolve();
-  #stopPatience = () => {};
+  #sending: Promise<void> = Promise.resolve();
+  #cancelTimeout = () => {};
   /** True if the current run was cancelled; after that its deadline is fixed. */
   #isStopping = false;
   #isClosed = false;
@@ -161,7 +161,7 @@ class RemoteHarness implements Harness {
     const onAbort = () => void this.#cancel(run);
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) this.#giveUp(run, cancelled());
-    else this.#said = this.#start(run, wanted);
+    else this.#sending = this.#start(run, wanted);
     void run.run.result.then(() => signal?.removeEventListener('abort', onAbort));
     return run.run;
   }
@@ -175,7 +175,7 @@ class RemoteHarness implements Harness {
       const { path, body } = wanted();
       await this.#link.post(this.#path(path), { body, headers });
     };
-    const isDone = () => run.isOver || run.hasBegun;
+    const isDone = () => run.isOver || run.hasStarted;
     const error = await this.#untilAccepted(send, isDone);
     if (error !== undefined) this.#giveUp(run, error);
   }
@@ -190,7 +190,7 @@ class RemoteHarness implements Harness {
         sessionId: this.sessionId,
         back: this.#options.back ?? { baseMs: 250, maxMs: 5_000 },
         position: () => this.#state.seq,
-        hear: (data) => this.#hear(data),
+        handle: (data) => this.#handle(data),
         onLost: (error) => this.#onLost(error),
         make: () => this.#make(),
       });
@@ -211,7 +211,7 @@ class RemoteHarness implements Harness {
   }
 
   /** Handles a message of the server. Returns false if it cannot follow the events received so far. */
-  #hear(data: Record<string, unknown>): boolean {
+  #handle(data: Record<string, unknown>): boolean {
     const { type } = data;
     if (typeof type !== 'string') return true;
     if (type === 'hello') return this.#greeted(Number(data['events'] ?? 0));
@@ -220,7 +220,7 @@ class RemoteHarness implements Harness {
     const event = data as unknown as RunEvent;
     if (!isStored(event)) {
       if (event.type === 'finished') this.#endedUnstored(event);
-      else if (this.#current?.hasBegun === true) this.#show(event);
+      else if (this.#current?.hasStarted === true) this.#show(event);
       return true;
     }
     if (event.seq <= this.#state.seq) return true;
@@ -240,7 +240,7 @@ class RemoteHarness implements Harness {
   /** Delivers the parts of the response in progress that were not shown yet. */
   #caughtUpWith(events: unknown): true {
     const run = this.#current;
-    if (run?.hasBegun !== true || !Array.isArray(events)) return true;
+    if (run?.hasStarted !== true || !Array.isArray(events)) return true;
     for (const event of catchUp(run.run.soFar, events as LiveEvent[])) this.#show(event);
     return true;
   }
@@ -249,7 +249,7 @@ class RemoteHarness implements Harness {
   #caughtUp(): void {
     if (this.#missing === undefined || this.#state.seq < this.#missing) return;
     this.#missing = undefined;
-    if (!this.#isStopping) this.#stopPatience();
+    if (!this.#isStopping) this.#cancelTimeout();
     this.#line?.up();
     if (this.#isLost) this.#options.onBack?.(this.#behind);
     this.#isLost = false;
@@ -259,7 +259,7 @@ class RemoteHarness implements Harness {
   #lost(): true {
     this.#state = emptyState();
     const run = this.#current;
-    if (run?.hasBegun === true) {
+    if (run?.hasStarted === true) {
       this.#giveUp(
         run,
         new AgentError({ kind: 'agent', code: 'lost', message: 'The server lost the session.' }),
@@ -276,7 +276,7 @@ class RemoteHarness implements Harness {
       if (event.seq > (this.#past ?? 0)) this.#tell(event);
       return;
     }
-    if (!run.hasBegun) run.begin(this.#tell);
+    if (!run.hasStarted) run.begin(this.#tell);
     // A client that has received the end may send the next prompt immediately.
     if (event.type === 'finished') this.#forget(run);
     this.#show(event, run);
@@ -289,7 +289,7 @@ class RemoteHarness implements Harness {
     if (event.runId !== this.#state.runId || event.runId === this.#lastUnstored) return;
     this.#lastUnstored = event.runId;
     const run = this.#current;
-    if (run?.hasBegun !== true) return this.#tell(event);
+    if (run?.hasStarted !== true) return this.#tell(event);
     this.#forget(run);
     this.#show(event, run);
     run.end(event, this.#state);
@@ -304,7 +304,7 @@ class RemoteHarness implements Harness {
     if (this.#current !== run) return;
     this.#current = undefined;
     this.#isStopping = false;
-    this.#stopPatience();
+    this.#cancelTimeout();
   }
 
   #giveUp(run: RemoteRun, error: AgentError): void {
@@ -317,9 +317,9 @@ class RemoteHarness implements Harness {
     if (this.#isStopping) return true;
     this.#isStopping = true;
     // The request may never reach the server.
-    this.#stopPatience();
+    this.#cancelTimeout();
     const stopMs = this.#options.stopMs ?? 5_000;
-    this.#stopPatience = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
+    this.#cancelTimeout = this.#runtime.timer(stopMs, () => this.#giveUp(run, cancelled()));
     return this.#say('cancel', {});
   }
 
@@ -327,7 +327,7 @@ class RemoteHarness implements Harness {
     const run = this.#current;
     if (run === undefined) return false;
     const send = () => this.#link.post(this.#path(path), { body });
-    this.#said = this.#said.then(async () => {
+    this.#sending = this.#sending.then(async () => {
       await this.#untilAccepted(send, () => run.isOver);
     });
     return true;
@@ -368,10 +368,10 @@ class RemoteHarness implements Harness {
   /** Restarts the time limit within which the run must send an event. */
   #wait(run: RemoteRun): void {
     if (this.#isStopping) return;
-    this.#stopPatience();
+    this.#cancelTimeout();
     const ms = this.#options.patienceMs ?? 300_000;
     const message = `The server sent nothing about the run for ${ms} ms.`;
-    this.#stopPatience = this.#runtime.timer(ms, () =>
+    this.#cancelTimeout = this.#runtime.timer(ms, () =>
       this.#giveUp(run, new AgentError({ kind: 'network', code: 'unreachable', message })),
     );
   }

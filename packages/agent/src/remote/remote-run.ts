@@ -21,7 +21,7 @@ export class RemoteRun {
   readonly ids: RunIds;
   readonly #held: PendingRun;
   readonly #runtime: Runtime;
-  #hasBegun = false;
+  #hasStarted = false;
   #isOver = false;
 
   constructor(ids: RunIds, control: RunControl, runtime: Runtime) {
@@ -32,8 +32,8 @@ export class RemoteRun {
   }
 
   /** True if an event of the run was received. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
   get isOver(): boolean {
@@ -43,12 +43,12 @@ export class RemoteRun {
   /** Returns whether an event belongs to this run. */
   owns(event: RunEvent): boolean {
     if (this.#isOver) return false;
-    return this.#hasBegun || ('runId' in event && event.type !== 'started' && event.runId === this.ids.id);
+    return this.#hasStarted || ('runId' in event && event.type !== 'started' && event.runId === this.ids.id);
   }
 
   /** Delivers the `started` event. */
   begin(tell: (event: RunEvent) => void): void {
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     const { id, sessionId } = this.ids;
     const started = { type: 'started', v: 1, sessionId, runId: id } as const;
     this.#held.show(started);
@@ -70,7 +70,7 @@ export class RemoteRun {
   giveUp(error: AgentError, state: State): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (!this.#hasBegun) return this.#held.refuse(error, this.#runtime);
+    if (!this.#hasStarted) return this.#held.refuse(error, this.#runtime);
     const status = error.kind === 'aborted' ? 'cancelled' : 'failed';
     const { metrics } = state;
     const body: FinishedEvent = { type: 'finished', status, error: error.toJSON(), metrics };

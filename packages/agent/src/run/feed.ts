@@ -42,7 +42,7 @@ export class Feed {
   };
 
   /** Suppresses live events: the end is being written, and only stored events follow. */
-  hush(): void {
+  muteLive(): void {
     this.#quiet = true;
   }
 
@@ -63,7 +63,7 @@ export class Feed {
     this.#checkWatchers();
     // A separate object for each call, so that a function passed twice is called twice and each call is stopped
     // separately.
-    const own: Listener = { hear: listener, hasStopped: false };
+    const own: Listener = { handle: listener, hasStopped: false };
     this.#listeners = [...this.#listeners, own];
     return () => {
       own.hasStopped = true;
@@ -100,7 +100,7 @@ export class Feed {
   }
 
   #show(event: RunEvent): void {
-    this.soFar.hear(event);
+    this.soFar.handle(event);
     // Readers come first: a reader that a listener creates already starts with this event.
     if (this.#readers.size > 0) for (const reader of this.#readers) reader.push(event);
     // An index, because an iterator would be created for each delta. A listener may add or stop others.
@@ -110,7 +110,7 @@ export class Feed {
       if (listener === undefined || listener.hasStopped) continue;
       // An error in a listener must not affect the run.
       try {
-        const returned: unknown = listener.hear(event);
+        const returned: unknown = listener.handle(event);
         if (returned !== undefined && returned instanceof Promise) returned.catch(() => undefined);
       } catch {}
     }
@@ -118,7 +118,7 @@ export class Feed {
 }
 
 interface Listener {
-  readonly hear: (event: RunEvent) => void;
+  readonly handle: (event: RunEvent) => void;
   hasStopped: boolean;
 }
 

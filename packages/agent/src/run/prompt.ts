@@ -67,10 +67,10 @@ const readMessage: Reader<Message> = (value) => {
   if (role !== 'user' && role !== 'assistant' && role !== 'tool_result')
     throw invalid(role, roleAdvice(role), '.role');
   if (role === 'tool_result') resultFields(value);
-  return { ...value, ...(role === 'assistant' ? answer : said)(value) } as unknown as Message;
+  return { ...value, ...(role === 'assistant' ? answer : userFields)(value) } as unknown as Message;
 };
 
-const said = record({ content: userContent }, ['content']);
+const userFields = record({ content: userContent }, ['content']);
 const answer = record({ content: assistantContent }, ['content']);
 const messages = listOf(readMessage, 'a string, an array of parts, or an array of messages');
 

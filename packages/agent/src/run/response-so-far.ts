@@ -32,7 +32,7 @@ export class AnswerSoFar {
   #characters = 0;
 
   /** Processes the next event of the run. Does as little as possible, because it is called for every delta. */
-  hear(event: RunEvent): void {
+  handle(event: RunEvent): void {
     switch (event.type) {
       case 'text_delta':
         return this.#add('text', event, false);

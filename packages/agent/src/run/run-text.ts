@@ -34,7 +34,7 @@ export async function* textChunks(feed: Feed, result: Result): AsyncGenerator<st
   let wake = () => {};
   // Listens instead of reading, because the queue of a reader drops deltas when it is full.
   const leave = feed.follow((event) => {
-    text.hear(event);
+    text.handle(event);
     wake();
   });
   void result.then(() => {
@@ -70,7 +70,7 @@ class TextSoFar {
   #hasText = false;
   #isDiscarded = false;
 
-  hear(event: RunEvent): void {
+  handle(event: RunEvent): void {
     if (event.type === 'text_delta') this.#more(event.text);
     else if (event.type === 'retry' || event.type === 'ask_failed') this.#restart();
     else if (event.type === 'assistant') this.#end(textIn(event.content));

@@ -128,7 +128,7 @@ export async function attemptStep<Value>(work: StepWork<Value>): Promise<Value> 
       return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      if (retry === undefined || attempt > retry.retries || !mayMend(thrown)) throw AgentError.from(thrown);
+      if (retry === undefined || attempt > retry.retries || !mayRetry(thrown)) throw AgentError.from(thrown);
       await pause(runtime, pauseOf(retry, attempt, thrown), signal);
     }
   }
@@ -176,7 +176,7 @@ function oneAttempt<Value>(work: StepWork<Value>, attempt: number, idempotencyKe
   });
 }
 
-function mayMend(thrown: unknown): boolean {
+function mayRetry(thrown: unknown): boolean {
   return !AgentError.is(thrown) || thrown.retryable;
 }
 

@@ -83,26 +83,26 @@ export class InboxRunner implements Runner {
   async signal(runId: string, name: string, value: Json): Promise<boolean> {
     this.#checkOpen();
     const text = plainJson(value, `The signal ${shown(name)}`);
-    const isTaken = await this.#inbox.signal(runId, name, text);
-    if (isTaken && this.#closed === undefined) this.#live.get(runId)?.lookForSignals();
-    return isTaken;
+    const isAccepted = await this.#inbox.signal(runId, name, text);
+    if (isAccepted && this.#closed === undefined) this.#live.get(runId)?.lookForSignals();
+    return isAccepted;
   }
 
   async cancel(runId: string): Promise<boolean> {
     this.#checkOpen();
     const freed = await this.#inbox.cancel(runId);
     if (freed.isOver) this.#drop(runId, runCancelled(runId));
-    this.#goOn(runId, freed);
+    this.#continueQueue(runId, freed);
     return freed.isOver;
   }
 
   async status(runId: string): Promise<RoutineStatus> {
     this.#checkOpen();
-    const standing = await this.#inbox.standing(runId);
-    if (standing === undefined) return { state: 'unknown' };
-    if (standing.state === 'done') return { state: 'done', output: JSON.parse(standing.text) };
-    if (standing.state === 'failed') return { state: 'failed', error: JSON.parse(standing.text) };
-    return { state: standing.state };
+    const record = await this.#inbox.standing(runId);
+    if (record === undefined) return { state: 'unknown' };
+    if (record.state === 'done') return { state: 'done', output: JSON.parse(record.text) };
+    if (record.state === 'failed') return { state: 'failed', error: JSON.parse(record.text) };
+    return { state: record.state };
   }
 
   async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
@@ -110,16 +110,16 @@ export class InboxRunner implements Runner {
       this.#checkOpen();
       if (signal?.aborted) throw waitAborted(runId, signal.reason);
       // Listens before it reads, so that no change in between is missed.
-      const news = this.#news(runId, signal);
+      const watcher = this.#watch(runId, signal);
       try {
-        const standing = await this.#inbox.standing(runId);
-        if (standing === undefined) throw runNotFound(runId);
-        if (standing.state === 'done') return JSON.parse(standing.text);
-        if (standing.state === 'failed') throw new AgentError(JSON.parse(standing.text) as ErrorData);
-        if (standing.state === 'cancelled') throw runCancelled(runId);
-        await news.comes;
+        const record = await this.#inbox.standing(runId);
+        if (record === undefined) throw runNotFound(runId);
+        if (record.state === 'done') return JSON.parse(record.text);
+        if (record.state === 'failed') throw new AgentError(JSON.parse(record.text) as ErrorData);
+        if (record.state === 'cancelled') throw runCancelled(runId);
+        await watcher.comes;
       } finally {
-        news.stop();
+        watcher.stop();
       }
     }
   }
@@ -156,13 +156,13 @@ export class InboxRunner implements Runner {
       if (!isMine()) return;
       const freed = await this.#inbox.ack(claimed, outcome);
       if (isMine()) this.#live.delete(claimed.runId);
-      this.#goOn(claimed.runId, freed);
+      this.#continueQueue(claimed.runId, freed);
     } catch (thrown) {
       if (isMine()) await this.#lose(live, AgentError.from(thrown));
     }
   }
 
-  #goOn(runId: string, { next }: Freed): void {
+  #continueQueue(runId: string, { next }: Freed): void {
     this.#tell(runId);
     if (next !== undefined) this.#begin(next);
   }
@@ -176,8 +176,8 @@ export class InboxRunner implements Runner {
   }
 
   async #fencedReason(runId: string): Promise<AgentError> {
-    const standing = await this.#inbox.standing(runId);
-    return standing?.state === 'cancelled' ? runCancelled(runId) : fencedRun(runId);
+    const record = await this.#inbox.standing(runId);
+    return record?.state === 'cancelled' ? runCancelled(runId) : fencedRun(runId);
   }
 
   #drop(runId: string, reason: AgentError): void {
@@ -226,8 +226,8 @@ export class InboxRunner implements Runner {
 
   async #check(live: LiveRun): Promise<void> {
     const { runId, epoch } = live.claimed;
-    const standing = await this.#inbox.standing(runId);
-    if (standing?.state === 'running' && standing.epoch === epoch) return live.lookForSignals();
+    const record = await this.#inbox.standing(runId);
+    if (record?.state === 'running' && record.epoch === epoch) return live.lookForSignals();
     if (this.#live.get(runId) === live) this.#drop(runId, await this.#fencedReason(runId));
   }
 
@@ -248,7 +248,7 @@ export class InboxRunner implements Runner {
   }
 
   /** Listens until a run may have changed or its caller stops waiting. */
-  #news(runId: string, signal: AbortSignal | undefined): { comes: Promise<void>; stop: () => void } {
+  #watch(runId: string, signal: AbortSignal | undefined): { comes: Promise<void>; stop: () => void } {
     const watchers = this.#watchers.get(runId) ?? new Set();
     this.#watchers.set(runId, watchers);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -174,7 +174,7 @@ class FollowingHarness implements RunnerHarness {
     const isUnderWay = state === 'queued' || state === 'running';
     if (this.#mine !== undefined || this.#isClosed || !isUnderWay) return this.#mine;
     const followed = this.#hold(runId, { sessionId: this.sessionId }, seq);
-    void this.#see(followed, { isBegun: true });
+    void this.#see(followed, { isStarted: true });
     return followed.held;
   }
 
@@ -201,11 +201,11 @@ class FollowingHarness implements RunnerHarness {
   }
 
   /** Starts a run if needed, and reports its events until it ends. Never rejects. */
-  async #see(followed: Followed, { isBegun = false } = {}): Promise<void> {
+  async #see(followed: Followed, { isStarted = false } = {}): Promise<void> {
     const { held } = followed;
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
     try {
-      if (!isBegun) await this.#begin(followed);
+      if (!isStarted) await this.#begin(followed);
       this.#show(followed, { type: 'started', v: 1, sessionId: this.sessionId, runId: followed.runId });
       await this.#follow(followed);
     } catch (thrown) {

@@ -143,8 +143,8 @@ async function decisions(
   for (const request of openRequests(state)) {
     const { approvalId } = request;
     try {
-      const said = await steps.waitFor(approvalSignal(approvalId), { until });
-      answers.push({ approvalId, ...decisionOf(said) });
+      const value = await steps.waitFor(approvalSignal(approvalId), { until });
+      answers.push({ approvalId, ...decisionOf(value) });
     } catch (thrown) {
       if (!isWaiting(thrown)) throw thrown;
       open.push({ request, wait: thrown });
@@ -159,9 +159,9 @@ async function decisions(
 }
 
 /** Converts a signal to a decision: anything but an explicit `allow` denies. */
-function decisionOf(said: Json | undefined): { decision: 'allow' | 'deny'; message?: string } {
-  if (said === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
-  const { decision, message } = isObject(said) ? said : {};
+function decisionOf(value: Json | undefined): { decision: 'allow' | 'deny'; message?: string } {
+  if (value === undefined) return { decision: 'deny', message: 'No decision was made in time.' };
+  const { decision, message } = isObject(value) ? value : {};
   if (decision === 'allow') return { decision };
   return { decision: 'deny', ...(typeof message === 'string' && { message }) };
 }

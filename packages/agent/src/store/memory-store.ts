@@ -43,7 +43,7 @@ interface StoredSession extends ListCursor, HeldSession {
   title: string | null;
   epoch: number;
   /** True if the latest writer has appended events. */
-  isBegun: boolean;
+  hasAppended: boolean;
 }
 
 /**
@@ -70,10 +70,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const created = now();
       const found = held.get(sessionId) ?? {
         ...{ id: sessionId, key: ++keys, created, updated: created, parent },
-        ...{ title: null, epoch: 0, isBegun: false, events: [], bytes: 0, isFull: false },
+        ...{ title: null, epoch: 0, hasAppended: false, events: [], bytes: 0, isFull: false },
       };
       found.epoch = epochs;
-      found.isBegun = false;
+      found.hasAppended = false;
       memory.claim(found);
       return epochs;
     },
@@ -87,8 +87,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       };
       read(events, check, 'events');
       memory.append(session, events);
-      if (!session.isBegun || release === true || hasEnded(session)) session.updated = now();
-      session.isBegun ||= events.length > 0;
+      if (!session.hasAppended || release === true || hasEnded(session)) session.updated = now();
+      session.hasAppended ||= events.length > 0;
     },
     read: (sessionId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) =>
       held.get(sessionId)?.events.slice(afterSeq, afterSeq + limit) ?? [],
@@ -144,9 +144,9 @@ function hasEnded({ events }: StoredSession): boolean {
 
 /** Computes the statistics on request, because most sessions in memory are never listed. */
 function infoOf(session: StoredSession): SessionInfo {
-  const tally = emptyStats();
-  for (const event of session.events) addToStats(tally, event);
-  return sessionInfo(session, tally, 'running');
+  const stats = emptyStats();
+  for (const event of session.events) addToStats(stats, event);
+  return sessionInfo(session, stats, 'running');
 }
 
 /** Returns whether a session comes after a position in the list. */

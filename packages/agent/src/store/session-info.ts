@@ -78,32 +78,32 @@ export function emptyStats(): SessionStats {
 }
 
 /** Adds an event to the statistics. */
-export function addToStats(tally: SessionStats, event: Event): void {
-  tally.events += 1;
-  tally.ended = null;
+export function addToStats(stats: SessionStats, event: Event): void {
+  stats.events += 1;
+  stats.ended = null;
   const spent = spendingOf(event);
   if (spent !== undefined) {
-    tally.inputTokens += spent.usage.inputTokens;
-    tally.outputTokens += spent.usage.outputTokens;
-    tally.usd = addUsd(tally.usd ?? undefined, spent.usd) ?? null;
+    stats.inputTokens += spent.usage.inputTokens;
+    stats.outputTokens += spent.usage.outputTokens;
+    stats.usd = addUsd(stats.usd ?? undefined, spent.usd) ?? null;
   }
   switch (event.type) {
     case 'user':
-      tally.prompts += 1;
-      if (tally.opening === '') tally.opening = titleOf(textIn(event.content));
+      stats.prompts += 1;
+      if (stats.opening === '') stats.opening = titleOf(textIn(event.content));
       return;
     case 'history':
-      tally.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
+      stats.opening = titleOf(textIn(event.messages.find(({ role }) => role === 'user')?.content ?? []));
       return;
     case 'assistant':
-      tally.answers += 1;
-      tally.model = event.model;
+      stats.answers += 1;
+      stats.model = event.model;
       return;
     case 'tool_started':
-      tally.toolCalls += 1;
+      stats.toolCalls += 1;
       return;
     case 'finished':
-      tally.ended = event.status;
+      stats.ended = event.status;
       return;
     default:
       return ignore<'response' | 'call' | 'note'>(event);
@@ -143,10 +143,10 @@ export interface SessionHead {
 /** Returns the session info for display. `status` applies if the last run has not ended. */
 export function sessionInfo(
   { id, title, created, updated, parent }: SessionHead,
-  tally: SessionStats,
+  stats: SessionStats,
   status: 'running' | 'interrupted',
 ): SessionInfo {
-  const { opening, ended, model, usd, ...counts } = tally;
+  const { opening, ended, model, usd, ...counts } = stats;
   return {
     id,
     title: title ?? opening,

@@ -48,7 +48,7 @@ function answersIn({ messages }: ModelRequest): number {
 }
 
 /** Creates tools of all three effects, and one that fails. */
-function kit(): { tools: Tool[]; runs: readonly ProbeRun[] } {
+function createTools(): { tools: Tool[]; runs: readonly ProbeRun[] } {
   const { tool, runs } = probeTools();
   const tools = [
     tool('read', { effect: 'read' }),
@@ -68,7 +68,7 @@ function plain(
     name,
     status: rest.limits === undefined ? 'complete' : 'limit',
     open() {
-      const { tools, runs } = kit();
+      const { tools, runs } = createTools();
       return { runs, options: { agent: follows(script), tools, ...rest } };
     },
   };
@@ -78,7 +78,7 @@ const asked: Scenario = {
   name: 'the user decides about two calls',
   status: 'complete',
   open() {
-    const { tools, runs } = kit();
+    const { tools, runs } = createTools();
     const script = [calls(['read', 'write', 'write']), textResponse('Done.')];
     const gate = ({ toolName }: { toolName: string }) =>
       ({ type: toolName === 'write' ? 'ask' : 'allow' }) as const;
@@ -99,15 +99,15 @@ const steered: Scenario = {
   name: 'the user steers while a tool runs',
   status: 'complete',
   open() {
-    const { tools, runs } = kit();
-    let said = 0;
+    const { tools, runs } = createTools();
+    let sent = 0;
     return {
       runs,
       options: { agent: follows([calls(['write', 'read']), textResponse('Done.')]), tools },
       watch(event, run) {
-        if (said >= 3 || (event.type !== 'tool_started' && event.type !== 'assistant')) return;
-        said += 1;
-        run.steer(`One more thing: ${said}.`);
+        if (sent >= 3 || (event.type !== 'tool_started' && event.type !== 'assistant')) return;
+        sent += 1;
+        run.steer(`One more thing: ${sent}.`);
       },
     };
   },
@@ -117,7 +117,7 @@ const cancelled: Scenario = {
   name: 'the user cancels in the middle of a batch',
   status: 'cancelled',
   open() {
-    const { tools, runs } = kit();
+    const { tools, runs } = createTools();
     return {
       runs,
       options: { agent: follows([calls(['read', 'write', 'write']), textResponse('Never.')]), tools },
@@ -132,13 +132,13 @@ const compacted: Scenario = {
   name: 'the conversation is summarized during the run',
   status: 'complete',
   open() {
-    const { tools, runs } = kit();
+    const { tools, runs } = createTools();
     const big = { inputTokens: 900, outputTokens: 200 };
     const script = [calls(['read', 'write'], { usage: big }), calls(['write']), textResponse('Done.')];
     const summary = 'Read and wrote.';
     const step = (request: ModelRequest) => {
-      const begun = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
-      return begun === 0 ? answersIn(request) : Math.max(1, answersIn(request));
+      const summaries = JSON.stringify(request.messages[0] ?? userMessage('')).includes(summary) ? 1 : 0;
+      return summaries === 0 ? answersIn(request) : Math.max(1, answersIn(request));
     };
     const context = { maxTokens: 1000, compact: summarize(() => summary, { keep: 3 }) };
     return { runs, options: { agent: follows(script, step), tools, context } };

@@ -112,7 +112,7 @@ export function scriptedAgent(
         const step = await readStep(script, repeat ? place % script.length : place, request);
         failure = step.error;
         if (step.delayMs !== undefined) await pause(runtime, step.delayMs, signal);
-        return serveReply(playOf(step, place, model), { testing: scriptTesting, secret: '', signal });
+        return serveReply(mockReply(step, place, model), { testing: scriptTesting, secret: '', signal });
       });
       try {
         return await agentOver(transport).run(request, context);
@@ -143,17 +143,17 @@ async function readStep(
   }
 }
 
-function playOf(step: ScriptedAnswer, place: number, model: string): MockReply {
+function mockReply(step: ScriptedAnswer, place: number, model: string): MockReply {
   const answer = scriptResponse(blocksOf(step, place), {
     model,
     ...defined({ stop: step.stop, usage: step.usage }),
   });
-  const begun = () => responseSteps(answer).filter(({ type }) => type !== 'end');
-  if (step.stalls === true) return replies(answer, { steps: begun(), ending: 'stall' });
+  const stepsWithoutEnd = () => responseSteps(answer).filter(({ type }) => type !== 'end');
+  if (step.stalls === true) return replies(answer, { steps: stepsWithoutEnd(), ending: 'stall' });
   if (step.error === undefined) return replies(answer);
   const fault = faultOf(step.error);
   if (answer.blocks.length === 0) return failsWith(fault);
-  return replies(answer, { steps: begun(), fault });
+  return replies(answer, { steps: stepsWithoutEnd(), fault });
 }
 
 function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {

@@ -46,7 +46,7 @@ function checkMessage(message: Message, at: number): void {
   if (!['user', 'assistant', 'tool_result'].includes(message.role)) throw flaw(at, 'has an unknown role');
   if (!Array.isArray(message.content) || message.content.length === 0) throw flaw(at, 'is empty');
   for (const part of message.content) {
-    const allowed = message.role === 'assistant' ? answerParts : saidParts;
+    const allowed = message.role === 'assistant' ? answerParts : userParts;
     if (!allowed.has(part.type)) throw flaw(at, `contains a part of type ${show(part.type)}`);
     if (part.type === 'text' && part.text === '') throw flaw(at, 'contains an empty text');
     if (part.type === 'tool_call' && (typeof part.arguments !== 'object' || part.arguments === null)) {
@@ -57,7 +57,7 @@ function checkMessage(message: Message, at: number): void {
 }
 
 const answerParts: ReadonlySet<string> = new Set(['text', 'reasoning', 'opaque', 'tool_call']);
-const saidParts: ReadonlySet<string> = new Set(['text', 'file']);
+const userParts: ReadonlySet<string> = new Set(['text', 'file']);
 
 /** Finds a lone surrogate anywhere, because JSON writes it as an escape. Seals may contain one. */
 function hasHalfPair(message: Message): boolean {

@@ -74,8 +74,8 @@ function at(path: string): string {
   return path === '' ? '' : ` at ${path.slice(0, 200)}`;
 }
 
-/** Returns the length in UTF-8, or some number above `most` without encoding. */
-function bytesUpTo(text: string, most: number): number {
-  if (text.length > most || text.length * 3 <= most) return text.length;
+/** Returns the length in UTF-8, or some number above `limit` without encoding. */
+function bytesUpTo(text: string, limit: number): number {
+  if (text.length > limit || text.length * 3 <= limit) return text.length;
   return new TextEncoder().encode(text).byteLength;
 }

@@ -4,24 +4,24 @@
  */
 export class LazyAbortSignal {
   #reason: unknown;
-  #isAsked = false;
+  #isStopRequested = false;
   #controller: AbortController | undefined;
   #listener: ((reason: unknown) => void) | undefined;
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isAsked) this.#controller.abort(this.#reason);
+    if (this.#isStopRequested) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
-  get isAsked(): boolean {
-    return this.#isAsked;
+  get isStopRequested(): boolean {
+    return this.#isStopRequested;
   }
 
   /** Requests the stop. Only the first reason counts. */
   ask(reason?: unknown): void {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
+    if (this.#isStopRequested) return;
+    this.#isStopRequested = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
     this.#listener?.(reason);

@@ -36,7 +36,7 @@ function isWellFormed(value: unknown, depth: number): boolean {
 
 /** Returns the parts of a user message or tool result without empty text; the same array if nothing changes. */
 export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[] {
-  return mended(parts, (part) =>
+  return repairParts(parts, (part) =>
     part.type === 'text' ? textPart(part) : (wellFormedJson(part) as UserPart),
   );
 }
@@ -46,7 +46,7 @@ export function wellFormedParts(parts: readonly UserPart[]): readonly UserPart[]
  * metadata (`seal`) are not changed, because the metadata is valid only for the exact bytes.
  */
 export function wellFormedAnswer(parts: readonly AssistantPart[]): readonly AssistantPart[] {
-  return mended(parts, (part) => {
+  return repairParts(parts, (part) => {
     if (part.type === 'tool_call') return callPart(part);
     const isPlain = part.type === 'text' || (part.type === 'reasoning' && part.seal === undefined);
     return isPlain ? textPart(part) : part;
@@ -77,12 +77,12 @@ function callPart(part: ToolCallPart): ToolCallPart {
   };
 }
 
-/** Returns whether containers are nested deeper than `most`. Recurses no deeper than that. */
-function isDeeper(value: unknown, most: number): boolean {
+/** Returns whether containers are nested deeper than `maxDepth`. Recurses no deeper than that. */
+function isDeeper(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (most === 0) return true;
+  if (maxDepth === 0) return true;
   const fields = value as Record<string, unknown>;
-  for (const key of Object.keys(fields)) if (isDeeper(fields[key], most - 1)) return true;
+  for (const key of Object.keys(fields)) if (isDeeper(fields[key], maxDepth - 1)) return true;
   return false;
 }
 
@@ -92,8 +92,11 @@ function textPart<Part extends { readonly text: string }>(part: Part): Part | un
   return text === part.text ? part : { ...part, text };
 }
 
-function mended<Part>(parts: readonly Part[], mend: (part: Part) => Part | undefined): readonly Part[] {
-  const whole = parts.map(mend);
+function repairParts<Part>(
+  parts: readonly Part[],
+  repair: (part: Part) => Part | undefined,
+): readonly Part[] {
+  const whole = parts.map(repair);
   return whole.every((part, index) => part === parts[index])
     ? parts
     : whole.filter((part) => part !== undefined);

@@ -244,8 +244,8 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: refusal,
-    find: 'body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text)',
-    replace: 'address.scrubber.text(body.text)',
+    find: 'body.isCut ? address.redactor.cutText(body.text) : address.redactor.text(body.text)',
+    replace: 'address.redactor.text(body.text)',
     why: 'half a key at the end of a truncated body is not redacted',
     breaks: ['P19'],
     by: 'test/provider/errors.test.ts',

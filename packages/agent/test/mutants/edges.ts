@@ -146,7 +146,7 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'src/cassette/redaction.ts',
-    find: "if (typeof value === 'string') return this.#scrubber.text(value);",
+    find: "if (typeof value === 'string') return this.#redactor.text(value);",
     replace: "if (typeof value === 'string') return value;",
     why: 'a recording contains the key',
     breaks: ['P19'],

@@ -40,7 +40,7 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: groupCommit,
-    find: 'for (const job of jobs) told.push(outcome(job));',
+    find: 'for (const job of jobs) outcomes.push(outcome(job));',
     replace: 'for (const job of jobs) outcome(job)();',
     why: 'an append is confirmed before it is committed',
     breaks: ['P13'],
@@ -72,8 +72,8 @@ export const keepingMutants: readonly Mutant[] = [
   },
   {
     file: sessionLog,
-    find: 'if (standing?.epoch !== writer.epoch) throw writerReplaced(sessionId);',
-    replace: 'if (standing === undefined) throw writerReplaced(sessionId);',
+    find: 'if (position?.epoch !== writer.epoch) throw writerReplaced(sessionId);',
+    replace: 'if (position === undefined) throw writerReplaced(sessionId);',
     why: 'a run whose session was claimed by another continues to write',
     breaks: ['P13'],
     by: 'test/node/sqlite/owners.test.ts',

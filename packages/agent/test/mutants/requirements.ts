@@ -200,8 +200,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: '    tellEvent(event, tell);\n    blocks.hear(event);\n',
-    replace: '    setTimeout(() => tellEvent(event, tell), 0);\n    blocks.hear(event);\n',
+    find: '    tellEvent(event, tell);\n    blocks.handle(event);\n',
+    replace: '    setTimeout(() => tellEvent(event, tell), 0);\n    blocks.handle(event);\n',
     why: 'results are reported after the blocks that follow them',
     breaks: ['S4.10'],
     by: 'harness: ',
@@ -256,7 +256,7 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: '    this.#told.push(nameOf(block));\n',
+    find: '    this.#emitted.push(nameOf(block));\n',
     replace: '',
     why: 'a block that was reported early is reported again',
     breaks: ['S4.9'],

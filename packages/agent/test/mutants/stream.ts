@@ -123,7 +123,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'this.#address.scrubber.error(error);',
+    find: 'this.#address.redactor.error(error);',
     replace: 'error;',
     why: 'error messages contain API keys',
     breaks: ['P19'],
@@ -131,7 +131,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: 'requestId && scrubber?.text(requestId)',
+    find: 'requestId && redactor?.text(requestId)',
     replace: 'requestId',
     why: 'the request id of a response can contain an API key',
     breaks: ['P19'],

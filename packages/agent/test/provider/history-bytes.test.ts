@@ -39,7 +39,7 @@ function counting() {
     /** Gets the bytes and marks them as sent, as an agent does. */
     of(messages: readonly Message[], isMarked = true) {
       const turns = bytes.of(messages);
-      turns.track.send({ envelope, bytes: turns.bytes.length, rhythm: undefined }, isMarked);
+      turns.track.send({ envelope, bytes: turns.bytes.length, timing: undefined }, isMarked);
       return turns;
     },
   };

@@ -11,7 +11,7 @@ const error = { kind: 'network', message: 'cut' } as const;
 
 function soFar(...events: RunEvent[]): AnswerSoFar {
   const answer = new AnswerSoFar();
-  for (const event of events) answer.hear(event);
+  for (const event of events) answer.handle(event);
   return answer;
 }
 
@@ -28,7 +28,7 @@ describe('the response so far', () => {
   it('joins interleaved blocks', () => {
     const answer = soFar(thinking, text(0, 'one '), thought(1, 'Hm.'), text(0, 'two'));
     expect(answer.events).toEqual([thinking, text(0, 'one two'), thought(1, 'Hm.')]);
-    answer.hear({ type: 'text', index: 0, text: 'one two' });
+    answer.handle({ type: 'text', index: 0, text: 'one two' });
     expect(answer.content).toEqual([
       { type: 'text', text: 'one two' },
       { type: 'reasoning', text: 'Hm.' },
@@ -75,12 +75,12 @@ describe('the response so far', () => {
 
   it('keeps the start of a response that is too long, but gives no part of it to late readers', () => {
     const answer = soFar(thinking);
-    for (let part = 0; part < 1_100; part += 1) answer.hear(text(0, 'x'.repeat(1024)));
+    for (let part = 0; part < 1_100; part += 1) answer.handle(text(0, 'x'.repeat(1024)));
     expect(answer.events).toEqual([]);
     const [kept] = answer.content;
     expect(kept?.type === 'text' && kept.text.length).toBe(1023 * 1024);
-    answer.hear(thinking);
-    answer.hear(text(0, 'Short.'));
+    answer.handle(thinking);
+    answer.handle(text(0, 'Short.'));
     expect(answer.events).toEqual([thinking, text(0, 'Short.')]);
   });
 });

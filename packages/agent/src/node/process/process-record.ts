@@ -73,9 +73,9 @@ export class ProcessRecords {
   #write(record: RecordedProcess): void {
     quietly(() => {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const draft = `${this.#path(record.mark)}.new`;
-      writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
-      renameSync(draft, this.#path(record.mark));
+      const temporaryPath = `${this.#path(record.mark)}.new`;
+      writeFileSync(temporaryPath, JSON.stringify(record), { mode: 0o600 });
+      renameSync(temporaryPath, this.#path(record.mark));
     });
   }
 

@@ -138,9 +138,9 @@ class ProcessTree {
       ...defined({ spawn: options.spawn }),
     };
     this.#runtime = options.runtime ?? systemRuntime;
-    const most = options.maxOutputBytes ?? 1_048_576;
-    this.#stdout = new OutputCapture(most);
-    this.#stderr = new OutputCapture(most);
+    const maxBytes = options.maxOutputBytes ?? 1_048_576;
+    this.#stdout = new OutputCapture(maxBytes);
+    this.#stderr = new OutputCapture(maxBytes);
     this.#began = this.#runtime.monotonic();
     this.ended = options.signal?.aborted === true ? this.#unstarted() : this.#run();
   }

@@ -9,7 +9,7 @@ interface OpenRow {
   readonly input: string;
 }
 
-interface StandingRow {
+interface RunRow {
   readonly state: 'open' | 'done' | 'failed' | 'cancelled';
   readonly outcome: string | null;
   readonly owner: string | null;
@@ -109,8 +109,8 @@ export class RunTable {
     return this.signalled(run.runId, name) ?? null;
   }
 
-  standing(runId: string): RunRecord | undefined {
-    const row = this.#sql.row<StandingRow>(selectStanding, runId);
+  recordOf(runId: string): RunRecord | undefined {
+    const row = this.#sql.row<RunRow>(selectRun, runId);
     if (row === undefined) return undefined;
     const { state, outcome, owner, epoch } = row;
     if (state === 'open') return owner === null ? { state: 'queued' } : { state: 'running', epoch };
@@ -168,7 +168,7 @@ const nextEpoch = "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RE
 const selectOwn = "SELECT number FROM runs WHERE id = ? AND epoch = ? AND state = 'open'";
 const selectSignal =
   'SELECT text FROM signals WHERE run = (SELECT number FROM runs WHERE id = ?) AND name = ?';
-const selectStanding = 'SELECT state, outcome, owner, epoch FROM runs WHERE id = ?';
+const selectRun = 'SELECT state, outcome, owner, epoch FROM runs WHERE id = ?';
 const endRun =
   'UPDATE runs SET state = ?, outcome = ?, ended = ?, input = NULL, owner = NULL WHERE number = ?';
 const deleteEnded = `

@@ -113,7 +113,7 @@ export class SqliteInbox implements Inbox {
   }
 
   standing(runId: string): RunRecord | undefined {
-    return this.#read(() => this.#table.standing(runId));
+    return this.#read(() => this.#table.recordOf(runId));
   }
 
   hasNews(): boolean {

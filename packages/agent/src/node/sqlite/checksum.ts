@@ -28,7 +28,7 @@ export function eventChecksum(seed: number, seq: number, json: string): number {
   return crc32(json, (seed ^ Math.imul(seq, 0x9e3779b1)) >>> 0) | 0;
 }
 
-/** Returns the place of a session's tally, for {@link checksum}. */
-export function tallyPlace(sessionId: string): string {
+/** Returns the label of a session's statistics, for {@link checksum}. */
+export function statsLabel(sessionId: string): string {
   return `${sessionId} tally `;
 }

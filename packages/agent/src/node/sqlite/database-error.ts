@@ -18,7 +18,7 @@ const notDatabase = 26;
 export function storeError(thrown: unknown, file: string, contents = 'sessions'): AgentError {
   if (AgentError.is(thrown)) return thrown;
   const cause = summarize(thrown);
-  return new AgentError({ ...told(codeOf(thrown), { file, contents, reason: cause.message }), cause });
+  return new AgentError({ ...errorFields(codeOf(thrown), { file, contents, reason: cause.message }), cause });
 }
 
 /** Returns true if another process is writing and waiting helps. */
@@ -47,7 +47,7 @@ interface DatabaseLocation {
   readonly reason: string;
 }
 
-function told(
+function errorFields(
   code: number | string | undefined,
   { file, contents, reason }: DatabaseLocation,
 ): DatabaseErrorFields {

@@ -140,9 +140,9 @@ export class GroupCommit {
 
   /** Runs all jobs in the current transaction. Returns false if it was rolled back. */
   #together(jobs: readonly CommitJob[]): boolean {
-    const told: (() => void)[] = [];
+    const outcomes: (() => void)[] = [];
     try {
-      for (const job of jobs) told.push(outcome(job));
+      for (const job of jobs) outcomes.push(outcome(job));
       this.#options.onWrite('commit');
       this.#commit.run();
     } catch (error) {
@@ -152,7 +152,7 @@ export class GroupCommit {
       return true;
     }
     this.#options.onWrite('done');
-    for (const tell of told) tell();
+    for (const tell of outcomes) tell();
     return true;
   }
 

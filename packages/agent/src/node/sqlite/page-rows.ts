@@ -66,10 +66,10 @@ interface Extent {
 function payload(file: DatabasePages, page: Buffer, { begin, length, isIndex }: Extent): Buffer {
   const size = file.pageSize;
   if (length < 1 || length > file.count * size) throw new RangeError('invalid row length');
-  const most = isIndex ? Math.floor(((size - 12) * 64) / 255) - 23 : size - 35;
-  const least = Math.floor(((size - 12) * 32) / 255) - 23;
-  const wanted = least + ((length - least) % (size - 4));
-  const local = length <= most ? length : wanted <= most ? wanted : least;
+  const maxLocal = isIndex ? Math.floor(((size - 12) * 64) / 255) - 23 : size - 35;
+  const minLocal = Math.floor(((size - 12) * 32) / 255) - 23;
+  const wanted = minLocal + ((length - minLocal) % (size - 4));
+  const local = length <= maxLocal ? length : wanted <= maxLocal ? wanted : minLocal;
   if (begin + local > size) throw new RangeError('beyond the page');
   const parts = [page.subarray(begin, begin + local)];
   let next = local < length ? page.readUInt32BE(begin + local) : 0;

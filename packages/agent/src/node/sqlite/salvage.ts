@@ -3,7 +3,7 @@ import type { Event } from '../../events/event.ts';
 import { repairLog } from '../../events/repair-log.ts';
 import { isSessionId } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
-import { isIntact, tallyPlace } from './checksum.ts';
+import { isIntact, statsLabel } from './checksum.ts';
 import { eventOf } from './event-scan.ts';
 import { isAlive, lockFiles } from './owner.ts';
 import { DatabasePages } from './page-file.ts';
@@ -26,7 +26,7 @@ export interface SalvagedSession {
 interface IntactSession {
   readonly id: string;
   row: SessionRow | undefined;
-  /** Number of events according to the last stored tally. */
+  /** Number of events according to the last stored statistics. */
   expected: number;
   /** Row locations by sequence number. */
   readonly events: Map<number, { readonly place: RowPlace; readonly rowid: number }>;
@@ -74,7 +74,7 @@ function check(from: string, to: string): void {
 function sessionsIn(file: DatabasePages): IntactSession[] {
   const sessions = new Map<string, IntactSession>();
   const ids = new Map<number, string>();
-  const tallies = new Map<number, TallyText>();
+  const statsByRow = new Map<number, StoredStats>();
   const of = (id: string): IntactSession => {
     const found = sessions.get(id) ?? { id, row: undefined, expected: 0, events: new Map() };
     sessions.set(id, found);
@@ -91,10 +91,11 @@ function sessionsIn(file: DatabasePages): IntactSession[] {
         ids.set(session.key, session.id);
         const found = of(session.id);
         if ((found.row?.updated ?? -1) < (session.updated ?? 0)) found.row = session;
-      } else noteOther(row, ids, tallies);
+      } else noteOther(row, ids, statsByRow);
     }
   }
-  for (const [key, id] of ids) of(id).expected = Math.max(of(id).expected, eventsNoted(id, tallies.get(key)));
+  for (const [key, id] of ids)
+    of(id).expected = Math.max(of(id).expected, eventsNoted(id, statsByRow.get(key)));
   const known = [...sessions.values()].filter(({ events, expected }) => events.size > 0 || expected > 0);
   const keyOf = ({ row }: IntactSession) => row?.key ?? Number.MAX_SAFE_INTEGER;
   return known.sort((one, other) => keyOf(one) - keyOf(other));
@@ -140,28 +141,28 @@ function sessionIn({ rowid, values }: PageRow): SessionRow | undefined {
 const isText = (value: unknown): value is string | null => value === null || typeof value === 'string';
 const isNumber = (value: unknown): value is number | null => value === null || typeof value === 'number';
 
-interface TallyText {
+interface StoredStats {
   readonly text: string;
   readonly sum: number | null;
 }
 
-/** Notes the key of a session from a row of the id index, or the number of its events from a tally. */
+/** Notes the key of a session from a row of the id index, or the number of its events from its statistics. */
 function noteOther(
   { rowid, values }: PageRow,
   ids: Map<number, string>,
-  tallies: Map<number, TallyText>,
+  statsByRow: Map<number, StoredStats>,
 ): void {
   const [first, second, third = null] = values;
   if (rowid === undefined && typeof first === 'string' && typeof second === 'number' && isSessionId(first)) {
     if (!ids.has(second)) ids.set(second, first);
   } else if (rowid !== undefined && typeof second === 'string' && typeof third !== 'string') {
-    if (/^\{"events":\d{1,9},/.test(second)) tallies.set(rowid, { text: second, sum: third });
+    if (/^\{"events":\d{1,9},/.test(second)) statsByRow.set(rowid, { text: second, sum: third });
   }
 }
 
-function eventsNoted(id: string, tally: TallyText | undefined): number {
-  if (tally === undefined || !isIntact(tally.sum, tallyPlace(id), tally.text)) return 0;
-  return Number(/\d+/.exec(tally.text)?.[0]);
+function eventsNoted(id: string, stats: StoredStats | undefined): number {
+  if (stats === undefined || !isIntact(stats.sum, statsLabel(id), stats.text)) return 0;
+  return Number(/\d+/.exec(stats.text)?.[0]);
 }
 
 function readEvents(file: DatabasePages, sessionId: string, places: IntactSession['events']): Event[] {

@@ -4,7 +4,7 @@ import { addToStats, emptyStats } from '../../store/session-info.ts';
 import type { Writer } from '../../store/store.ts';
 import { invalidPosition, sequenceGap, writerReplaced } from '../../store/store.ts';
 import { AgentError } from '../../values/errors.ts';
-import { checksum, eventChecksum, eventSeed, isIntact, tallyPlace } from './checksum.ts';
+import { checksum, eventChecksum, eventSeed, isIntact, statsLabel } from './checksum.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { EventRow } from './event-scan.ts';
 import { eventOf, scanEvents } from './event-scan.ts';
@@ -16,8 +16,8 @@ const segmentLength = 64;
 /** Number of events whose places are indexed together. */
 const notedTogether = 512;
 
-/** Number of segments after which a session's tally is stored; later events are counted again when it is read. */
-const tallySegments = 4;
+/** Number of segments after which a session's statistics are stored; later events are counted again when it is read. */
+const statsInterval = 4;
 
 /** Maximum number of sessions whose position is cached; others are read from the database. */
 const maxRemembered = 1000;
@@ -29,11 +29,11 @@ interface LogPosition {
   /** Seed of the checksums of its events. */
   readonly seed: number;
   /** Statistics up to its last event. */
-  readonly tally: SessionStats;
+  readonly stats: SessionStats;
   segment: number;
   /** Sequence number of the segment's first event; undefined before the first append of this writer. */
   first: number | undefined;
-  /** Number of segments started since the tally was stored. */
+  /** Number of segments started since the statistics were stored. */
   segments: number;
   /** Value of the foreign-write counter when this position was last validated. */
   checked: number;
@@ -50,7 +50,7 @@ export class SessionLog {
   readonly #sql: Statements;
   readonly #file: string;
   /** Positions by session id, least recently claimed first. */
-  readonly #standings = new Map<string, LogPosition>();
+  readonly #positions = new Map<string, LogPosition>();
   #foreignWrites = 0;
   /** Sessions that this process has claimed and not finished or released. */
   readonly #writing = new Set<string>();
@@ -67,7 +67,7 @@ export class SessionLog {
 
   /** Clears cached positions. Must be called after a rollback. */
   forget(): void {
-    this.#standings.clear();
+    this.#positions.clear();
   }
 
   /**
@@ -81,13 +81,13 @@ export class SessionLog {
   /** Registers a new writer of a session, which starts a new segment. */
   claimed(sessionId: string, { key, epoch }: WriterRow, before: number | undefined): void {
     this.#writing.add(sessionId);
-    const known = this.#standings.get(sessionId);
-    const tally = known?.epoch === before ? known?.tally : undefined;
+    const known = this.#positions.get(sessionId);
+    const stats = known?.epoch === before ? known?.stats : undefined;
     this.#remember(sessionId, {
       key,
       epoch,
       seed: eventSeed(sessionId),
-      tally: tally ?? (before === undefined ? emptyStats() : this.tally(sessionId, key)),
+      stats: stats ?? (before === undefined ? emptyStats() : this.stats(sessionId, key)),
       segment: 0,
       first: undefined,
       segments: 0,
@@ -99,7 +99,7 @@ export class SessionLog {
   remove(sessionId: string, key: number): void {
     for (const removal of removals) this.#sql.run(removal, key);
     this.#sql.run(noteLess);
-    this.#standings.delete(sessionId);
+    this.#positions.delete(sessionId);
     this.#writing.delete(sessionId);
   }
 
@@ -108,19 +108,19 @@ export class SessionLog {
    * @throws AgentError `fenced` or `gap`, before anything is written.
    */
   append(sessionId: string, { events, texts }: EventTexts, writer: Writer, now: number): void {
-    const standing = this.#standing(sessionId);
-    if (standing?.epoch !== writer.epoch) throw writerReplaced(sessionId);
-    const last = standing.tally.events;
+    const position = this.#position(sessionId);
+    if (position?.epoch !== writer.epoch) throw writerReplaced(sessionId);
+    const last = position.stats.events;
     const wrong = invalidPosition(events, last);
     if (wrong !== undefined) throw sequenceGap(sessionId, wrong.seq);
     const isOver = writer.release === true || events.at(-1)?.type === 'finished';
     if (isOver) {
       this.#writing.delete(sessionId);
-      this.#sql.run('UPDATE sessions SET updated = ?, owner = NULL WHERE key = ?', now, standing.key);
-    } else if (standing.first === undefined && events.length > 0) {
-      this.#sql.run('UPDATE sessions SET updated = ? WHERE key = ?', now, standing.key);
+      this.#sql.run('UPDATE sessions SET updated = ?, owner = NULL WHERE key = ?', now, position.key);
+    } else if (position.first === undefined && events.length > 0) {
+      this.#sql.run('UPDATE sessions SET updated = ? WHERE key = ?', now, position.key);
     }
-    this.#insert(sessionId, standing, { events, texts }, isOver);
+    this.#insert(sessionId, position, { events, texts }, isOver);
   }
 
   /**
@@ -134,32 +134,32 @@ export class SessionLog {
   }
 
   /**
-   * Returns the tally of a session, including events that were appended after it was last stored.
+   * Returns the statistics of a session, including events that were appended after they were last stored.
    * @throws AgentError `store_damaged`
    */
-  tally(sessionId: string, key: number): SessionStats {
-    const tally = this.notedTally(sessionId, key) ?? emptyStats();
-    for (const event of this.read(sessionId, tally.events, -1)) addToStats(tally, event);
-    return tally;
+  stats(sessionId: string, key: number): SessionStats {
+    const stats = this.storedStats(sessionId, key) ?? emptyStats();
+    for (const event of this.read(sessionId, stats.events, -1)) addToStats(stats, event);
+    return stats;
   }
 
-  /** Returns the stored tally of a session, or undefined if there is none or it is damaged. */
-  notedTally(sessionId: string, key: number): SessionStats | undefined {
-    const row = this.#sql.unlessCorrupt<TallyRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
-    return row && isIntact(row.sum, tallyPlace(sessionId), row.tally)
+  /** Returns the stored statistics of a session, or undefined if there are none or they are damaged. */
+  storedStats(sessionId: string, key: number): SessionStats | undefined {
+    const row = this.#sql.unlessCorrupt<StatsRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
+    return row && isIntact(row.sum, statsLabel(sessionId), row.tally)
       ? parsed<SessionStats>(row.tally)
       : undefined;
   }
 
   /** Stores the number of events of a session, so that the loss of the last ones is detected. */
   noteEnd({ id, key, epoch }: WriterRow & { readonly id: string }): void {
-    const known = this.#standings.get(id);
-    this.#noteTally(id, key, known?.epoch === epoch ? known.tally : this.tally(id, key));
+    const known = this.#positions.get(id);
+    this.#storeStats(id, key, known?.epoch === epoch ? known.stats : this.stats(id, key));
   }
 
-  #noteTally(sessionId: string, key: number, tally: SessionStats): void {
-    const text = JSON.stringify(tally);
-    this.#sql.run(insertTally, key, text, checksum(tallyPlace(sessionId), text));
+  #storeStats(sessionId: string, key: number, stats: SessionStats): void {
+    const text = JSON.stringify(stats);
+    this.#sql.run(insertStats, key, text, checksum(statsLabel(sessionId), text));
   }
 
   /** Finds events through the indexes; returns undefined if any event is missing or damaged. */
@@ -167,7 +167,7 @@ export class SessionLog {
     try {
       const key = this.#sql.row<KeyRow>(selectKey, sessionId)?.key;
       if (key === undefined) return this.hiddenKey(sessionId) === undefined ? [] : undefined;
-      const noted = this.notedTally(sessionId, key);
+      const noted = this.storedStats(sessionId, key);
       // Also read events that are not indexed: their places may be indexed already, and then both queries return them.
       const latest = this.#sql.rows<EventRow>(selectLatest, sessionId, afterSeq, limit);
       const rows = this.#sql.rows<EventRow>(selectNoted, afterSeq, key, key, afterSeq + 1, limit);
@@ -210,7 +210,7 @@ export class SessionLog {
    */
   #endsAt(sessionId: string, last: number, isWhole: boolean): boolean {
     const key = this.#key(sessionId) ?? this.hiddenKey(sessionId);
-    const noted = key === undefined ? undefined : this.notedTally(sessionId, key);
+    const noted = key === undefined ? undefined : this.storedStats(sessionId, key);
     if (key === undefined || noted === undefined) return isWhole && key !== undefined;
     const isOver = noted.ended !== null || this.#sql.unlessCorrupt(selectGivenBack, key) !== undefined;
     return last >= noted.events && (isWhole || isOver);
@@ -228,26 +228,26 @@ export class SessionLog {
     return this.#sql.unlessCorrupt<KeyRow>(selectKey, sessionId)?.key;
   }
 
-  #insert(sessionId: string, standing: LogPosition, { events, texts }: EventTexts, isOver: boolean): void {
-    const { tally, key } = standing;
-    const isFirst = standing.first === undefined && events.length > 0;
+  #insert(sessionId: string, position: LogPosition, { events, texts }: EventTexts, isOver: boolean): void {
+    const { stats, key } = position;
+    const isFirst = position.first === undefined && events.length > 0;
     let at = 0;
     for (const event of events) {
-      if (standing.first === undefined || event.seq - standing.first >= segmentLength) {
-        standing.segment = this.#sql.insert(insertSegment, key, event.seq);
-        standing.first = event.seq;
-        standing.segments += 1;
+      if (position.first === undefined || event.seq - position.first >= segmentLength) {
+        position.segment = this.#sql.insert(insertSegment, key, event.seq);
+        position.first = event.seq;
+        position.segments += 1;
       }
       const text = texts[at] ?? '';
-      const sum = eventChecksum(standing.seed, event.seq, text);
-      const place = this.#sql.insert(insertEvent, standing.segment, event.seq, text, sum);
+      const sum = eventChecksum(position.seed, event.seq, text);
+      const place = this.#sql.insert(insertEvent, position.segment, event.seq, text, sum);
       if (place % notedTogether === 0) this.#note(place);
-      addToStats(tally, event);
+      addToStats(stats, event);
       at += 1;
     }
-    if (!isFirst && !isOver && standing.segments < tallySegments) return;
-    standing.segments = 0;
-    this.#noteTally(sessionId, key, tally);
+    if (!isFirst && !isOver && position.segments < statsInterval) return;
+    position.segments = 0;
+    this.#storeStats(sessionId, key, stats);
   }
 
   #note(place: number): void {
@@ -256,22 +256,22 @@ export class SessionLog {
   }
 
   /** Returns the position of a session; its epoch is that of the current writer. */
-  #standing(sessionId: string): LogPosition | undefined {
-    const known = this.#standings.get(sessionId);
+  #position(sessionId: string): LogPosition | undefined {
+    const known = this.#positions.get(sessionId);
     if (known?.checked === this.#foreignWrites) return known;
     const row = this.#sql.row<WriterRow>('SELECT key, epoch FROM sessions WHERE id = ?', sessionId);
-    if (row === undefined) this.#standings.delete(sessionId);
+    if (row === undefined) this.#positions.delete(sessionId);
     else if (known?.epoch === row.epoch) known.checked = this.#foreignWrites;
     else this.claimed(sessionId, row, row.epoch);
-    return this.#standings.get(sessionId);
+    return this.#positions.get(sessionId);
   }
 
-  #remember(sessionId: string, standing: LogPosition): void {
-    this.#standings.delete(sessionId);
-    this.#standings.set(sessionId, standing);
-    if (this.#standings.size <= maxRemembered) return;
-    const [oldest] = this.#standings.keys();
-    if (oldest !== undefined) this.#standings.delete(oldest);
+  #remember(sessionId: string, position: LogPosition): void {
+    this.#positions.delete(sessionId);
+    this.#positions.set(sessionId, position);
+    if (this.#positions.size <= maxRemembered) return;
+    const [oldest] = this.#positions.keys();
+    if (oldest !== undefined) this.#positions.delete(oldest);
   }
 }
 
@@ -279,7 +279,7 @@ interface KeyRow {
   readonly key: number;
 }
 
-interface TallyRow {
+interface StatsRow {
   readonly tally: string;
   readonly sum: number | null;
 }
@@ -292,7 +292,7 @@ export interface WriterRow {
 
 const insertSegment = 'INSERT INTO segments (session, first) VALUES (?, ?)';
 const insertEvent = 'INSERT INTO events (segment, seq, json, sum) VALUES (?, ?, ?, ?)';
-const insertTally = 'INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)';
+const insertStats = 'INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)';
 const selectKey = 'SELECT key FROM sessions WHERE id = ?';
 const selectGivenBack =
   'SELECT 1 FROM sessions JOIN tallies ON session = key WHERE key = ? AND owner IS NULL AND tallies.sum IS NOT NULL';

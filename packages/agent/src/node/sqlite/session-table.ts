@@ -174,18 +174,18 @@ export class SessionTable {
     const { id, parent, parent_seq: seq, owner } = row;
     const head = { ...row, parent: parent === null || seq === null ? undefined : { sessionId: parent, seq } };
     const isRunning = owner !== null && this.#isAlive(owner, alive);
-    return sessionInfo(head, this.#tally(id, row.key), isRunning ? 'running' : 'interrupted');
+    return sessionInfo(head, this.#stats(id, row.key), isRunning ? 'running' : 'interrupted');
   }
 
   /**
-   * Returns the tally of a session, or the last stored one if the session is damaged: one damaged session must not
+   * Returns the statistics of a session, or the last stored ones if the session is damaged: one damaged session must not
    * prevent listing the others. Reading its events throws.
    */
-  #tally(sessionId: string, key: number): SessionStats {
+  #stats(sessionId: string, key: number): SessionStats {
     try {
-      return this.#log.tally(sessionId, key);
+      return this.#log.stats(sessionId, key);
     } catch {
-      return this.#log.notedTally(sessionId, key) ?? emptyStats();
+      return this.#log.storedStats(sessionId, key) ?? emptyStats();
     }
   }
 

@@ -2,8 +2,8 @@ import { AgentError } from '../../values/errors.ts';
 import type { Endpoint, Wire } from '../wire/wire.ts';
 import type { Headers } from './headers.ts';
 import { joinHeaders } from './headers.ts';
-import type { Scrubber } from './redact.ts';
-import { scrubberOf, secretsInHeaders, secretsInUrl } from './redact.ts';
+import type { Redactor } from './redact.ts';
+import { createRedactor, secretsInHeaders, secretsInUrl } from './redact.ts';
 
 /** A validated endpoint, with the scrubber that hides its secrets. */
 export interface ResolvedEndpoint {
@@ -11,7 +11,7 @@ export interface ResolvedEndpoint {
   /** Host and port for messages, without path or credentials. */
   readonly host: string;
   readonly headers: Headers;
-  readonly scrubber: Scrubber;
+  readonly redactor: Redactor;
 }
 
 /**
@@ -52,7 +52,7 @@ async function lookUp(endpoint: () => Promise<Endpoint>): Promise<ResolvedEndpoi
 }
 
 function readyAddress(endpoint: Endpoint): ResolvedEndpoint {
-  const scrubber = scrubberOf([
+  const redactor = createRedactor([
     ...(endpoint.secrets ?? []),
     ...secretsInHeaders(endpoint.headers),
     ...secretsInUrl(endpoint.url),
@@ -61,7 +61,7 @@ function readyAddress(endpoint: Endpoint): ResolvedEndpoint {
     url: endpoint.url,
     host: hostOf(endpoint.url),
     headers: joinHeaders(endpoint.headers),
-    scrubber,
+    redactor,
   };
 }
 

@@ -15,7 +15,7 @@ export class DeadlineTimer<Name extends string> {
   readonly #runtime: Runtime;
   readonly #due: () => Due<Name>;
   readonly #late: (name: Name) => void;
-  readonly #longest: number;
+  readonly #maxMs: number;
   #setFor = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
@@ -25,7 +25,7 @@ export class DeadlineTimer<Name extends string> {
    */
   constructor(runtime: Runtime, maxMs: number, due: () => Due<Name>, late: (name: Name) => void) {
     this.#runtime = runtime;
-    this.#longest = Math.min(maxMs, 2 ** 31 - 1);
+    this.#maxMs = Math.min(maxMs, 2 ** 31 - 1);
     this.#due = due;
     this.#late = late;
   }
@@ -45,7 +45,7 @@ export class DeadlineTimer<Name extends string> {
   #set(at: number): void {
     this.#cancel?.();
     const now = this.#runtime.monotonic();
-    const wait = Math.min(Math.max(at - now, 0), this.#longest);
+    const wait = Math.min(Math.max(at - now, 0), this.#maxMs);
     this.#setFor = now + wait;
     this.#cancel = this.#runtime.timer(wait, () => this.#fire());
   }

@@ -2,7 +2,7 @@ import type { CauseSummary } from '../../values/errors.ts';
 import { AgentError } from '../../values/errors.ts';
 
 /** Removes secrets from text that may appear in a log, an event or on screen. */
-export interface Scrubber {
+export interface Redactor {
   text(text: string): string;
   /** Like `text`, for truncated text: a secret may be cut off at its end. */
   cutText(text: string): string;
@@ -48,7 +48,7 @@ export function secretsInUrl(url: string): string[] {
 }
 
 /** Creates a scrubber that masks these secrets as they are, and as encoded in JSON, URLs and base64. */
-export function scrubberOf(secrets: readonly string[]): Scrubber {
+export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = new Set<string>();
   for (const secret of secrets) {
     for (const spelling of spellingsOf(secret)) if (spelling.length >= minLength) spellings.add(spelling);
@@ -61,10 +61,10 @@ export function scrubberOf(secrets: readonly string[]): Scrubber {
   return {
     text,
     cutText: (given) => withoutCutSecret(text(given), needles),
-    unfinished: (given) => Math.max(0, ...needles.map((needle) => begunAtEnd(given, needle))),
+    unfinished: (given) => Math.max(0, ...needles.map((needle) => partialLengthAtEnd(given, needle))),
     values: (fields) =>
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, text(value)])),
-    error: (error) => scrubError(error, text),
+    error: (error) => redactError(error, text),
   };
 }
 
@@ -89,31 +89,31 @@ function base64Of(secret: string): string[] {
 
 function withoutCutSecret(text: string, needles: readonly string[]): string {
   for (const needle of needles) {
-    const length = begunAtEnd(text, needle);
+    const length = partialLengthAtEnd(text, needle);
     if (length >= minLength) return text.slice(0, -length) + mask;
   }
   return text;
 }
 
 /** Returns the length of the longest proper prefix of the secret that the text ends with. */
-function begunAtEnd(text: string, needle: string): number {
+function partialLengthAtEnd(text: string, needle: string): number {
   let length = Math.min(needle.length - 1, text.length);
   while (length > 0 && !text.endsWith(needle.slice(0, length))) length -= 1;
   return length;
 }
 
-function scrubError(error: AgentError, text: (given: string) => string): AgentError {
+function redactError(error: AgentError, text: (given: string) => string): AgentError {
   const data = error.toJSON();
   const { message, requestId, cause } = data;
   return new AgentError({
     ...data,
     message: text(message),
     ...(requestId !== undefined && { requestId: text(requestId) }),
-    ...(cause !== undefined && { cause: scrubCause(cause, text) }),
+    ...(cause !== undefined && { cause: redactCause(cause, text) }),
   });
 }
 
-function scrubCause(cause: CauseSummary, text: (given: string) => string): CauseSummary {
+function redactCause(cause: CauseSummary, text: (given: string) => string): CauseSummary {
   return {
     name: text(cause.name),
     message: text(cause.message),

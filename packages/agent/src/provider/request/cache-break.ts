@@ -11,7 +11,7 @@ export interface Sent {
   readonly envelope: EnvelopeRequest;
   /** Length of its turns in bytes. */
   readonly bytes: number;
-  readonly rhythm: RequestTiming | undefined;
+  readonly timing: RequestTiming | undefined;
 }
 
 /** The point at which a history differs from the one sent before. */

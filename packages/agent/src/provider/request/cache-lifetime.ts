@@ -54,17 +54,17 @@ export function beat(
  * number of future requests is unknown; the estimate is as many as there were so far.
  */
 export function lifetimeFor(
-  rhythm: RequestTiming,
+  timing: RequestTiming,
   bytes: number,
   cache: PrefixCache,
 ): CacheLifetime | undefined {
   let best: CacheLifetime | undefined;
-  let most = 0;
+  let maxSaved = 0;
   for (const [index, lifetime] of cache.lifetimes.entries()) {
-    const reads = expectedReads(1 - (rhythm.outlasted[index] ?? 0), Math.max(2, rhythm.requests));
+    const reads = expectedReads(1 - (timing.outlasted[index] ?? 0), Math.max(2, timing.requests));
     const saved = reads * (1 - cache.read) - (lifetime.write - 1);
-    if (saved <= most || !isAffordable(rhythm, bytes, lifetime, cache)) continue;
-    most = saved;
+    if (saved <= maxSaved || !isAffordable(timing, bytes, lifetime, cache)) continue;
+    maxSaved = saved;
     best = lifetime;
   }
   return best;
@@ -72,25 +72,25 @@ export function lifetimeFor(
 
 /** Returns whether all requests, including this one with this lifetime, cost no more than {@link maxPaid}. */
 function isAffordable(
-  rhythm: RequestTiming,
+  timing: RequestTiming,
   bytes: number,
   lifetime: CacheLifetime,
   cache: PrefixCache,
 ): boolean {
-  return rhythm.paid + costOf(rhythm, bytes, lifetime, cache) <= (rhythm.sent + bytes) * maxPaid;
+  return timing.paid + costOf(timing, bytes, lifetime, cache) <= (timing.sent + bytes) * maxPaid;
 }
 
 /** Updates the timing after a request of this size with this lifetime. */
 export function after(
-  rhythm: RequestTiming,
+  timing: RequestTiming,
   bytes: number,
   lifetime: CacheLifetime | undefined,
   cache: PrefixCache,
 ): RequestTiming {
-  const sent = rhythm.sent + bytes;
-  const paid = rhythm.paid + costOf(rhythm, bytes, lifetime, cache);
-  if (lifetime === undefined) return { ...rhythm, sent, paid };
-  return { ...rhythm, sent, paid, kept: bytes, until: rhythm.at + lifetime.ms };
+  const sent = timing.sent + bytes;
+  const paid = timing.paid + costOf(timing, bytes, lifetime, cache);
+  if (lifetime === undefined) return { ...timing, sent, paid };
+  return { ...timing, sent, paid, kept: bytes, until: timing.at + lifetime.ms };
 }
 
 /**

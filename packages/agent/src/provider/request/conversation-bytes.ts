@@ -92,8 +92,10 @@ export class ConversationBytes {
     const common = this.#commonTurns(copy);
     if (common === count) return undefined;
     const last = this.#turnBytes(count - 1);
-    const goesOn = copy.#turns.some((_, place) => place >= common && isEqual(last, copy.#turnBytes(place)));
-    return common > 0 && goesOn && this.#departureAt(this.#turns[common - 1]?.upTo ?? 0);
+    const isContinued = copy.#turns.some(
+      (_, place) => place >= common && isEqual(last, copy.#turnBytes(place)),
+    );
+    return common > 0 && isContinued && this.#departureAt(this.#turns[common - 1]?.upTo ?? 0);
   }
 
   /** Returns a copy with the first `count` turns. */
@@ -159,9 +161,9 @@ export class ConversationBytes {
 
   /** Returns the number of leading turns with the same bytes in both conversations. */
   #commonTurns(other: ConversationBytes): number {
-    const most = Math.min(this.#turns.length, other.#turns.length);
+    const maxCount = Math.min(this.#turns.length, other.#turns.length);
     let count = 0;
-    while (count < most && isEqual(this.#turnBytes(count), other.#turnBytes(count))) count += 1;
+    while (count < maxCount && isEqual(this.#turnBytes(count), other.#turnBytes(count))) count += 1;
     return count;
   }
 

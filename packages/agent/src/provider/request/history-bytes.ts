@@ -57,8 +57,8 @@ export class HistoryBytes {
       throw new AgentError({ kind: 'invalid', code: 'history', message: 'There is no message to send.' });
     }
     const tracks = this.#tracks.get(first) ?? [];
-    const goesOn = (track: ConversationBytes) => track.isContinuedBy(messages);
-    const known = tracks.findLast(goesOn) ?? this.#recent.findLast(goesOn);
+    const isContinued = (track: ConversationBytes) => track.isContinuedBy(messages);
+    const known = tracks.findLast(isContinued) ?? this.#recent.findLast(isContinued);
     const track = this.#trackFor(first, messages, tracks);
     track.extend(messages, this.#wire, this.#view);
     const before =

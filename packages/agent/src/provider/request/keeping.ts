@@ -7,7 +7,7 @@ export interface Keepable {
   /** Object shared by all requests with these tools, in any conversation. */
   readonly key: object;
   /** Timing of the conversation's earlier requests. */
-  readonly rhythm: RequestTiming | undefined;
+  readonly timing: RequestTiming | undefined;
   /** Time of this request, by the wall clock, in milliseconds. */
   readonly now: number;
   /** Length of the turns, and of the envelope before them as far as it is known. */
@@ -20,7 +20,7 @@ export interface Keepable {
 
 /** The cache lifetimes of a request; undefined means no caching. */
 export interface CacheSettings {
-  readonly rhythm?: RequestTiming;
+  readonly timing?: RequestTiming;
   /** Lifetime of the turns. */
   readonly turns?: CacheLifetime | undefined;
   /** Lifetime of the envelope before the turns. Never shorter than that of the turns, because services require it. */
@@ -45,18 +45,18 @@ export class Keeping {
     const cache = this.#cache;
     if (cache === undefined) return {};
     const { key, now, bytes, wanted, closing } = keepable;
-    const rhythm = beat(keepable.rhythm, now, cache);
+    const timing = beat(keepable.timing, now, cache);
     // A cache without marks keeps the whole request or nothing.
     if (!this.#isMarked) {
       const whole = bytes.turns + bytes.envelope;
-      const lifetime = wanted ? lifetimeFor(rhythm, whole, cache) : undefined;
-      return { rhythm: after(rhythm, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
+      const lifetime = wanted ? lifetimeFor(timing, whole, cache) : undefined;
+      return { timing: after(timing, whole, lifetime, cache), turns: lifetime, envelope: lifetime };
     }
     const shared = beat(this.#shared.get(key), now, cache);
-    const turns = wanted && !closing ? lifetimeFor(rhythm, bytes.turns, cache) : undefined;
+    const turns = wanted && !closing ? lifetimeFor(timing, bytes.turns, cache) : undefined;
     const envelope = wanted ? longer(turns, lifetimeFor(shared, bytes.envelope, cache)) : undefined;
     this.#shared.set(key, after(shared, bytes.envelope, envelope, cache));
-    return { rhythm: after(rhythm, bytes.turns, turns, cache), turns, envelope };
+    return { timing: after(timing, bytes.turns, turns, cache), turns, envelope };
   }
 }
 

@@ -82,10 +82,10 @@ export function turnAt(
   view: ViewFor,
 ): ViewedTurn {
   const upTo = endOfSide(messages, from);
-  const said = messages.slice(from, upTo);
+  const turnMessages = messages.slice(from, upTo);
   return messages[from]?.role === 'assistant'
-    ? assistantTurn(said, upTo, names, view)
-    : { turn: { side: 'user', parts: userParts(said, open, messages.at(-1), view) }, upTo, open: [] };
+    ? assistantTurn(turnMessages, upTo, names, view)
+    : { turn: { side: 'user', parts: userParts(turnMessages, open, messages.at(-1), view) }, upTo, open: [] };
 }
 
 /**
@@ -113,14 +113,14 @@ function endOfSide(messages: readonly Message[], from: number): number {
 }
 
 function userParts(
-  said: readonly Message[],
+  messages: readonly Message[],
   open: readonly UnansweredCall[],
   last: Message | undefined,
   view: ViewFor,
 ): (ResultPart | UserPart)[] {
-  const results = said.filter((message) => message.role === 'tool_result');
+  const results = messages.filter((message) => message.role === 'tool_result');
   const parts: (ResultPart | UserPart)[] = answers(results, open, view);
-  for (const message of said) {
+  for (const message of messages) {
     if (message.role !== 'user') continue;
     // A new message with an unsupported file is rejected; in older messages a note replaces it, so that the
     // conversation can continue.
@@ -205,10 +205,15 @@ export function leftOut({ mediaType }: FilePart): TextPart {
   return { type: 'text', text: `(A file${kind} was omitted: this model does not accept it.)` };
 }
 
-function assistantTurn(said: readonly Message[], upTo: number, names: CallNames, view: ViewFor): ViewedTurn {
+function assistantTurn(
+  messages: readonly Message[],
+  upTo: number,
+  names: CallNames,
+  view: ViewFor,
+): ViewedTurn {
   const parts: AssistantPart[] = [];
   const open: UnansweredCall[] = [];
-  for (const message of said) {
+  for (const message of messages) {
     if (message.role !== 'assistant') continue;
     for (const part of message.content) {
       if (part.type === 'tool_call') parts.push(callPart(part, open, names, view));

@@ -54,11 +54,11 @@ export interface RepairedTranscript {
 
 /** Checks a transcript and repairs it by the rules of the fold. */
 export function repairTranscript({ messages, places, problems, losses }: Transcript): RepairedTranscript {
-  const mended = repairMessages(messages);
-  const found = mended.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
-  if (mended.messages.length === 0)
+  const repaired = repairMessages(messages);
+  const found = repaired.problems.map(({ at, what }) => ({ place: places[at] ?? '', what }));
+  if (repaired.messages.length === 0)
     found.push({ place: 'the conversation', what: 'contains no message that can be sent' });
-  return { problems: [...problems, ...found], losses, messages: mended.messages };
+  return { problems: [...problems, ...found], losses, messages: repaired.messages };
 }
 
 /** Builds a transcript while it is read. */

@@ -196,11 +196,11 @@ export class Assembly implements ResponseSink {
       this.#tell({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
-  delta(at: BlockKey, piece: string): void {
+  delta(at: BlockKey, chunk: string): void {
     const kind = (at === this.#lastKey ? this.#last : this.#byKey.get(at))?.kind ?? 'text';
-    if (kind === 'call') this.input(at, piece);
-    else if (kind === 'text') this.text(at, piece);
-    else this.reasoning(at, piece); // A seal received before its block belongs to reasoning.
+    if (kind === 'call') this.input(at, chunk);
+    else if (kind === 'text') this.text(at, chunk);
+    else this.reasoning(at, chunk); // A seal received before its block belongs to reasoning.
   }
 
   close(at: BlockKey): void {

@@ -81,5 +81,5 @@ function redirect(refused: RejectedResponse): AgentError {
 
 function bodyText({ address, body }: RejectedResponse): string {
   // Scrubbed before truncation, because part of a key could no longer be found.
-  return body.isCut ? address.scrubber.cutText(body.text) : address.scrubber.text(body.text);
+  return body.isCut ? address.redactor.cutText(body.text) : address.redactor.text(body.text);
 }

@@ -1,4 +1,4 @@
-const longest = 64;
+const maxLength = 64;
 
 /**
  * Gives each call a unique id. A new id is unchanged; a repeated id is renamed by a rule that depends only on earlier
@@ -19,7 +19,7 @@ export class CallNames {
   #numbered(id: string): string {
     for (let number = this.#next.get(id) ?? 2; ; number += 1) {
       const suffix = `_${number}`;
-      const name = id.slice(0, longest - suffix.length) + suffix;
+      const name = id.slice(0, maxLength - suffix.length) + suffix;
       if (this.#used.has(name)) continue;
       this.#next.set(id, number + 1);
       return name;
@@ -30,5 +30,5 @@ export class CallNames {
 /** Converts an id to what every service accepts: 1 to 64 letters, digits, `_` and `-`. */
 export function plainName(id: string, missing: string): string {
   if (id === '') return missing;
-  return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, longest);
+  return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxLength);
 }

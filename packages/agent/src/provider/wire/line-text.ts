@@ -17,7 +17,7 @@ const carriageReturn = 13;
 export class LineText {
   #waiting: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   #length = 0;
-  #begun = false;
+  #hasStarted = false;
   #endedInReturn = false;
 
   /**
@@ -67,8 +67,8 @@ export class LineText {
 
   #clean(decoded: string): string {
     let text = decoded;
-    if (!this.#begun) {
-      this.#begun = true;
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
       if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
     }
     // A CRLF split between chunks: its CR has already ended the line.

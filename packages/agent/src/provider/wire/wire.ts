@@ -114,7 +114,7 @@ export interface ResponseSink {
    * Adds a chunk to the block at this key, for services whose chunks do not state their kind; text if no block is open.
    * The kind was set by `text`, `reasoning` or `call` when it was opened.
    */
-  delta(at: BlockKey, piece: string): void;
+  delta(at: BlockKey, chunk: string): void;
   /** Marks the block as complete. */
   close(at: BlockKey): void;
   /** Drops an event, block or part of this kind. Makes the response invalid unless the wire lists it in `ignored`. */

@@ -102,7 +102,7 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     ...(own.head && { head: own.head }),
     lacks: own.lacks,
     begin: (answer) => own.begin?.(answer) ?? [],
-    line: (step, answer) => (step.type === 'end' ? own.end(answer) : toldBy(own, step, answer)),
+    line: (step, answer) => (step.type === 'end' ? own.end(answer) : payloadsOf(own, step, answer)),
     noise: () => own.noise(),
     unknown: () => own.unknown?.() ?? [{ type: 'hologram', content: 'from the future' }],
     error: (fault, secret) => failed(own, fault, secret),
@@ -117,7 +117,7 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
 
 type OwnWords = Pick<MockWire<never>, 'open' | 'delta' | 'seal' | 'close'>;
 
-function toldBy(
+function payloadsOf(
   own: OwnWords,
   step: Exclude<Step, { readonly type: 'end' }>,
   { blocks }: ScriptAnswer,
@@ -134,8 +134,8 @@ function toldBy(
 
 function failed({ error }: Pick<MockWire<never>, 'error'>, fault: ScriptFault, secret: string): WireError {
   const { kind, message } = fault;
-  const told = kind === 'auth' ? { ...fault, message: `${message}: ${secret}` } : fault;
-  const { body, status = statuses[kind] ?? 400, headers } = error(told);
+  const reported = kind === 'auth' ? { ...fault, message: `${message}: ${secret}` } : fault;
+  const { body, status = statuses[kind] ?? 400, headers } = error(reported);
   const contentType = typeof body === 'string' ? 'text/plain' : 'application/json';
   return { status, headers: { 'content-type': contentType, ...headers }, body: written(body) };
 }
@@ -164,6 +164,6 @@ function plainPart(part: FoundPart): ReadPart[] {
   if (part.type !== 'result') return [part];
   const { id, isError = false } = part;
   const inner = part.parts.flatMap(plainPart);
-  const text = inner.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('');
+  const text = inner.flatMap((innerPart) => (innerPart.type === 'text' ? [innerPart.text] : [])).join('');
   return [{ type: 'result', id, text, isError }, ...inner.filter(({ type }) => type !== 'text')];
 }

@@ -17,23 +17,23 @@ export interface ReplyContext {
  * after it; {@link serveLoopback} then destroys the socket.
  */
 export async function serveReply(
-  play: MockReply,
+  reply: MockReply,
   { testing, secret, signal }: ReplyContext,
 ): Promise<Response> {
-  switch (play.type) {
+  switch (reply.type) {
     case 'answer':
-      return new Response(bodyOf(answerChunks(play, testing), play.ending ?? 'end'), {
-        headers: { ...headOf(testing), ...play.headers },
+      return new Response(bodyOf(answerChunks(reply, testing), reply.ending ?? 'end'), {
+        headers: { ...headOf(testing), ...reply.headers },
       });
     case 'fault':
-      return errorResponse(testing.error(play.fault, secret), play.headers);
+      return errorResponse(testing.error(reply.fault, secret), reply.headers);
     case 'raw':
-      return new Response(mayHaveBody(play) ? bodyOf(rawChunks(play), play.ending ?? 'end') : null, {
-        status: play.status,
-        headers: { ...play.headers },
+      return new Response(mayHaveBody(reply) ? bodyOf(rawChunks(reply), reply.ending ?? 'end') : null, {
+        status: reply.status,
+        headers: { ...reply.headers },
       });
     case 'live':
-      return new Response(play.stream.body, { status: play.status ?? 200, headers: headOf(testing) });
+      return new Response(reply.stream.body, { status: reply.status ?? 200, headers: headOf(testing) });
     case 'silent':
       await aborted(signal);
       throw new Error('The client disconnected before there was a response.');
@@ -48,33 +48,33 @@ export function errorResponse(error: WireError, headers: Readonly<Record<string,
 }
 
 /** Returns the frames of a response in order, before they are split into chunks. */
-export function framesOf(play: ResponseReply, testing: ProviderTesting): string[] {
-  const told = tellPayloads(play, testing);
-  const edited = play.edit === undefined ? told : play.edit(told);
-  const payloads = play.noise === true ? withNoise(edited, testing) : edited;
+export function framesOf(reply: ResponseReply, testing: ProviderTesting): string[] {
+  const original = tellPayloads(reply, testing);
+  const edited = reply.edit === undefined ? original : reply.edit(original);
+  const payloads = reply.noise === true ? withNoise(edited, testing) : edited;
   const frames = payloads.map((payload) => testing.frame(payload));
-  if (play.torn !== undefined) frames.push(...tornFrame(play.torn, play, testing));
-  return play.rewrite === undefined ? frames : frames.map(play.rewrite);
+  if (reply.torn !== undefined) frames.push(...tornFrame(reply.torn, reply, testing));
+  return reply.rewrite === undefined ? frames : frames.map(reply.rewrite);
 }
 
 /** Returns the frames of single steps, for a response that a test writes step by step. */
-export function stepFrames(steps: readonly Step[], play: ResponseReply, testing: ProviderTesting): string {
-  const payloads = steps.flatMap((step) => testing.line(step, play.answer));
+export function stepFrames(steps: readonly Step[], reply: ResponseReply, testing: ProviderTesting): string {
+  const payloads = steps.flatMap((step) => testing.line(step, reply.answer));
   return payloads.map((payload) => testing.frame(payload)).join('');
 }
 
-function tellPayloads(play: ResponseReply, testing: ProviderTesting): readonly unknown[] {
-  const steps = play.steps ?? responseSteps(play.answer);
+function tellPayloads(reply: ResponseReply, testing: ProviderTesting): readonly unknown[] {
+  const steps = reply.steps ?? responseSteps(reply.answer);
   return [
-    ...testing.begin(play.answer),
-    ...steps.flatMap((step) => testing.line(step, play.answer)),
-    ...(play.fault === undefined ? [] : testing.fail(play.fault)),
+    ...testing.begin(reply.answer),
+    ...steps.flatMap((step) => testing.line(step, reply.answer)),
+    ...(reply.fault === undefined ? [] : testing.fail(reply.fault)),
   ];
 }
 
 /** Returns the first half of a frame, which cuts the JSON in the middle. */
-function tornFrame(step: Step, play: ResponseReply, testing: ProviderTesting): string[] {
-  const [payload] = testing.line(step, play.answer);
+function tornFrame(step: Step, reply: ResponseReply, testing: ProviderTesting): string[] {
+  const [payload] = testing.line(step, reply.answer);
   if (payload === undefined) return [];
   const frame = testing.frame(payload);
   return [frame.slice(0, Math.ceil(frame.length / 2))];
@@ -91,8 +91,8 @@ function headOf(testing: ProviderTesting): Record<string, string> {
   return { ...testing.head?.headers, 'content-type': testing.contentType };
 }
 
-function answerChunks(play: ResponseReply, testing: ProviderTesting): Uint8Array[] {
-  return chunksOf(framesOf(play, testing), play.chunks ?? 'payload');
+function answerChunks(reply: ResponseReply, testing: ProviderTesting): Uint8Array[] {
+  return chunksOf(framesOf(reply, testing), reply.chunks ?? 'payload');
 }
 
 /** Returns false if the reply has no body and its status forbids one, even an empty one. */
@@ -100,9 +100,9 @@ function mayHaveBody({ status, body }: RawReply): boolean {
   return body !== undefined || (status !== 204 && status !== 205 && status !== 304);
 }
 
-function* rawChunks(play: RawReply): Iterable<Uint8Array> {
+function* rawChunks(reply: RawReply): Iterable<Uint8Array> {
   const encoder = new TextEncoder();
-  const body = typeof play.body === 'string' ? [play.body] : (play.body ?? []);
+  const body = typeof reply.body === 'string' ? [reply.body] : (reply.body ?? []);
   for (const chunk of body) {
     // An empty chunk would end an HTTP body too early.
     if (chunk.length > 0) yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;

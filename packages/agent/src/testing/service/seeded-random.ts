@@ -2,8 +2,8 @@
 export interface SeededRandom {
   /** Returns a number from 0 up to but not including 1. */
   next(): number;
-  /** Returns an integer from `least` to `most`, both included. */
-  between(least: number, most: number): number;
+  /** Returns an integer from `min` to `max`, both included. */
+  between(min: number, max: number): number;
   /** Returns one of the items. The list must not be empty. */
   pick<Item>(items: readonly Item[]): Item;
   /** Returns true with this probability. */
@@ -19,7 +19,7 @@ export function seededRandom(seed: number): SeededRandom {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  const between = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     between,
