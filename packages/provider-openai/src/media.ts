@@ -40,9 +40,9 @@ export function fileName({ name, mediaType }: FilePart): string {
 }
 
 /** Maximum size of a file in base64. A request is limited to 50 MB, including everything besides its files. */
-const most = 45_000_000;
+const maxBase64Length = 45_000_000;
 
 /** Returns why OpenAI rejects this file although it accepts its type; undefined if it does not. */
 export function refusedFile({ data }: FilePart): string | undefined {
-  return data.length > most ? 'files over 45 MB in base64' : undefined;
+  return data.length > maxBase64Length ? 'files over 45 MB in base64' : undefined;
 }

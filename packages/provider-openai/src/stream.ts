@@ -37,8 +37,8 @@ export function broken(out: ResponseSink, why: string): void {
 const maxArguments = 1024 * 1024;
 
 /** Adds a chunk to the arguments that are compared. */
-export function addArguments(said: string, chunk: string): string {
-  return said.length <= maxArguments ? said + chunk : said;
+export function addArguments(streamed: string, chunk: string): string {
+  return streamed.length <= maxArguments ? streamed + chunk : streamed;
 }
 
 /** Returns whether the complete arguments are the streamed ones, or the same JSON written in different ways. */

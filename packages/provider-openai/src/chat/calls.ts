@@ -30,12 +30,12 @@ export class StreamedCalls {
   }
 
   /** Processes one entry of `delta.tool_calls`. */
-  add(piece: Fields, out: ResponseSink): void {
-    const given = fieldsOf(piece['function']);
-    const type = textIn(piece, 'type');
+  add(chunk: Fields, out: ResponseSink): void {
+    const given = fieldsOf(chunk['function']);
+    const type = textIn(chunk, 'type');
     if (type !== '' && type !== 'function') out.ignore(`a call of type ${type}`);
-    const index = typeof piece['index'] === 'number' ? piece['index'] : undefined;
-    const id = textIn(piece, 'id');
+    const index = typeof chunk['index'] === 'number' ? chunk['index'] : undefined;
+    const id = textIn(chunk, 'id');
     const name = textIn(given, 'name');
     const call = this.#find(index, id, name) ?? this.#begin(index, out);
     if (call.id === '') call.id = id;

@@ -83,28 +83,28 @@ export function chatEvent(event: unknown, out: ResponseSink): void {
  * block.
  */
 function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): void {
-  const said = readSaid(delta, out);
+  const parsed = readText(delta, out);
   if (textIn(delta, 'role') !== '') {
     const isLate = answer.text + answer.reasoning !== '' || answer.calls.size > 0;
     if (!answer.started && isLate) out.ignore('a start after content');
     answer.started = true;
   }
-  if (said.reasoning !== '') {
-    answer.reasoning += said.reasoning;
-    out.reasoning('reasoning', said.reasoning);
+  if (parsed.reasoning !== '') {
+    answer.reasoning += parsed.reasoning;
+    out.reasoning('reasoning', parsed.reasoning);
   }
-  if (said.refused) answer.refused = true;
-  if (said.text !== '') {
-    answer.text += said.text;
+  if (parsed.refused) answer.refused = true;
+  if (parsed.text !== '') {
+    answer.text += parsed.text;
     out.close('reasoning');
-    out.text('text', said.text);
+    out.text('text', parsed.text);
   }
-  for (const piece of callsIn(delta, out)) {
+  for (const call of callsIn(delta, out)) {
     if (answer.calls.size === 0) {
       out.close('reasoning');
       out.close('text');
     }
-    answer.calls.add(piece, out);
+    answer.calls.add(call, out);
   }
 }
 
@@ -113,7 +113,7 @@ function takeDelta(delta: Fields, answer: ChatStreamState, out: ResponseSink): v
  * added.
  */
 function takeMessage(message: Fields, answer: ChatStreamState, out: ResponseSink): void {
-  const { text, reasoning, refused } = readSaid(message, out);
+  const { text, reasoning, refused } = readText(message, out);
   const calls = callsIn(message, out);
   // Some servers trim the complete text.
   const isSame = text === answer.text || text === answer.text.trim();
@@ -170,42 +170,42 @@ interface MessageText {
  * Reads the text of a delta or a message. Content is a string, or with some servers a list of parts. A part that
  * cannot be read makes the response invalid, so that no content is lost silently.
  */
-function readSaid(from: Fields, out: ResponseSink): MessageText {
+function readText(from: Fields, out: ResponseSink): MessageText {
   // Compatible servers send reasoning in one of these fields, or in both with the same text.
   const reasoning = textIn(from, 'reasoning_content') || textIn(from, 'reasoning');
-  const said: MessageText = { text: '', reasoning, refused: false };
+  const parsed: MessageText = { text: '', reasoning, refused: false };
   const lost = unreadable.find((name) => isGiven(from[name]));
   if (lost !== undefined) out.ignore(lost);
   const { content } = from;
-  if (typeof content === 'string') said.text = content;
-  else if (Array.isArray(content)) for (const part of content) takePart(part, said, out);
-  else if (isGiven(content)) takePart(content, said, out);
+  if (typeof content === 'string') parsed.text = content;
+  else if (Array.isArray(content)) for (const part of content) takePart(part, parsed, out);
+  else if (isGiven(content)) takePart(content, parsed, out);
   const refusal = textIn(from, 'refusal');
-  if (refusal !== '') takeRefusal(refusal, said);
-  return said;
+  if (refusal !== '') takeRefusal(refusal, parsed);
+  return parsed;
 }
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function takePart(part: unknown, said: MessageText, out: ResponseSink): void {
-  if (typeof part === 'string') said.text += part;
+function takePart(part: unknown, parsed: MessageText, out: ResponseSink): void {
+  if (typeof part === 'string') parsed.text += part;
   else if (!isFields(part)) broken(out, 'a part of it is not an object');
-  else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), said);
-  else if (part['type'] === 'thinking') takeThinking(part['thinking'], said, out);
-  else if (typeof part['text'] === 'string') said.text += part['text'];
+  else if (part['type'] === 'refusal') takeRefusal(textIn(part, 'refusal'), parsed);
+  else if (part['type'] === 'thinking') takeThinking(part['thinking'], parsed, out);
+  else if (typeof part['text'] === 'string') parsed.text += part['text'];
   // Mistral sends its sources in parts of the type `reference`, next to the text.
   else out.ignore(String(part['type']));
 }
 
-function takeRefusal(text: string, said: MessageText): void {
-  said.refused = true;
-  said.text += text;
+function takeRefusal(text: string, parsed: MessageText): void {
+  parsed.refused = true;
+  parsed.text += text;
 }
 
-function takeThinking(thinking: unknown, said: MessageText, out: ResponseSink): void {
+function takeThinking(thinking: unknown, parsed: MessageText, out: ResponseSink): void {
   const thought: MessageText = { text: '', reasoning: '', refused: false };
   for (const part of Array.isArray(thinking) ? thinking : [thinking]) takePart(part, thought, out);
-  said.reasoning += thought.text;
+  parsed.reasoning += thought.text;
 }

@@ -30,11 +30,11 @@ const ownRoles: ReadonlySet<unknown> = new Set(['system', 'developer', 'tool']);
 const ownParts: ReadonlySet<unknown> = new Set(['image_url', 'input_audio', 'file', 'refusal']);
 
 function answerParts({ built, value: message, place }: TranscriptEntry): AssistantPart[] {
-  const said = contentParts(message['content'] === '' ? null : message['content']);
+  const textParts = contentParts(message['content'] === '' ? null : message['content']);
   const { tool_calls: calls } = message;
   if (Array.isArray(calls) && calls.length === 0) built.problem(place, 'contains an empty list of calls');
   return [
-    ...said.map((part): AssistantPart => {
+    ...textParts.map((part): AssistantPart => {
       const name = part['type'] === 'refusal' ? 'refusal' : 'text';
       return { type: 'text', text: textIn(part, name) };
     }),

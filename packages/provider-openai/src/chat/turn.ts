@@ -23,17 +23,17 @@ export function chatTurn(turn: Turn): readonly Json[] {
 function userMessages(parts: readonly (ResultPart | UserPart)[]): ChatCompletionMessageParam[] {
   const messages: ChatCompletionMessageParam[] = [];
   const attached: ChatCompletionContentPart[] = [];
-  const said: ChatCompletionContentPart[] = [];
+  const userContent: ChatCompletionContentPart[] = [];
   for (const part of parts) {
     if (part.type !== 'tool_result') {
-      said.push(contentPart(part));
+      userContent.push(contentPart(part));
       continue;
     }
-    const media = part.content.filter((piece) => piece.type !== 'text');
+    const media = part.content.filter((item) => item.type !== 'text');
     messages.push({ role: 'tool', tool_call_id: part.callId, content: toolText(part.content, media.length) });
     if (media.length > 0) attached.push(attachmentNote(part), ...media.map(contentPart));
   }
-  const content = [...attached, ...said];
+  const content = [...attached, ...userContent];
   const [only] = content;
   if (only === undefined) return messages;
   // Every server accepts a plain string.

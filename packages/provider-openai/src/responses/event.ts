@@ -63,20 +63,20 @@ function dropUnknown({ output_index: index }: Fields, out: ResponseSink): void {
  * Returns true for a repeated event. Gateways that reconnect may send events twice. Servers that do not number events
  * send 0 or no number. An event that arrives after one with a higher number makes the response invalid.
  */
-function isRepeated({ sequence_number: number, delta: piece, type }: Fields, out: ResponseSink): boolean {
+function isRepeated({ sequence_number: number, delta: chunk, type }: Fields, out: ResponseSink): boolean {
   if (typeof number !== 'number' || number <= 0) return false;
   const answer = answerOf(out);
   const { events, last } = answer;
-  const said = typeof piece === 'string' ? piece : type;
+  const content = typeof chunk === 'string' ? chunk : type;
   const isKnown = events.has(number);
-  if (isKnown && events.get(number) === said) {
+  if (isKnown && events.get(number) === content) {
     out.ignore('repetition');
     return true;
   }
   if (number < last && !isKnown) broken(out, `its event ${number} arrived after its event ${last}`);
   if (number > last + 1) answer.hasGap = true;
   answer.last = Math.max(last, number);
-  events.set(number, said);
+  events.set(number, content);
   return false;
 }
 
@@ -157,7 +157,7 @@ function delta(payload: Fields, out: ResponseSink, kind: ItemKind): void {
   if (text === '') return out.ignore('repetition');
   const item = itemAt(payload, out, kind);
   if (item.isDone) return broken(out, 'an item continued after its end');
-  answerOf(out).items.piece(item, kind, text, payload['content_index'] ?? 0);
+  answerOf(out).items.addChunk(item, kind, text, payload['content_index'] ?? 0);
   out[kind](item.key, text);
 }
 
@@ -172,7 +172,7 @@ function part(payload: Fields, out: ResponseSink, kind: ItemKind, field: string)
   const item = itemAt(payload, out, kind);
   const text = textIn(payload, field);
   if (item.isDone || text === '') return out.ignore('repetition');
-  const from = (payload['content_index'] ?? 0) === item.part ? item.partFrom : item.said.length;
+  const from = (payload['content_index'] ?? 0) === item.part ? item.partFrom : item.content.length;
   whole(item, kind, text, out, from);
 }
 
@@ -229,7 +229,7 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
   switch (item['type']) {
     case 'message':
       // A head after its text would belong to the next text.
-      if (known.said === '') announce(item, known, out);
+      if (known.content === '') announce(item, known, out);
       else if (!known.isAnnounced && headOf(item, out) !== undefined)
         broken(out, 'the start of a message is missing');
       whole(known, 'text', textsIn(item, 'content', '', out), out);
@@ -256,10 +256,10 @@ function settleThought(known: OutputItem, item: Fields, out: ResponseSink): void
   const summary = textsIn(item, 'summary', '\n\n', out);
   const content = textsIn(item, 'content', '', out);
   const { thought } = known;
-  if (known.said === '') return whole(known, 'reasoning', summary === '' ? content : summary, out);
+  if (known.content === '') return whole(known, 'reasoning', summary === '' ? content : summary, out);
   for (const [of, text] of Object.entries({ summary, content })) {
-    const said = of === 'summary' ? thought.summary : thought.content;
-    if (said !== '' && text !== '') add(known, 'reasoning', said, text, out);
+    const streamed = of === 'summary' ? thought.summary : thought.content;
+    if (streamed !== '' && text !== '') add(known, 'reasoning', streamed, text, out);
   }
   Object.assign(thought, { summary, content });
 }
@@ -297,7 +297,7 @@ function areMoved(streamed: readonly OutputItem[], matched: readonly OutputItem[
   const repeated = streamed.filter(({ isMatched }) => isMatched);
   if (hasIndexes && differ(repeated, listed)) return true;
   return Object.values(types).some((type) => {
-    const all = streamed.filter((item) => item.type === type && (item.isMatched || item.said !== ''));
+    const all = streamed.filter((item) => item.type === type && (item.isMatched || item.content !== ''));
     const whole = listed.filter((item) => item.type === type);
     return whole.length > 0 && differ(all, whole);
   });

@@ -9,8 +9,8 @@ export interface OutputItem {
   readonly id: string;
   readonly type: string;
   /** The text, the reasoning or the arguments so far. */
-  said: string;
-  /** For reasoning: the summary and the content so far, which `said` contains both. */
+  content: string;
+  /** For reasoning: the summary and the content so far, which `content` contains both. */
   readonly thought: { summary: string; content: string };
   /** The part of the latest chunk, and where that part starts. */
   part: unknown;
@@ -69,7 +69,7 @@ export class Items {
 
   #begin(key: BlockKey, type: string, id: string): OutputItem {
     const fresh = {
-      said: '',
+      content: '',
       thought: { summary: '', content: '' },
       part: undefined,
       partFrom: 0,
@@ -83,34 +83,40 @@ export class Items {
   }
 
   /** Adds a chunk to an item. */
-  piece(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
+  addChunk(item: OutputItem, kind: ItemKind, text: string, part: unknown): void {
     if (part !== item.part) {
       item.part = part;
-      item.partFrom = item.said.length;
+      item.partFrom = item.content.length;
     }
-    item.said = kind === 'input' ? addArguments(item.said, text) : item.said + text;
+    item.content = kind === 'input' ? addArguments(item.content, text) : item.content + text;
   }
 }
 
 /** Compares a complete part or item with its chunks, and emits the missing rest. */
 export function whole(item: OutputItem, kind: ItemKind, text: string, out: ResponseSink, from = 0): void {
-  const said = from === 0 ? item.said : item.said.slice(from);
+  const streamed = from === 0 ? item.content : item.content.slice(from);
   if (text === '') return out.ignore('repetition');
-  add(item, kind, said, text, out);
+  add(item, kind, streamed, text, out);
 }
 
 /** Compares a complete text with what has arrived of it, and emits the missing rest. */
-export function add(item: OutputItem, kind: ItemKind, said: string, text: string, out: ResponseSink): void {
+export function add(
+  item: OutputItem,
+  kind: ItemKind,
+  streamed: string,
+  text: string,
+  out: ResponseSink,
+): void {
   out.ignore('repetition');
   // Some servers trim the complete text.
-  if (text === said || text === said.trim()) return;
-  if (text.startsWith(said)) {
-    const rest = text.slice(said.length);
-    item.said += rest;
+  if (text === streamed || text === streamed.trim()) return;
+  if (text.startsWith(streamed)) {
+    const rest = text.slice(streamed.length);
+    item.content += rest;
     out[kind](item.key, rest);
     return;
   }
-  if (kind === 'input' && areSameArguments(text, said)) return;
+  if (kind === 'input' && areSameArguments(text, streamed)) return;
   const what = kind === 'input' ? 'arguments' : kind;
   broken(out, `the streamed and the complete ${what} of an item differ`);
 }

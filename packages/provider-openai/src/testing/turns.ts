@@ -7,9 +7,9 @@ export interface TurnPart {
 }
 
 /** Joins consecutive items of one role into one turn: tool results and the user's content. */
-export function turnsOf(pieces: readonly TurnPart[]): ReadRequest['turns'] {
+export function turnsOf(items: readonly TurnPart[]): ReadRequest['turns'] {
   const turns: { readonly side: TurnPart['side']; readonly parts: ReadPart[] }[] = [];
-  for (const { side, parts } of pieces) {
+  for (const { side, parts } of items) {
     const last = turns.at(-1);
     if (last?.side === side) last.parts.push(...parts);
     else turns.push({ side, parts: [...parts] });

@@ -76,7 +76,7 @@ export function errorOf(fault: ScriptFault, secret: string): WireError {
 }
 
 /** Returns a failure inside a stream. It has no headers, so the message contains the delay. */
-export function toldInStream(fault: ScriptFault): WireFailure {
+export function streamFailure(fault: ScriptFault): WireFailure {
   const failure = failureOf(fault);
   if (fault.retryAfterMs === undefined) return failure;
   return { ...failure, message: `${failure.message} Please try again in ${fault.retryAfterMs}ms.` };

@@ -9,8 +9,8 @@ const chatWire = 'src/chat/wire.ts';
 export const chatMutants: readonly Mutant[] = [
   {
     file: chatEvent,
-    find: "out.text('text', said.text);",
-    replace: "out.text('text', said.text);\n    out.end('complete');",
+    find: "out.text('text', parsed.text);",
+    replace: "out.text('text', parsed.text);\n    out.end('complete');",
     why: 'Chat: a response cut off in its text counts as complete',
     breaks: ['P1'],
     by: 'openai chat: cuts',
@@ -73,7 +73,7 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: 'src/chat/event.ts',
-    find: 'for (const part of content) takePart(part, said, out);',
+    find: 'for (const part of content) takePart(part, parsed, out);',
     replace: ';',
     why: 'Chat: content that is a list of parts is ignored',
     breaks: ['P1'],
@@ -129,8 +129,8 @@ export const chatMutants: readonly Mutant[] = [
   },
   {
     file: chatTurn,
-    find: 'const content = [...attached, ...said];',
-    replace: 'const content = said;',
+    find: 'const content = [...attached, ...userContent];',
+    replace: 'const content = userContent;',
     why: 'Chat: an image in a tool result is lost',
     breaks: ['S0.16'],
     by: 'openai chat: history',

@@ -113,7 +113,7 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: responsesEvent,
-    find: 'if (isKnown && events.get(number) === said) {',
+    find: 'if (isKnown && events.get(number) === content) {',
     replace: 'if (false) {',
     why: 'Responses: a repeated event doubles the text',
     breaks: ['P1'],
@@ -121,7 +121,7 @@ export const responsesMutants: readonly Mutant[] = [
   },
   {
     file: 'src/responses/items.ts',
-    find: "if (kind === 'input' && areSameArguments(text, said)) return;",
+    find: "if (kind === 'input' && areSameArguments(text, streamed)) return;",
     replace: 'return;',
     why: 'Responses: a text that differs from its chunks is accepted',
     breaks: ['P1'],

@@ -2,7 +2,7 @@ import type { ScriptAnswer, ScriptBlock, ScriptFault, Step } from '@cobbler/agen
 import { defined } from '@cobbler/agent/values';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
-import { toldInStream } from '../wire-error.ts';
+import { streamFailure } from '../wire-error.ts';
 
 type Choice = ChatCompletionChunk.Choice;
 
@@ -89,7 +89,7 @@ function usageOf({ usage }: ScriptAnswer): CompletionUsage {
 
 /** Returns the chunks of a failure inside a stream: an error object in place of a chunk. */
 export function fail(fault: ScriptFault): readonly unknown[] {
-  return [{ error: toldInStream(fault) }];
+  return [{ error: streamFailure(fault) }];
 }
 
 /** Returns objects of unknown kinds, and chunks with content of unknown kinds. */

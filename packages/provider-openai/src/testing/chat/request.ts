@@ -63,7 +63,7 @@ function readMessage(message: Record<string, unknown>, index: number): TurnPart 
 
 function readAnswer(message: Record<string, unknown>, place: string): ReadPart[] {
   const { content, tool_calls: calls } = message;
-  const said: ReadPart[] =
+  const textParts: ReadPart[] =
     content === null ? [] : [{ type: 'text', text: text(content, `${place}.content`) }];
   const called = list(calls ?? [], `${place}.tool_calls`).map((call): ReadPart => {
     const given = object(call['function'], `${place}.tool_calls.function`);
@@ -74,7 +74,7 @@ function readAnswer(message: Record<string, unknown>, place: string): ReadPart[]
       input: readArguments(given['arguments'], `${place}.tool_calls.function.arguments`),
     };
   });
-  return [...said, ...called];
+  return [...textParts, ...called];
 }
 
 function readContent(part: Record<string, unknown>, place: string): ReadPart {

@@ -10,7 +10,7 @@ import type {
   ResponseUsage,
 } from 'openai/resources/responses/responses';
 import { isFields } from '../../fields.ts';
-import { failureOf, toldInStream } from '../wire-error.ts';
+import { failureOf, streamFailure } from '../wire-error.ts';
 import { digest, encrypt } from './cipher.ts';
 
 /**
@@ -213,7 +213,7 @@ function responseOf(answer: ScriptAnswer, state: Partial<Response>, whole: boole
  * other errors arrive as an `error` event as in the types.
  */
 export function fail(fault: ScriptFault): readonly unknown[] {
-  const { message, type, param, code } = toldInStream(fault);
+  const { message, type, param, code } = streamFailure(fault);
   if (fault.kind === 'busy')
     return [{ type: 'error', error: { type, code, message, param }, sequence_number }];
   if (fault.kind === 'rate_limit' || fault.kind === 'agent') {

@@ -102,10 +102,10 @@ function readOutput(item: Record<string, unknown>, place: string): ReadPart[] {
     typeof output === 'string'
       ? [{ type: 'text' as const, text: output }]
       : list(output, `${place}.output`).map((part) => readContent(part, `${place}.output`));
-  const said = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const joined = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const id = text(item['call_id'], `${place}.call_id`);
   return [
-    { type: 'result', id, text: said, isError: false },
+    { type: 'result', id, text: joined, isError: false },
     ...parts.filter((part) => part.type !== 'text'),
   ];
 }
