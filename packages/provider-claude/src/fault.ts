@@ -57,25 +57,25 @@ function errorOf(body: string): ServiceError {
 }
 
 /** Returns the service's message, if any, and advice. */
-function advise(status: number, type: string | undefined, told: string | undefined): string {
-  const said = told === undefined || told === '' ? '' : `: ${told}`;
-  if (isTooLong(said)) {
-    return `The conversation exceeds the context window of this model${said}. Start a new conversation, or send less.`;
+function advise(status: number, type: string | undefined, detail: string | undefined): string {
+  const suffix = detail === undefined || detail === '' ? '' : `: ${detail}`;
+  if (isTooLong(suffix)) {
+    return `The conversation exceeds the context window of this model${suffix}. Start a new conversation, or send less.`;
   }
   if (status === 413 || type === 'request_too_large') {
-    return `The request exceeds Claude's size limit (32 MB)${said}. Send fewer or smaller files.`;
+    return `The request exceeds Claude's size limit (32 MB)${suffix}. Send fewer or smaller files.`;
   }
   if (status === 401 || type === 'authentication_error') {
-    return `Claude rejected the API key${said}. Check ANTHROPIC_API_KEY, or create a new key in the Claude Console.`;
+    return `Claude rejected the API key${suffix}. Check ANTHROPIC_API_KEY, or create a new key in the Claude Console.`;
   }
-  if (status === 403 || type === 'permission_error') return `This API key lacks permission${said}.`;
+  if (status === 403 || type === 'permission_error') return `This API key lacks permission${suffix}.`;
   if (status === 402 || type === 'billing_error')
-    return `Claude reports a billing problem with the account${said}.`;
+    return `Claude reports a billing problem with the account${suffix}.`;
   if (status === 404)
-    return `Claude does not know this model or address${said}. Check the model's name and the base URL.`;
-  if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${said}.`;
-  if (status === 429) return `Claude's rate limit was reached${said}.`;
-  return said === ''
+    return `Claude does not know this model or address${suffix}. Check the model's name and the base URL.`;
+  if (status === 529 || type === 'overloaded_error') return `Claude is overloaded${suffix}.`;
+  if (status === 429) return `Claude's rate limit was reached${suffix}.`;
+  return suffix === ''
     ? `Claude responded with status ${status}.`
-    : `Claude rejected the request (${status})${said}`;
+    : `Claude rejected the request (${status})${suffix}`;
 }

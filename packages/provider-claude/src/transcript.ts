@@ -79,10 +79,10 @@ class ClaudeTranscript {
   }
 
   #assistant(blocks: readonly Fields[], place: string): void {
-    const said = blocks.filter(({ type }) => type !== 'tool_result');
+    const responseBlocks = blocks.filter(({ type }) => type !== 'tool_result');
     this.#built.assistant(
       place,
-      said.flatMap((block) => this.#answerPart(block, place)),
+      responseBlocks.flatMap((block) => this.#answerPart(block, place)),
     );
     for (const block of blocks) {
       if (block['type'] !== 'tool_result') continue;

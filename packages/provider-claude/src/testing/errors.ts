@@ -29,8 +29,8 @@ export function refusal(message: string): WireError {
 export function error(fault: ScriptFault, secret: string): WireError {
   const { status, type } = kinds[fault.kind];
   const message = fault.kind === 'auth' ? `${fault.message} (x-api-key: ${secret})` : fault.message;
-  const said = fault.kind === 'too_long' ? `prompt is too long: ${message}` : message;
-  return serviceError(status, type, said, waitHeader(fault.retryAfterMs));
+  const text = fault.kind === 'too_long' ? `prompt is too long: ${message}` : message;
+  return serviceError(status, type, text, waitHeader(fault.retryAfterMs));
 }
 
 /** Returns the events of a failure inside a stream that started normally. */

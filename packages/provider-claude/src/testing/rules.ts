@@ -104,9 +104,9 @@ function maxTokens(request: Fields): string | undefined {
     return 'max_tokens: Input should be a valid integer';
   if (asked < 0) return 'max_tokens: Input should be greater than or equal to 0';
   const model = textOf(request['model']);
-  const most = claudeModel(model)?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
-  if (asked <= most) return undefined;
-  return `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${model}`;
+  const max = claudeModel(model)?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  if (asked <= max) return undefined;
+  return `max_tokens: ${asked} > ${max}, which is the maximum allowed number of output tokens for ${model}`;
 }
 
 /** gh AAClause/nvda-OpenAI#126; for older models, and effort: quoted */
@@ -247,7 +247,7 @@ function toolUseFields(block: Fields, path: string, role: unknown): string | und
 
 const maxImageBytes = 5 * 1024 * 1024;
 
-const pictures: ReadonlySet<unknown> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const imageTypes: ReadonlySet<unknown> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /** quoted; sdk Base64ImageSource; size: gh anthropics/claude-code#2146, #2939, earendil-works/pi#824 */
 function imageFields(block: Fields, path: string): string | undefined {
@@ -256,7 +256,7 @@ function imageFields(block: Fields, path: string): string | undefined {
   const { length } = textOf(source['data']);
   if (length > maxImageBytes)
     return `${path}.image.source.base64: image exceeds 5 MB maximum: ${length} bytes > ${maxImageBytes} bytes`;
-  if (pictures.has(source['media_type'])) return undefined;
+  if (imageTypes.has(source['media_type'])) return undefined;
   return `${path}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`;
 }
 
