@@ -91,7 +91,7 @@ export function createAiSdk(options: AiSdkOptions): Agent {
   const open = opener(options.model);
   const { provider: service, modelId: model } = modelOf(open);
   const provider = `ai-sdk.${service}`;
-  const baseURL = options.baseURL ?? standIn(service);
+  const baseURL = options.baseURL ?? placeholderAddress(service);
   const wire = aiSdkWire({ ...options, provider, open, transport, baseURL });
   return createAgent(wire, {
     model,
@@ -104,6 +104,6 @@ export function createAiSdk(options: AiSdkOptions): Agent {
 }
 
 /** Returns an address made from the SDK's name for the service, for error messages when the real address is unknown. */
-function standIn(service: string): string {
+function placeholderAddress(service: string): string {
   return `https://${service.toLowerCase().replace(/[^a-z0-9.-]/g, '-')}`;
 }

@@ -52,9 +52,13 @@ export function accountOf(config: FactoryConfig, service: ServiceDescription): S
 }
 
 /** Returns the model of the configuration or the environment, otherwise the default. */
-export function modelNameOf(config: FactoryConfig, { prefix }: ServiceDescription, usual: string): string {
+export function modelNameOf(
+  config: FactoryConfig,
+  { prefix }: ServiceDescription,
+  defaultModel: string,
+): string {
   const env = config.env ?? processEnvironment();
-  return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || usual;
+  return config.model?.trim() || env[`${prefix}_MODEL`]?.trim() || defaultModel;
 }
 
 /** Returns the options that are the same for every service. */

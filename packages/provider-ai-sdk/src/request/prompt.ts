@@ -38,11 +38,11 @@ function userMessages(
   const results = parts.filter((part) => part.type === 'tool_result');
   const areBehind = files === 'behind';
   const behind = areBehind ? results.flatMap(({ content }) => content.filter(isSentAsFile)) : [];
-  const said = [...behind, ...parts.filter((part) => part.type !== 'tool_result')];
+  const userParts = [...behind, ...parts.filter((part) => part.type !== 'tool_result')];
   const messages: LanguageModelV4Message[] = [];
   if (results.length > 0)
     messages.push({ role: 'tool', content: results.map((part) => writeResult(part, areBehind)) });
-  if (said.length > 0) messages.push({ role: 'user', content: said.map(writePart) });
+  if (userParts.length > 0) messages.push({ role: 'user', content: userParts.map(writePart) });
   return messages;
 }
 

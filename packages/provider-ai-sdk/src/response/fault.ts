@@ -27,11 +27,11 @@ interface ProviderFailure {
 
 /** Describes an HTTP failure of any service. */
 export function readFault(status: number, body: string): Fault {
-  const told = toldBy(parsedFields(body));
-  const kind = status === 529 ? 'busy' : kindOf(told);
+  const failure = readFailure(parsedFields(body));
+  const kind = status === 529 ? 'busy' : kindOf(failure);
   // The status alone would cause a wrong retry or none.
-  const isDecisive = kind === 'busy' || kind === 'too_long' || withoutCredit.test(told.words);
-  const message = advise(status, kind, told.message ?? plainText(body));
+  const isDecisive = kind === 'busy' || kind === 'too_long' || withoutCredit.test(failure.words);
+  const message = advise(status, kind, failure.message ?? plainText(body));
   return { message, ...(isDecisive && kind !== undefined && { kind }) };
 }
 
@@ -39,8 +39,8 @@ export function readFault(status: number, body: string): Fault {
 export function streamFault(error: unknown): { readonly kind: FaultKind; readonly message: string } {
   const fields = fieldsOf(error);
   const data = fields['data'] ?? parsedFields(textIn(fields['responseBody']) ?? '');
-  const inner = toldBy(fieldsOf(data));
-  const outer = toldBy(fields);
+  const inner = readFailure(fieldsOf(data));
+  const outer = readFailure(fields);
   const words = `${inner.words} ${outer.words}`;
   const message = inner.message ?? outer.message;
   const status = inner.status ?? outer.status;
@@ -61,7 +61,7 @@ function kindOfStatus(status: number | undefined): FaultKind {
 }
 
 /** Finds the error object under `error`, under `response.error`, or in the whole body. */
-function toldBy(fields: Fields): ProviderFailure {
+function readFailure(fields: Fields): ProviderFailure {
   const { error: direct } = fields;
   const nested = fieldsOf(fields['response'])['error'];
   const error = [direct, nested].find(isObject) ?? fields;
@@ -78,15 +78,15 @@ function plainText(body: string): string | undefined {
 }
 
 /** Returns the service's message, if any, and advice. */
-function advise(status: number, kind: FaultKind | undefined, told: string | undefined): string {
-  const said = told === undefined ? '.' : `: ${told}`;
+function advise(status: number, kind: FaultKind | undefined, detail: string | undefined): string {
+  const suffix = detail === undefined ? '.' : `: ${detail}`;
   if (kind === 'too_long')
-    return `The conversation exceeds the context window of this model${said} Start a new conversation, or send less.`;
-  if (status === 401) return `The model's service rejected the key${said} Check the key.`;
-  if (status === 403) return `This key lacks permission${said}`;
+    return `The conversation exceeds the context window of this model${suffix} Start a new conversation, or send less.`;
+  if (status === 401) return `The model's service rejected the key${suffix} Check the key.`;
+  if (status === 403) return `This key lacks permission${suffix}`;
   if (status === 404)
-    return `The model's service does not know this model or address${said} Check the model's name and the base URL.`;
-  if (kind === 'busy') return `The model's service is overloaded${said}`;
-  if (status === 429) return `The rate limit of the model's service was reached${said}`;
-  return `The model's service responded with status ${status}${said}`;
+    return `The model's service does not know this model or address${suffix} Check the model's name and the base URL.`;
+  if (kind === 'busy') return `The model's service is overloaded${suffix}`;
+  if (status === 429) return `The rate limit of the model's service was reached${suffix}`;
+  return `The model's service responded with status ${status}${suffix}`;
 }

@@ -197,10 +197,10 @@ export class ResponseReader {
       const input = textIn(given) ?? '';
       if (type !== 'function_call' || typeof toolCallId !== 'string' || typeof toolName !== 'string')
         continue;
-      const said = calls[next++];
-      if (said === undefined) this.#wholeCall({ type: 'tool-call', toolCallId, toolName, input });
-      else if (said.id !== toolCallId) return this.#differs('calls');
-      else if (input !== '' && said.text.length <= maxArguments && !isSameJson(said.text, input))
+      const block = calls[next++];
+      if (block === undefined) this.#wholeCall({ type: 'tool-call', toolCallId, toolName, input });
+      else if (block.id !== toolCallId) return this.#differs('calls');
+      else if (input !== '' && block.text.length <= maxArguments && !isSameJson(block.text, input))
         return this.#differs('arguments of a call');
     }
   }

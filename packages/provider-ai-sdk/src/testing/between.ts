@@ -13,7 +13,7 @@ export interface Between {
 const arguments16MiB = 'arguments: arguments of 16 MiB use no more memory than the limit allows [P11]';
 const gathers = 'the SDK keeps the whole text of the arguments itself, in addition to the chunks it emits';
 
-const callGoesOn = 'blocks: a call that continues after it was closed never runs [P9]';
+const continuedCall = 'blocks: a call that continues after it was closed never runs [P9]';
 const dropsRest = 'the SDK silently drops data for a closed call';
 
 /** `@ai-sdk/anthropic`, the Messages API. */
@@ -22,7 +22,7 @@ export const betweenAnthropic: Between = {
   lacks: { interleaving: 'the SDK writes the calls of a turn after all of its text, whatever their order' },
   impossible: {
     [arguments16MiB]: gathers,
-    [callGoesOn]: dropsRest,
+    [continuedCall]: dropsRest,
     'frames: 20,000 pings before a response are ignored':
       'the SDK drops the response when its first event is of an unknown kind',
   },
@@ -32,7 +32,7 @@ export const betweenAnthropic: Between = {
 export const betweenResponses: Between = {
   provider: 'ai-sdk.openai.responses',
   lacks: {},
-  impossible: { [callGoesOn]: dropsRest },
+  impossible: { [continuedCall]: dropsRest },
 };
 
 /** `@ai-sdk/openai`, Chat Completions. */
