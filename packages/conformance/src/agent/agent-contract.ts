@@ -4,7 +4,7 @@ import { defined } from '@cobbler/agent/values';
 import { cancelPointCases } from './cancel/cancel-points.ts';
 import { cancelCases } from './cancel/cancels.ts';
 import { clockCases } from './cancel/clocks.ts';
-import { patienceCases } from './cancel/patience.ts';
+import { timeoutCases } from './cancel/patience.ts';
 import { waitCases } from './cancel/waits.ts';
 import { bodyCases } from './failures/bodies.ts';
 import { connectionCases } from './failures/connection.ts';
@@ -84,7 +84,7 @@ export function agentContract(subject: ContractSubject, options: AgentContractOp
     ...networkCases,
     ...bodyCases,
     ...cancelPointCases,
-    ...patienceCases,
+    ...timeoutCases,
     ...clockCases,
     ...echoCases,
     ...mediaCases,

@@ -4,7 +4,7 @@ import type { ContractCase } from '@cobbler/agent/testing';
  * The groups that test sending, framing, time-outs, retries and aborting: `createAgent` does these for every
  * wire.
  */
-const kitGroups: ReadonlySet<string> = new Set([
+const createAgentGroups: ReadonlySet<string> = new Set([
   'arguments',
   'bodies',
   'cancel',
@@ -31,5 +31,5 @@ const kitGroups: ReadonlySet<string> = new Set([
  * `createAgent`. A quick run needs only these if another test runs the whole contract over some wire.
  */
 export function wireCases(cases: readonly ContractCase[]): ContractCase[] {
-  return cases.filter(({ group }) => !kitGroups.has(group));
+  return cases.filter(({ group }) => !createAgentGroups.has(group));
 }

@@ -52,9 +52,9 @@ export async function drillCancels(
   options: CancelDrillOptions,
 ): Promise<CancelFigures> {
   const random = seededRandom(options.seed ?? 1);
-  const scenes = scenesOf(subject, random);
-  let scene = scenes[0];
-  const server = wireServer(subject.testing, () => (scene?.play ?? random.pick(scenes).play)(), {
+  const scenarios = scenesOf(subject, random);
+  let scenario = scenarios[0];
+  const server = wireServer(subject.testing, () => (scenario?.reply ?? random.pick(scenarios).reply)(), {
     secret: key,
   });
   const loopback = await serveLoopback(server.handler);
@@ -63,12 +63,12 @@ export async function drillCancels(
   try {
     const agent = subject.create({ baseURL: loopback.url, apiKey: key, runtime });
     for (let count = 0; count < options.count; count += 1) {
-      scene = scenes[count % scenes.length];
+      scenario = scenarios[count % scenarios.length];
       const moment = random.chance(0.2) ? 0 : random.between(0, 25);
       const { backMs, closedMs, isAnswered } = await cancelOnce(
         agent,
         server,
-        scene?.staysOpen === true,
+        scenario?.staysOpen === true,
         moment,
       );
       figures.back.push(backMs);
@@ -82,39 +82,39 @@ export async function drillCancels(
   return figures;
 }
 
-interface Scene {
-  readonly play: () => MockReply;
+interface DrillScenario {
+  readonly reply: () => MockReply;
   /** Only the client closes it. */
   readonly staysOpen: boolean;
 }
 
 /** The activity of the service when a run is cancelled. */
-function scenesOf({ testing }: ContractSubject, random: SeededRandom): Scene[] {
+function scenesOf({ testing }: ContractSubject, random: SeededRandom): DrillScenario[] {
   const fitting = wholePlaces.filter((place) =>
     needsOf(place).every((need) => testing.lacks[need] === undefined),
   );
   const stalls = fitting.map(
-    ({ answer, steps }): Scene => ({
+    ({ answer, steps }): DrillScenario => ({
       staysOpen: true,
-      play: () => replies(answer, { steps, ending: 'stall' }),
+      reply: () => replies(answer, { steps, ending: 'stall' }),
     }),
   );
   const headers = { 'content-type': 'text/plain' };
-  const others: Scene[] = [
-    { staysOpen: true, play: () => ({ type: 'silent' }) },
+  const others: DrillScenario[] = [
+    { staysOpen: true, reply: () => ({ type: 'silent' }) },
     {
       staysOpen: true,
-      play: () => ({ type: 'raw', status: 503, headers, body: 'Half of', ending: 'stall' }),
+      reply: () => ({ type: 'raw', status: 503, headers, body: 'Half of', ending: 'stall' }),
     },
-    { staysOpen: true, play: () => flood(testing.noise().map(testing.frame).join(''), testing.contentType) },
-    { staysOpen: true, play: () => ({ type: 'live', stream: drip(framesOf(replies(spoken), testing)) }) },
-    { staysOpen: false, play: () => answersStatus(500) },
-    { staysOpen: false, play: () => answersStatus(429, { 'retry-after': '30' }) },
-    { staysOpen: false, play: () => failsWith({ kind: 'busy', message: 'Busy.' }) },
-    { staysOpen: false, play: () => ({ type: 'hang_up' }) },
+    { staysOpen: true, reply: () => flood(testing.noise().map(testing.frame).join(''), testing.contentType) },
+    { staysOpen: true, reply: () => ({ type: 'live', stream: drip(framesOf(replies(spoken), testing)) }) },
+    { staysOpen: false, reply: () => answersStatus(500) },
+    { staysOpen: false, reply: () => answersStatus(429, { 'retry-after': '30' }) },
+    { staysOpen: false, reply: () => failsWith({ kind: 'busy', message: 'Busy.' }) },
+    { staysOpen: false, reply: () => ({ type: 'hang_up' }) },
     {
       staysOpen: false,
-      play: () => replies(random.pick([spoken, spoken, thoughtful]), { chunks: { size: 40 } }),
+      reply: () => replies(random.pick([spoken, spoken, thoughtful]), { chunks: { size: 40 } }),
     },
   ];
   return [...stalls, ...others];

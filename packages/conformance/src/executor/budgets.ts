@@ -32,40 +32,40 @@ const thousand: ModelStep = ({ messages, config }) => {
 };
 
 const tokenCases: readonly ExecutorCase[] = [
-  the('a limit of one token allows no request [B1]', async (stage) => {
+  the('a limit of one token allows no request [B1]', async (setup) => {
     const agent = scriptedModel([textResponse('Hello.')]);
-    const result = await stage.play({ agent, limits: { tokens: 1 } });
+    const result = await setup.play({ agent, limits: { tokens: 1 } });
     expectEqual([result.status, result.limit, agent.requests.length], ['limit', 'tokens', 0], 'the outcome');
   }),
-  the('tokens never exceed the limit, and nearly all of them are used [B1]', async (stage) => {
+  the('tokens never exceed the limit, and nearly all of them are used [B1]', async (setup) => {
     const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
-    const result = await stage.play({ agent, tools: one(), limits: { tokens: 21_000, turns: 99 } });
+    const result = await setup.play({ agent, tools: one(), limits: { tokens: 21_000, turns: 99 } });
     const used = result.metrics.totalInputTokens + result.metrics.totalOutputTokens;
     expectEqual([result.status, result.limit], ['limit', 'tokens'], 'the outcome');
     expect(used > 19_000 && used <= 21_000, `just under the limit of 21,000 tokens, found ${used}`);
   }),
-  the('a request asks for a shorter response if the limit leaves less room', async (stage) => {
+  the('a request asks for a shorter response if the limit leaves less room', async (setup) => {
     const agent = scriptedModel([textResponse('Short.')]);
-    await stage.play({ agent, limits: { tokens: 20_000 } });
-    const most = agent.requests[0]?.config?.maxTokens ?? 0;
-    expect(most > 19_000 && most < 20_000, `maxTokens just under the limit, found ${most}`);
+    await setup.play({ agent, limits: { tokens: 20_000 } });
+    const maxTokens = agent.requests[0]?.config?.maxTokens ?? 0;
+    expect(maxTokens > 19_000 && maxTokens < 20_000, `maxTokens just under the limit, found ${maxTokens}`);
   }),
   the(
     'a response cut short by a token limit of the run ends the run with that limit [P1, P4]',
-    async (stage) => {
+    async (setup) => {
       const agent = scriptedModel([textResponse('Half of', { stop: 'max_tokens' })]);
-      const result = await stage.play({ agent, limits: { tokens: 20_000 } });
+      const result = await setup.play({ agent, limits: { tokens: 20_000 } });
       expectEqual([result.status, result.limit, result.text], ['limit', 'tokens', 'Half of'], 'the outcome');
     },
   ),
-  the("a response of the agent's own maximum length never exceeds the limit [B1]", async (stage) => {
+  the("a response of the agent's own maximum length never exceeds the limit [B1]", async (setup) => {
     for (const limits of [{ tokens: 40_000 }, { usd: 0.4 }]) {
-      const longest: ModelStep = ({ config }) =>
+      const maxResponse: ModelStep = ({ config }) =>
         textResponse('As long as it may be.', {
           usage: { inputTokens: 1, outputTokens: config?.maxTokens || 64_000 },
         });
-      const agent = scriptedModel([longest], {}, 64_000);
-      const { metrics } = await stage.play({ agent, limits, pricing: priced });
+      const agent = scriptedModel([maxResponse], {}, 64_000);
+      const { metrics } = await setup.play({ agent, limits, pricing: priced });
       const used = metrics.totalInputTokens + metrics.totalOutputTokens;
       expect(used > 38_000 && used <= 40_000, `nearly all of 40,000 tokens, found ${used}`);
       expect(
@@ -74,7 +74,7 @@ const tokenCases: readonly ExecutorCase[] = [
       );
     }
   }),
-  the('under a limit each request states its maximum response length [B1]', async (stage) => {
+  the('under a limit each request states its maximum response length [B1]', async (setup) => {
     const cases = [
       { own: undefined, limits: { tokens: 1_000_000 }, stated: 32_000 },
       { own: undefined, limits: { usd: 100 }, stated: 32_000 },
@@ -84,7 +84,7 @@ const tokenCases: readonly ExecutorCase[] = [
     ];
     for (const { own, limits, stated } of cases) {
       const agent = scriptedModel([textResponse('Hello.')], {}, own);
-      const { status } = await stage.play({ agent, limits, pricing: priced });
+      const { status } = await setup.play({ agent, limits, pricing: priced });
       expectEqual(
         [status, agent.requests[0]?.config?.maxTokens],
         ['complete', stated],
@@ -92,19 +92,19 @@ const tokenCases: readonly ExecutorCase[] = [
       );
     }
   }),
-  the('the tokens wasted by a failed request count towards the limit [P14, B2]', async (stage) => {
+  the('the tokens wasted by a failed request count towards the limit [P14, B2]', async (setup) => {
     const budget = new Budget({ tokens: 100_000 });
     const error = new AgentError({ kind: 'network', message: 'cut', wasted: spent });
-    await stage.play({ agent: scriptedModel([failedResponse(error)]) }, 'Go.', { budget });
+    await setup.play({ agent: scriptedModel([failedResponse(error)]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens counted');
   }),
-  the('runs that share a budget share its limit [B1]', async (stage) => {
+  the('runs that share a budget share its limit [B1]', async (setup) => {
     const budget = new Budget({ tokens: 60_000 });
     const agent = () => scriptedModel(Array.from({ length: 9 }, () => calls(['one'], { usage: spent })));
     const runs = Array.from({ length: 3 }, () =>
-      stage.run({ agent: agent(), tools: one() }, 'Go.', { budget }),
+      setup.run({ agent: agent(), tools: one() }, 'Go.', { budget }),
     );
-    for (const run of runs) expectEqual((await stage.until(run)).limit, 'tokens', 'the limit');
+    for (const run of runs) expectEqual((await setup.until(run)).limit, 'tokens', 'the limit');
     expect(
       budget.tokens <= 60_000 && budget.tokens >= 45_000,
       `nearly all tokens used, found ${budget.tokens}`,
@@ -113,21 +113,21 @@ const tokenCases: readonly ExecutorCase[] = [
   }),
   the(
     'parallel runs never spend the same tokens twice, even if each uses its whole reservation [B1]',
-    async (stage) => {
+    async (setup) => {
       const budget = new Budget({ tokens: 100_000 });
       const greedy: ModelStep = ({ config }) =>
         calls(['one'], { usage: { inputTokens: 10, outputTokens: config?.maxTokens ?? 32_000 } });
       const run = () =>
-        stage.run({ agent: scriptedModel(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', {
+        setup.run({ agent: scriptedModel(Array.from({ length: 9 }, () => greedy)), tools: one() }, 'Go.', {
           budget,
         });
       const runs = Array.from({ length: 8 }, run);
-      for (const each of runs) expectEqual((await stage.until(each)).limit, 'tokens', 'the limit');
+      for (const each of runs) expectEqual((await setup.until(each)).limit, 'tokens', 'the limit');
       expect(budget.tokens <= 100_000, `at most the limit, found ${budget.tokens}`);
       expect(budget.tokens >= 75_000, `at least three quarters of the limit, found ${budget.tokens}`);
     },
   ),
-  the('runs that share a budget share its turns and its tool calls [B1]', async (stage) => {
+  the('runs that share a budget share its turns and its tool calls [B1]', async (setup) => {
     const limits: readonly Limits[] = [{ turns: 7 }, { toolCalls: 7 }];
     for (const [index, shared] of limits.entries()) {
       const { tool, names } = probeTools();
@@ -136,9 +136,9 @@ const tokenCases: readonly ExecutorCase[] = [
       );
       const budget = new Budget(shared);
       const tools = [tool('one', { effect: 'read', mayRepeat: true })];
-      const runs = agents.map((agent) => stage.run({ agent, tools }, 'Go.', { budget }));
+      const runs = agents.map((agent) => setup.run({ agent, tools }, 'Go.', { budget }));
       const name = index === 0 ? 'turns' : 'toolCalls';
-      for (const run of runs) expectEqual((await stage.until(run)).limit, name, 'the limit');
+      for (const run of runs) expectEqual((await setup.until(run)).limit, name, 'the limit');
       const requests = agents.reduce((sum, agent) => sum + agent.requests.length, 0);
       expectEqual(
         [index === 0 ? requests : names.length, budget.left(name)],
@@ -149,7 +149,7 @@ const tokenCases: readonly ExecutorCase[] = [
   }),
   the(
     'a limit on turns includes the runs of its tools; the default of ten applies to each run alone [B1]',
-    async (stage) => {
+    async (setup) => {
       const endless = () =>
         scriptedModel(Array.from({ length: 30 }, (_, n) => calls([{ name: 'look', arguments: { n } }])));
       for (const [limits, limit, requests] of [
@@ -162,34 +162,34 @@ const tokenCases: readonly ExecutorCase[] = [
         const handsOn = tool('hand_on', {
           execute: async (_args, { budget, signal }) =>
             (
-              await stage.executor({ agent: inner, tools: [look] }).run('Do a part.', { budget, signal })
+              await setup.executor({ agent: inner, tools: [look] }).run('Do a part.', { budget, signal })
                 .result
             ).status,
         });
         const outer = scriptedModel([calls(['hand_on']), textResponse('Done.')]);
-        const result = await stage.play({ agent: outer, tools: [handsOn], limits });
+        const result = await setup.play({ agent: outer, tools: [handsOn], limits });
         const made = outer.requests.length + inner.requests.length;
         expectEqual([result.limit, made], [limit, requests], 'the limit reached and the number of requests');
       }
     },
   ),
-  the('a turn whose request failed is refunded [B1]', async (stage) => {
+  the('a turn whose request failed is refunded [B1]', async (setup) => {
     const budget = new Budget({ turns: 1 });
     const agent = scriptedModel([failedResponse(new AgentError({ kind: 'network', message: 'cut' }))]);
-    await stage.play({ agent }, 'Go.', { budget });
+    await setup.play({ agent }, 'Go.', { budget });
     expectEqual(budget.left('turns'), 1, 'the turns left');
   }),
-  the('a call that was denied is refunded [B1]', async (stage) => {
+  the('a call that was denied is refunded [B1]', async (setup) => {
     const budget = new Budget({ toolCalls: 1 });
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
     const gate = () => ({ type: 'deny', message: 'No.' }) as const;
-    await stage.play({ agent, tools: one(), gate }, 'Go.', { budget });
+    await setup.play({ agent, tools: one(), gate }, 'Go.', { budget });
     expectEqual(budget.left('toolCalls'), 1, 'the calls left');
   }),
-  the('a tool receives the budget of the run [B1]', async (stage) => {
+  the('a tool receives the budget of the run [B1]', async (setup) => {
     const { tool, runs } = probeTools();
     const budget = new Budget({ tokens: 100_000 });
-    await stage.play(
+    await setup.play(
       { agent: scriptedModel([calls(['one']), textResponse('Done.')]), tools: [tool('one')] },
       'Go.',
       {
@@ -198,22 +198,22 @@ const tokenCases: readonly ExecutorCase[] = [
     );
     expect(runs[0]?.context.budget === budget, 'the same budget');
   }),
-  the('a budget without limits still counts', async (stage) => {
+  the('a budget without limits still counts', async (setup) => {
     const budget = new Budget();
-    await stage.play({ agent: scriptedModel([textResponse('Hello.', { usage: spent })]) }, 'Go.', { budget });
+    await setup.play({ agent: scriptedModel([textResponse('Hello.', { usage: spent })]) }, 'Go.', { budget });
     expectEqual(budget.tokens, 5000, 'the tokens counted');
   }),
 ];
 
 const moneyCases: readonly ExecutorCase[] = [
-  the('with a money limit a model without a price is rejected before any request [B3]', async (stage) => {
+  the('with a money limit a model without a price is rejected before any request [B3]', async (setup) => {
     const agent = scriptedModel([textResponse('Hello.')]);
-    const result = await stage.play({ agent, limits: { usd: 5 } });
+    const result = await setup.play({ agent, limits: { usd: 5 } });
     expectEqual([result.error?.kind, result.error?.code], ['invalid', 'unpriced'], 'the error');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('a model without a price runs if allowed', async (stage) => {
-    const result = await stage.play({
+  the('a model without a price runs if allowed', async (setup) => {
+    const result = await setup.play({
       agent: scriptedModel([textResponse('Hello.')]),
       limits: { usd: 5 },
       allowUnpriced: true,
@@ -224,9 +224,9 @@ const moneyCases: readonly ExecutorCase[] = [
       'the status and the unknown cost',
     );
   }),
-  the('the cost never exceeds the limit, and nearly all of it is spent [B1]', async (stage) => {
+  the('the cost never exceeds the limit, and nearly all of it is spent [B1]', async (setup) => {
     const agent = scriptedModel(Array.from({ length: 99 }, () => thousand));
-    const result = await stage.play({
+    const result = await setup.play({
       agent,
       tools: one(),
       limits: { usd: 0.05, turns: 99 },
@@ -236,19 +236,19 @@ const moneyCases: readonly ExecutorCase[] = [
     const usd = result.metrics.usd ?? 0;
     expect(usd > 0.045 && usd <= 0.05, `nearly the whole limit spent, found ${usd}`);
   }),
-  the('a response shortened by a money limit ends the run with that limit [P1, P4]', async (stage) => {
+  the('a response shortened by a money limit ends the run with that limit [P1, P4]', async (setup) => {
     const agent = scriptedModel([textResponse('Half', { stop: 'max_tokens' })]);
-    const result = await stage.play({ agent, limits: { usd: 0.05 }, pricing: priced });
+    const result = await setup.play({ agent, limits: { usd: 0.05 }, pricing: priced });
     expectEqual([result.status, result.limit], ['limit', 'usd'], 'the outcome');
     expect((agent.requests[0]?.config?.maxTokens ?? 0) <= 5000, 'no more tokens than the money allows');
   }),
   the(
     'a pricing function that throws makes the cost unknown, and no response is lost [B3]',
-    async (stage) => {
+    async (setup) => {
       const pricing: Pricing = () => {
         throw new Error('no list today');
       };
-      const result = await stage.play({ agent: scriptedModel([textResponse('Hello.')]), pricing });
+      const result = await setup.play({ agent: scriptedModel([textResponse('Hello.')]), pricing });
       expectEqual(
         [result.status, result.metrics.usd],
         ['complete', undefined],

@@ -79,10 +79,10 @@ const noDecisions: readonly unknown[] = [
 const asks: Gate = () => ({ type: 'ask' });
 
 export const callerCases: readonly ExecutorCase[] = [
-  the('an invalid prompt is rejected immediately, with its position and the expected form', async (stage) => {
+  the('an invalid prompt is rejected immediately, with its position and the expected form', async (setup) => {
     const agent = scriptedModel([]);
     for (const [value, ...words] of noPrompts) {
-      const error = errorOf(() => stage.executor({ agent }).run(value as Prompt));
+      const error = errorOf(() => setup.executor({ agent }).run(value as Prompt));
       expectEqual(
         [error?.kind, error?.code],
         ['invalid', 'bad_prompt'],
@@ -93,7 +93,7 @@ export const callerCases: readonly ExecutorCase[] = [
     }
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('messages may have a string as their content', async (stage) => {
+  the('messages may have a string as their content', async (setup) => {
     const agent = scriptedModel([textResponse('Done.')]);
     const prompt: Prompt = [
       { role: 'user', content: 'Look.' },
@@ -102,7 +102,7 @@ export const callerCases: readonly ExecutorCase[] = [
       { role: 'assistant', content: 'It rains.' },
       { role: 'user', content: 'And now?' },
     ];
-    const result = await stage.play({ agent }, prompt);
+    const result = await setup.play({ agent }, prompt);
     expectEqual(result.status, 'complete', 'the status');
     const wanted = [
       'user: Look.',
@@ -113,8 +113,8 @@ export const callerCases: readonly ExecutorCase[] = [
     ];
     expectEqual(outline(agent.requests[0]?.messages ?? []), wanted, 'the request');
   }),
-  the('a steering message that is neither a string nor parts is rejected', async (stage) => {
-    const run = stage.run({
+  the('a steering message that is neither a string nor parts is rejected', async (setup) => {
+    const run = setup.run({
       agent: scriptedModel([calls(['one']), textResponse('Done.')]),
       tools: [probeTools().tool('one')],
     });
@@ -122,15 +122,15 @@ export const callerCases: readonly ExecutorCase[] = [
       const error = errorOf(() => run.steer(value as string));
       expectEqual(error?.code, 'bad_prompt', `the error for ${JSON.stringify(value)}`);
     }
-    expectEqual((await stage.until(run)).status, 'complete', 'the status');
-    expectEqual(ofType(stage.storedOf(run), 'user').length, 1, 'the number of user messages in the log');
+    expectEqual((await setup.until(run)).status, 'complete', 'the status');
+    expectEqual(ofType(setup.storedOf(run), 'user').length, 1, 'the number of user messages in the log');
   }),
-  the('an invalid decision is rejected, and the approval stays open [P21]', async (stage) => {
+  the('an invalid decision is rejected, and the approval stays open [P21]', async (setup) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
-    const run = stage.run({ agent, tools: [tool('one')], gate: asks, attended: true });
-    await stage.advance(100);
-    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    const run = setup.run({ agent, tools: [tool('one')], gate: asks, attended: true });
+    await setup.advance(100);
+    const [asked] = ofType(setup.storedOf(run), 'approval_requested');
     for (const value of noDecisions) {
       const error = errorOf(() => run.decide(asked?.approvalId ?? '', value as ApprovalDecision));
       expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(value)}`);
@@ -141,20 +141,20 @@ export const callerCases: readonly ExecutorCase[] = [
       true,
       'whether a valid decision is accepted',
     );
-    await stage.until(run);
-    const decided = ofType(stage.storedOf(run), 'approval_decided');
+    await setup.until(run);
+    const decided = ofType(setup.storedOf(run), 'approval_decided');
     expectEqual(
       decided.map(({ decision }) => decision),
       ['deny'],
       'the decisions in the log',
     );
   }),
-  the('resuming a session with an invalid decision fails [P21]', async (stage) => {
+  the('resuming a session with an invalid decision fails [P21]', async (setup) => {
     const agent = scriptedModel([calls(['one'])]);
-    await stage.play({ agent, tools: [probeTools().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
-    const before = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
+    await setup.play({ agent, tools: [probeTools().tool('one')], gate: asks }, 'Go.', { sessionId: 'one' });
+    const before = (await setup.until(Promise.resolve(setup.store.read('one')))).length;
     const { tool, names } = probeTools();
-    const executor = stage.executor({ agent: scriptedModel([]), tools: [tool('one')], gate: asks });
+    const executor = setup.executor({ agent: scriptedModel([]), tools: [tool('one')], gate: asks });
     for (const value of noDecisions) {
       for (const answers of [value, [value], [Object.assign({ approvalId: 'id' }, value)]]) {
         const options = { answers } as unknown as { answers: [] };
@@ -163,7 +163,7 @@ export const callerCases: readonly ExecutorCase[] = [
         expectEqual(error?.code, 'bad_decision', `the error for ${JSON.stringify(answers)}`);
       }
     }
-    const after = (await stage.until(Promise.resolve(stage.store.read('one')))).length;
+    const after = (await setup.until(Promise.resolve(setup.store.read('one')))).length;
     expectEqual([after, names.length], [before, 0], 'the number of events and of tools that ran');
   }),
 ];

@@ -24,12 +24,12 @@ const the = group('cancel');
 const never = <Value>(): Promise<Value> => new Promise<Value>(() => {});
 
 /** Cancels a run that is idle; the run must end within 250 ms (P3). */
-async function cancelled(stage: RunFixture, run: Run): Promise<RunResult> {
-  await stage.advance(2000);
-  const before = stage.elapsed;
+async function cancelled(setup: RunFixture, run: Run): Promise<RunResult> {
+  await setup.advance(2000);
+  const before = setup.elapsed;
   expectEqual(run.cancel(), true, 'whether the cancel was accepted');
-  const result = await stage.until(run);
-  const took = stage.elapsed - before;
+  const result = await setup.until(run);
+  const took = setup.elapsed - before;
   expect(took <= 250, `an end within 250 ms, found ${took}`);
   expectEqual([result.status, result.error?.kind], ['cancelled', 'aborted'], 'the outcome');
   return result;
@@ -37,8 +37,8 @@ async function cancelled(stage: RunFixture, run: Run): Promise<RunResult> {
 
 /** A run that hangs and ignores its signal. */
 function hanging(where: string, options: () => ExecutorOptions, rest: RunOptions = {}): ExecutorCase {
-  return the(`a cancel ends a run that hangs in ${where} within 250 ms [P3]`, async (stage) => {
-    await cancelled(stage, stage.run(options(), 'Go.', rest));
+  return the(`a cancel ends a run that hangs in ${where} within 250 ms [P3]`, async (setup) => {
+    await cancelled(setup, setup.run(options(), 'Go.', rest));
   });
 }
 
@@ -79,43 +79,43 @@ const hangingCases: readonly ExecutorCase[] = [
 const momentCases: readonly ExecutorCase[] = [
   the(
     'a run that is cancelled before it starts makes no request and keeps its prompt [P3]',
-    async (stage) => {
+    async (setup) => {
       const agent = scriptedModel([textResponse('Never asked.')]);
-      const run = stage.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
-      const result = await stage.until(run);
+      const run = setup.run({ agent }, 'Go.', { signal: AbortSignal.abort() });
+      const result = await setup.until(run);
       expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the outcome');
       expectEqual(result.messages.length, 1, 'the messages');
       expectEqual(
-        stage.storedOf(run).map(({ type }) => type),
+        setup.storedOf(run).map(({ type }) => type),
         ['user', 'stop_requested', 'finished'],
         'the events',
       );
     },
   ),
-  the('a cancel right after the start is accepted [P3]', async (stage) => {
+  the('a cancel right after the start is accepted [P3]', async (setup) => {
     const agent = scriptedModel([textResponse('Never asked.')]);
-    const run = stage.run({ agent });
+    const run = setup.run({ agent });
     expectEqual(run.cancel(), true, 'whether the cancel was accepted');
-    expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
+    expectEqual((await setup.until(run)).status, 'cancelled', 'the status');
     expectEqual(agent.requests.length, 0, 'the number of requests');
   }),
-  the('a request that follows the signal can report its wasted tokens, which count [P14]', async (stage) => {
+  the('a request that follows the signal can report its wasted tokens, which count [P14]', async (setup) => {
     const wasted = { inputTokens: 50, outputTokens: 5 };
     const error = new AgentError({ kind: 'aborted', message: 'Aborted.', attempts: 1, wasted });
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(error))),
     ]);
-    const result = await cancelled(stage, stage.run({ agent }));
+    const result = await cancelled(setup, setup.run({ agent }));
     expectEqual([result.metrics.wasted, result.metrics.attempts], [wasted, 1], 'the tokens counted');
   }),
-  the('a response that arrives despite the signal is kept, but its calls do not run [P9]', async (stage) => {
+  the('a response that arrives despite the signal is kept, but its calls do not run [P9]', async (setup) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((resolve) => signal?.addEventListener('abort', () => resolve(calls(['one'])))),
     ]);
-    const result = await cancelled(stage, stage.run({ agent, tools: [tool('one')] }));
+    const result = await cancelled(setup, setup.run({ agent, tools: [tool('one')] }));
     expectEqual(
       [names.length, result.metrics.invocations],
       [0, 1],
@@ -123,83 +123,83 @@ const momentCases: readonly ExecutorCase[] = [
     );
     expect(resultTexts(result.messages)[0]?.includes('cancelled') === true, 'the reason in the result');
   }),
-  the('started calls have an unknown outcome, the others are marked as not run [P9, P12]', async (stage) => {
+  the('started calls have an unknown outcome, the others are marked as not run [P9, P12]', async (setup) => {
     const { tool } = probeTools();
-    const run = stage.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
-    const result = await cancelled(stage, run);
+    const run = setup.run({ agent: oneCall(), tools: [tool('one', { execute: never }), tool('two')] });
+    const result = await cancelled(setup, run);
     const [first, second] = resultsOf(result.messages);
     expectEqual([first?.notRun, second?.notRun], [undefined, true], 'the results marked as not run');
     expect(resultTexts(result.messages)[0]?.includes('unknown') === true, 'a result with an unknown outcome');
     expect(resultTexts(result.messages)[1]?.includes('cancelled') === true, 'the reason in a result');
   }),
-  the('a tool that stops at the signal can return its result [P3]', async (stage) => {
+  the('a tool that stops at the signal can return its result [P3]', async (setup) => {
     const { tool } = probeTools();
     const one = tool('one', {
       execute: (_args, { signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped at line 3'))),
     });
-    const result = await cancelled(stage, stage.run({ agent: oneCall(), tools: [one] }));
+    const result = await cancelled(setup, setup.run({ agent: oneCall(), tools: [one] }));
     expectEqual(resultTexts(result.messages)[0], 'stopped at line 3', 'the result');
   }),
-  the('a cancel overrides the response that was just stored [P4]', async (stage) => {
+  the('a cancel overrides the response that was just stored [P4]', async (setup) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'assistant') expectEqual(run?.cancel(), true, 'whether the cancel was accepted');
     };
-    run = stage.run({ agent: scriptedModel([textResponse('All done.')]) }, 'Go.', { onEvent });
-    const result = await stage.until(run);
+    run = setup.run({ agent: scriptedModel([textResponse('All done.')]) }, 'Go.', { onEvent });
+    const result = await setup.until(run);
     expectEqual([result.status, result.text], ['cancelled', 'All done.'], 'the outcome');
   }),
-  the('an accepted cancel always counts, at whatever moment it comes [P4]', async (stage) => {
+  the('an accepted cancel always counts, at whatever moment it comes [P4]', async (setup) => {
     for (let moment = 0; moment < 80; moment += 1) {
       const { tool, names } = probeTools();
       const agent = scriptedModel([calls(['one']), textResponse('Done.')]);
-      const run = stage.run({ agent, tools: [tool('one')] });
+      const run = setup.run({ agent, tools: [tool('one')] });
       for (let round = 0; round < moment; round += 1) await undefined;
-      const heard = run.cancel();
-      const begun = [agent.requests.length, names.length];
-      const result = await stage.until(run);
-      if (heard)
+      const accepted = run.cancel();
+      const started = [agent.requests.length, names.length];
+      const result = await setup.until(run);
+      if (accepted)
         expectEqual(
           [agent.requests.length, names.length],
-          begun,
+          started,
           `the work started after a cancel at moment ${moment}`,
         );
-      expectEqual(result.status, heard ? 'cancelled' : 'complete', `the status at moment ${moment}`);
+      expectEqual(result.status, accepted ? 'cancelled' : 'complete', `the status at moment ${moment}`);
     }
   }),
-  the('a cancel between two turns prevents further requests [P3]', async (stage) => {
+  the('a cancel between two turns prevents further requests [P3]', async (setup) => {
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
     const agent = scriptedModel([calls(['one']), textResponse('Never asked.')]);
-    run = stage.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
-    const result = await stage.until(run);
+    run = setup.run({ agent, tools: [probeTools().tool('one')] }, 'Go.', { onEvent });
+    const result = await setup.until(run);
     expectEqual([result.status, agent.requests.length], ['cancelled', 1], 'the outcome');
   }),
-  the('a cancel in the middle of a batch skips the rest [P3]', async (stage) => {
+  the('a cancel in the middle of a batch skips the rest [P3]', async (setup) => {
     const { tool, names } = probeTools();
     let run: Run | undefined;
     const onEvent = (event: RunEvent) => void (event.type === 'tool_result' && run?.cancel());
-    run = stage.run({ agent: oneCall(), tools: [tool('one'), tool('two')] }, 'Go.', { onEvent });
-    await stage.until(run);
+    run = setup.run({ agent: oneCall(), tools: [tool('one'), tool('two')] }, 'Go.', { onEvent });
+    await setup.until(run);
     expectEqual(names, ['one'], 'the tools that ran');
   }),
-  the('a cancel after the end is not accepted and changes nothing', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
-    await stage.until(run);
-    const before = stage.eventsOf(run).length;
+  the('a cancel after the end is not accepted and changes nothing', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([textResponse('Done.')]) });
+    await setup.until(run);
+    const before = setup.eventsOf(run).length;
     expectEqual(run.cancel(), false, 'whether the cancel was accepted');
-    await stage.advance(1000);
-    expectEqual(stage.eventsOf(run).length, before, 'the number of events');
+    await setup.advance(1000);
+    expectEqual(setup.eventsOf(run).length, before, 'the number of events');
   }),
-  the('a second cancel changes nothing', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([noResponse()]) });
-    await stage.advance(2000);
+  the('a second cancel changes nothing', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([noResponse()]) });
+    await setup.advance(2000);
     expectEqual([run.cancel(), run.cancel()], [true, true], 'whether the cancels were accepted');
-    await stage.until(run);
-    expectEqual(ofType(stage.storedOf(run), 'stop_requested').length, 1, 'the stops recorded');
+    await setup.until(run);
+    expectEqual(ofType(setup.storedOf(run), 'stop_requested').length, 1, 'the stops recorded');
   }),
-  the('agent events after the cancel are ignored [P3]', async (stage) => {
+  the('agent events after the cancel are ignored [P3]', async (setup) => {
     let speak: (() => void) | undefined;
     const agent = scriptedModel([
       (_request, { emit }) => {
@@ -207,35 +207,35 @@ const momentCases: readonly ExecutorCase[] = [
         return never();
       },
     ]);
-    const run = stage.run({ agent });
-    await cancelled(stage, run);
+    const run = setup.run({ agent });
+    await cancelled(setup, run);
     speak?.();
-    expect(!stage.eventsOf(run).some(({ type }) => type === 'text_delta'), 'no late delta');
+    expect(!setup.eventsOf(run).some(({ type }) => type === 'text_delta'), 'no late delta');
   }),
 ];
 
 const signalCases: readonly ExecutorCase[] = [
-  the('the signal of the caller cancels the run and reaches request and tool [P3]', async (stage) => {
+  the('the signal of the caller cancels the run and reaches request and tool [P3]', async (setup) => {
     const { tool, runs } = probeTools();
     const stop = new AbortController();
     const options = { agent: oneCall(), tools: [tool('one', { execute: never })] };
-    const run = stage.run(options, 'Go.', { signal: stop.signal });
-    await stage.advance(2000);
+    const run = setup.run(options, 'Go.', { signal: stop.signal });
+    await setup.advance(2000);
     stop.abort();
-    expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
+    expectEqual((await setup.until(run)).status, 'cancelled', 'the status');
     expect(runs[0]?.context.signal.aborted === true, 'the signal of the tool to be aborted');
   }),
-  the('a deadline of the caller ends the run as timeout [P4]', async (stage) => {
+  the('a deadline of the caller ends the run as timeout [P4]', async (setup) => {
     const stop = new AbortController();
-    const run = stage.run({ agent: scriptedModel([pendingResponse(never())]) }, 'Go.', {
+    const run = setup.run({ agent: scriptedModel([pendingResponse(never())]) }, 'Go.', {
       signal: stop.signal,
     });
-    await stage.advance(2000);
+    await setup.advance(2000);
     stop.abort(new DOMException('The deadline has passed.', 'TimeoutError'));
-    const result = await stage.until(run);
+    const result = await setup.until(run);
     expectEqual([result.status, result.error?.kind], ['timeout', 'timeout'], 'the outcome');
   }),
-  the('a run that is cancelled and also fails is cancelled [P4]', async (stage) => {
+  the('a run that is cancelled and also fails is cancelled [P4]', async (setup) => {
     const agent = scriptedModel([
       (_request, { signal }) =>
         new Promise((_resolve, reject) =>
@@ -244,16 +244,16 @@ const signalCases: readonly ExecutorCase[] = [
           ),
         ),
     ]);
-    expectEqual((await cancelled(stage, stage.run({ agent }))).status, 'cancelled', 'the status');
+    expectEqual((await cancelled(setup, setup.run({ agent }))).status, 'cancelled', 'the status');
   }),
-  the('a cancelled session that crashed before its end stays cancelled [P4]', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
-    await cancelled(stage, run);
-    const stored = await stage.until(Promise.resolve(stage.store.read('one')));
-    const epoch = await stage.until(Promise.resolve(stage.store.claim('two')));
-    await stage.until(
+  the('a cancelled session that crashed before its end stays cancelled [P4]', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
+    await cancelled(setup, run);
+    const stored = await setup.until(Promise.resolve(setup.store.read('one')));
+    const epoch = await setup.until(Promise.resolve(setup.store.claim('two')));
+    await setup.until(
       Promise.resolve(
-        stage.store.append(
+        setup.store.append(
           'two',
           stored.slice(0, -1).map((event) => ({ ...event, id: `two-${event.seq}` })),
           { epoch },
@@ -261,12 +261,12 @@ const signalCases: readonly ExecutorCase[] = [
       ),
     );
     const agent = scriptedModel([textResponse('Revived.')]);
-    const result = await stage.until(stage.resume({ agent }, 'two'));
+    const result = await setup.until(setup.resume({ agent }, 'two'));
     expectEqual([result.status, agent.requests.length], ['cancelled', 0], 'the outcome');
   }),
-  the('a run whose request failed cannot be cancelled', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
-    await stage.until(run);
+  the('a run whose request failed cannot be cancelled', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
+    await setup.until(run);
     expectEqual(run.cancel(), false, 'whether the cancel was accepted');
   }),
 ];

@@ -10,14 +10,14 @@ import {
   scriptedModel,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase, NewStage } from './setup/cases.ts';
+import type { CreateSetup, ExecutorCase } from './setup/cases.ts';
 import { group } from './setup/cases.ts';
 
 const events = group('events');
 const readers = group('readers');
 
 /** A response that emits text deltas first. */
-function told(count: number): ModelStep {
+function streamsDeltas(count: number): ModelStep {
   return (_request, { emit }) => {
     for (let index = 0; index < count; index += 1)
       emit?.({ type: 'text_delta', index: 0, text: `${index} ` });
@@ -29,26 +29,26 @@ function told(count: number): ModelStep {
 const types = (seen: readonly RunEvent[]): string[] => seen.map(({ type }) => type);
 
 /** The log of a scenario, as JSON text. */
-async function logOf(newStage: NewStage, name: string): Promise<string> {
-  const stage = newStage();
+async function logOf(createSetup: CreateSetup, name: string): Promise<string> {
+  const setup = createSetup();
   const scenario = scenarios.find((one) => one.name === name);
   if (scenario === undefined) throw new Error(`There is no scenario ${name}.`);
-  const run = stage.run(scenario.open().options);
-  await stage.until(run);
-  return JSON.stringify(stage.eventsOf(run));
+  const run = setup.run(scenario.open().options);
+  await setup.until(run);
+  return JSON.stringify(setup.eventsOf(run));
 }
 
 export const eventCases: readonly ExecutorCase[] = [
   events(
     'the events of a run are in order: stored events in sequence, live events in between',
-    async (stage) => {
-      const run = stage.run({
-        agent: scriptedModel([calls(['one']), told(2)]),
+    async (setup) => {
+      const run = setup.run({
+        agent: scriptedModel([calls(['one']), streamsDeltas(2)]),
         tools: [probeTools().tool('one')],
       });
-      await stage.until(run);
+      await setup.until(run);
       expectEqual(
-        types(stage.eventsOf(run)),
+        types(setup.eventsOf(run)),
         [
           'started',
           'user',
@@ -68,14 +68,14 @@ export const eventCases: readonly ExecutorCase[] = [
       );
     },
   ),
-  events('the first event names session and run', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'mine' });
-    await stage.until(run);
-    const first = stage.eventsOf(run)[0];
+  events('the first event names session and run', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', { sessionId: 'mine' });
+    await setup.until(run);
+    const first = setup.eventsOf(run)[0];
     expectEqual(first, { type: 'started', v: 1, sessionId: 'mine', runId: run.id }, 'the first event');
     expectEqual(run.sessionId, 'mine', 'the session of the run');
   }),
-  events('all events of the agent are emitted unchanged', async (stage) => {
+  events('all events of the agent are emitted unchanged', async (setup) => {
     const shown: AgentEvent[] = [
       { type: 'reasoning_delta', index: 0, text: 'Hm' },
       { type: 'reasoning', index: 0, text: 'Hm' },
@@ -89,12 +89,12 @@ export const eventCases: readonly ExecutorCase[] = [
         return textResponse('Done.');
       },
     ]);
-    const run = stage.run({ agent });
-    await stage.until(run);
-    const live = stage.eventsOf(run).filter((event) => !isStored(event));
+    const run = setup.run({ agent });
+    await setup.until(run);
+    const live = setup.eventsOf(run).filter((event) => !isStored(event));
     expectEqual(live.slice(2), shown, 'the events emitted');
   }),
-  events('events of an agent after its response are ignored', async (stage) => {
+  events('events of an agent after its response are ignored', async (setup) => {
     let speak: (() => void) | undefined;
     const agent = scriptedModel([
       (_request, { emit }) => {
@@ -106,18 +106,18 @@ export const eventCases: readonly ExecutorCase[] = [
         return textResponse('Done.');
       },
     ]);
-    const run = stage.run({ agent, tools: [probeTools().tool('one')] });
-    await stage.until(run);
-    expect(!types(stage.eventsOf(run)).includes('text_delta'), 'no late delta');
+    const run = setup.run({ agent, tools: [probeTools().tool('one')] });
+    await setup.until(run);
+    expect(!types(setup.eventsOf(run)).includes('text_delta'), 'no late delta');
   }),
-  events('the same seed and script produce identical bytes', async (_stage, newStage) => {
+  events('the same seed and script produce identical bytes', async (_setup, createSetup) => {
     for (const { name } of scenarios.slice(0, 4)) {
-      expectEqual(await logOf(newStage, name), await logOf(newStage, name), `the log of ${name}`);
+      expectEqual(await logOf(createSetup, name), await logOf(createSetup, name), `the log of ${name}`);
     }
   }),
-  events('the result is the same without a reader', async (stage) => {
-    const executor = stage.executor({ agent: scriptedModel([told(3)]) });
-    const result = await stage.until(executor.run('Go.'));
+  events('the result is the same without a reader', async (setup) => {
+    const executor = setup.executor({ agent: scriptedModel([streamsDeltas(3)]) });
+    const result = await setup.until(executor.run('Go.'));
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
   }),
 ];
@@ -129,9 +129,9 @@ const collect = async (from: AsyncIterable<RunEvent>): Promise<RunEvent[]> => {
 };
 
 export const readerCases: readonly ExecutorCase[] = [
-  readers('a late reader gets the stored events, the response so far, then all new events', async (stage) => {
+  readers('a late reader gets the stored events, the response so far, then all new events', async (setup) => {
     const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
-    const run = stage.run({
+    const run = setup.run({
       agent: scriptedModel([
         (_request, { emit }) => {
           emit?.({ type: 'text_delta', index: 0, text: 'early' });
@@ -142,11 +142,11 @@ export const readerCases: readonly ExecutorCase[] = [
         },
       ]),
     });
-    await stage.advance(1000);
+    await setup.advance(1000);
     const late = collect(run);
     held.resolve(textResponse('Done.'));
-    await stage.until(run);
-    const seen = await stage.until(late);
+    await setup.until(run);
+    const seen = await setup.until(late);
     expectEqual(
       types(seen),
       ['started', 'user', 'status', 'text_delta', 'text_delta', 'assistant', 'finished'],
@@ -155,59 +155,59 @@ export const readerCases: readonly ExecutorCase[] = [
     const deltas = seen.flatMap((event) => (event.type === 'text_delta' ? [event.text] : []));
     expectEqual(deltas, ['early', 'late'], 'the text');
   }),
-  readers('a reader that starts after the end gets the stored events and ends', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([told(2)]) });
-    await stage.until(run);
-    const seen = await stage.until(collect(run));
+  readers('a reader that starts after the end gets the stored events and ends', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([streamsDeltas(2)]) });
+    await setup.until(run);
+    const seen = await setup.until(collect(run));
     expectEqual(types(seen), ['started', 'user', 'assistant', 'finished'], 'the events that the reader got');
   }),
-  readers('a reader that stops early does not affect the run', async (stage) => {
-    const run = stage.run({
+  readers('a reader that stops early does not affect the run', async (setup) => {
+    const run = setup.run({
       agent: scriptedModel([calls(['one']), textResponse('Done.')]),
       tools: [probeTools().tool('one')],
     });
     const leaving = (async () => {
       for await (const event of run) if (event.type === 'assistant') break;
     })();
-    await stage.until(leaving);
-    expectEqual((await stage.until(run)).status, 'complete', 'the status');
+    await setup.until(leaving);
+    expectEqual((await setup.until(run)).status, 'complete', 'the status');
   }),
-  readers('a reader that stops while it waits is released', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([() => new Promise(() => {})]) });
-    await stage.advance(1000);
+  readers('a reader that stops while it waits is released', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([() => new Promise(() => {})]) });
+    await setup.advance(1000);
     const reader = run[Symbol.asyncIterator]();
-    for (let taken = 0; taken < 3; taken += 1) await stage.until(reader.next());
+    for (let taken = 0; taken < 3; taken += 1) await setup.until(reader.next());
     const waiting = reader.next();
     await reader.return?.();
-    expectEqual((await stage.until(waiting)).done, true, 'whether the pending read ended');
-    expectEqual((await stage.until(reader.next())).done, true, 'whether the reader has ended');
+    expectEqual((await setup.until(waiting)).done, true, 'whether the pending read ended');
+    expectEqual((await setup.until(reader.next())).done, true, 'whether the reader has ended');
     run.cancel();
-    await stage.until(run);
+    await setup.until(run);
   }),
-  readers('two pending reads get two events', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
+  readers('two pending reads get two events', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([textResponse('Done.')]) });
     const reader = run[Symbol.asyncIterator]();
     const both = Promise.all([reader.next(), reader.next(), reader.next(), reader.next(), reader.next()]);
-    const seen = (await stage.until(both)).map(({ value }) => value?.type);
+    const seen = (await setup.until(both)).map(({ value }) => value?.type);
     expectEqual(seen, ['started', 'user', 'status', 'assistant', 'finished'], 'the events read');
-    expectEqual((await stage.until(reader.next())).done, true, 'whether the reader has ended');
+    expectEqual((await setup.until(reader.next())).done, true, 'whether the reader has ended');
   }),
-  readers('a slow reader loses no stored event and does not delay the run', async (stage) => {
-    const agent = scriptedModel([calls(['one']), told(25_000)]);
-    const run = stage.executor({ agent, tools: [probeTools().tool('one')] }).run('Go.');
+  readers('a slow reader loses no stored event and does not delay the run', async (setup) => {
+    const agent = scriptedModel([calls(['one']), streamsDeltas(25_000)]);
+    const run = setup.executor({ agent, tools: [probeTools().tool('one')] }).run('Go.');
     const reader = run[Symbol.asyncIterator]();
-    await stage.until(run);
+    await setup.until(run);
     const seen: RunEvent[] = [];
     for (let next = await reader.next(); next.done !== true; next = await reader.next())
       seen.push(next.value);
     const stored = seen.filter(isStored);
-    const kept = await stage.until(Promise.resolve(stage.store.read(run.sessionId)));
+    const kept = await setup.until(Promise.resolve(setup.store.read(run.sessionId)));
     expectEqual(stored, kept, 'the stored events that the reader got');
     expect(seen.length <= 10_100, `a bounded number of live events, found ${seen.length}`);
   }),
-  readers('a listener that throws or rejects does not affect the run [P18]', async (stage) => {
+  readers('a listener that throws or rejects does not affect the run [P18]', async (setup) => {
     const seen: string[] = [];
-    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', {
+    const run = setup.run({ agent: scriptedModel([textResponse('Done.')]) }, 'Go.', {
       onEvent() {
         throw new Error('not today');
       },
@@ -215,23 +215,23 @@ export const readerCases: readonly ExecutorCase[] = [
     const faulty = (() => Promise.reject(new Error('nor tomorrow'))) as () => void;
     run.subscribe(faulty);
     run.subscribe(({ type }) => seen.push(type));
-    const result = await stage.until(run);
+    const result = await setup.until(run);
     expectEqual([result.status, seen.at(-1)], ['complete', 'finished'], 'the outcome');
   }),
   readers(
     'a listener is called until it unsubscribes, and each subscription is independent',
-    async (stage) => {
+    async (setup) => {
       const seen: string[] = [];
       const listener = ({ type }: RunEvent) => void seen.push(type);
       const held = Promise.withResolvers<ReturnType<typeof textResponse>>();
-      const run = stage.run({ agent: scriptedModel([() => held.promise]) });
+      const run = setup.run({ agent: scriptedModel([() => held.promise]) });
       const stops = [run.subscribe(listener), run.subscribe(listener)];
-      await stage.advance(1000);
+      await setup.advance(1000);
       const before = seen.length;
       stops[0]?.();
       stops[0]?.();
       held.resolve(textResponse('Done.'));
-      await stage.until(run);
+      await setup.until(run);
       expectEqual(
         [before, seen.slice(before)],
         [4, ['assistant', 'finished']],
@@ -241,10 +241,10 @@ export const readerCases: readonly ExecutorCase[] = [
       expectEqual(seen.length, before + 2, 'the number of events after the end');
     },
   ),
-  readers('a run can be awaited like a promise, and so can its result', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([textResponse('Done.')]) });
-    const awaited = await stage.until(run);
+  readers('a run can be awaited like a promise, and so can its result', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([textResponse('Done.')]) });
+    const awaited = await setup.until(run);
     expect(awaited === (await run.result), 'the same result');
-    expectEqual(await stage.until(run.then(({ text }) => text)), 'Done.', 'the value of then');
+    expectEqual(await setup.until(run.then(({ text }) => text)), 'Done.', 'the value of then');
   }),
 ];

@@ -98,16 +98,16 @@ export function executorContract(
 
 function bound(definition: ExecutorCase, subject: ExecutorSubject, how: string, spoil?: Spoil): ContractCase {
   const { group, name, run } = definition;
-  const newStage = (worse: Spoil | undefined = spoil) =>
+  const createSetup = (worse: Spoil | undefined = spoil) =>
     new RunFixture((runtime) => subject.store(runtime), worse);
   return {
     group,
     // The tags stay at the end of the name.
     name: name.replace(/( \[[^\]]+\])?$/, ` (${how})$1`),
     async run() {
-      const stage = newStage();
-      await run(stage, newStage);
-      await stage.check();
+      const setup = createSetup();
+      await run(setup, createSetup);
+      await setup.check();
     },
   };
 }

@@ -40,12 +40,12 @@ function noting(names: readonly string[], noted: string[]): Hook[] {
 }
 
 const passing: readonly ExecutorCase[] = [
-  the('every place is passed in order, and the hooks in the order of registration [P31]', async (stage) => {
+  the('every place is passed in order, and the hooks in the order of registration [P31]', async (setup) => {
     const noted: string[] = [];
     const { tool } = probeTools();
     const options = { agent: script(), tools: [tool('one')], hooks: noting(['a', 'b'], noted) };
     const context = { maxTokens: 1000, compact: keepLast(2) };
-    const result = await stage.play({ ...options, context });
+    const result = await setup.play({ ...options, context });
     const turn = ['before request', 'after response'];
     const places = ['before run', ...turn, 'before tool', 'after tool', 'before compaction'];
     const expected = [...places, 'after compaction', ...turn, 'after run'];
@@ -59,7 +59,7 @@ const passing: readonly ExecutorCase[] = [
     );
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('a hook changes model, tools, instructions and settings of one request', async (stage) => {
+  the('a hook changes model, tools, instructions and settings of one request', async (setup) => {
     const { tool } = probeTools();
     const [first, second] = [
       scriptedModel([calls(['one'])]),
@@ -74,13 +74,13 @@ const passing: readonly ExecutorCase[] = [
         return { agent: second, config: { maxTokens: 7 } };
       },
     };
-    const run = stage.run({
+    const run = setup.run({
       agent: first,
       system: 'Be kind.',
       tools: [tool('one'), tool('two')],
       hooks: [hook],
     });
-    const result = await stage.until(run.result);
+    const result = await setup.until(run.result);
     const [asked, other] = [first.requests[0], second.requests[0]];
     expectEqual([asked?.system, asked?.tools.length], ['Plan first.', 1], 'the first request');
     expectEqual(
@@ -90,31 +90,31 @@ const passing: readonly ExecutorCase[] = [
     );
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
   }),
-  the('a call of a tool that was not offered is not run [P31]', async (stage) => {
+  the('a call of a tool that was not offered is not run [P31]', async (setup) => {
     const { tool, names } = probeTools();
     const agent = scriptedModel([calls(['two']), textResponse('Done.')]);
     const hooks: Hook[] = [{ name: 'router', beforeRequest: () => ({ tools: ['one'] }) }];
-    const result = await stage.play({ agent, tools: [tool('one'), tool('two')], hooks });
+    const result = await setup.play({ agent, tools: [tool('one'), tool('two')], hooks });
     expectEqual(names, [], 'the tools that ran');
     expect(
       resultTexts(result.messages)[0]?.includes('not offered') === true,
       'the model to receive the reason',
     );
   }),
-  the('each hook receives what those before it returned [P31]', async (stage) => {
+  the('each hook receives what those before it returned [P31]', async (setup) => {
     const agent = scriptedModel([textResponse('Done.')]);
     const more = (name: string): Hook => ({
       name,
       beforeRequest: ({ system }) => ({ system: `${String(system)} ${name}` }),
     });
-    await stage.play({ agent, system: 'Begin.', hooks: [more('a'), more('b')] });
+    await setup.play({ agent, system: 'Begin.', hooks: [more('a'), more('b')] });
     expectEqual(agent.requests[0]?.system, 'Begin. a b', 'the instructions');
   }),
-  the('output that a hook replaces is all that is stored and sent [P31]', async (stage) => {
+  the('output that a hook replaces is all that is stored and sent [P31]', async (setup) => {
     const { tool } = probeTools();
     const agent = script();
-    const said = { content: 'key 123', summary: 'key 123', diff: '+key 123' };
-    const one = tool('one', { execute: () => toolOutput({ ...said, isError: true }) });
+    const output = { content: 'key 123', summary: 'key 123', diff: '+key 123' };
+    const one = tool('one', { execute: () => toolOutput({ ...output, isError: true }) });
     const hooks: Hook[] = [
       {
         name: 'redaction',
@@ -125,14 +125,14 @@ const passing: readonly ExecutorCase[] = [
         }),
       },
     ];
-    const run = stage.run({ agent, tools: [one], hooks });
-    await stage.until(run.result);
-    const [stored] = ofType(stage.storedOf(run), 'tool_result');
+    const run = setup.run({ agent, tools: [one], hooks });
+    await setup.until(run.result);
+    const [stored] = ofType(setup.storedOf(run), 'tool_result');
     expect(!JSON.stringify([stored, agent.requests[1]?.messages]).includes('123'), 'no digit of the key');
     expectEqual(stored?.content, [{ type: 'text', text: 'key ###' }], 'the content that replaced it');
     expectEqual(stored?.isError, true, 'whether the call failed');
   }),
-  the('a compaction can be skipped, and its summary replaced', async (stage) => {
+  the('a compaction can be skipped, and its summary replaced', async (setup) => {
     const { tool } = probeTools();
     for (const [hook, length] of [
       [{ name: 'skip', beforeCompaction: () => ({ skip: true }) }, 3],
@@ -140,13 +140,13 @@ const passing: readonly ExecutorCase[] = [
     ] as const) {
       const agent = script();
       const context = { maxTokens: 1000, compact: () => ({ upTo: 1, summary: 'Long.' }) };
-      const result = await stage.play({ agent, tools: [tool('one')], hooks: [hook], context });
+      const result = await setup.play({ agent, tools: [tool('one')], hooks: [hook], context });
       const sent = outline(agent.requests[1]?.messages ?? []);
       expectEqual([result.status, sent.length], ['complete', length], `the outcome with ${hook.name}`);
       expectEqual(sent[0]?.endsWith('In short.'), hook.name === 'words', `the summary with ${hook.name}`);
     }
   }),
-  the('a run that would complete continues with the message of a hook', async (stage) => {
+  the('a run that would complete continues with the message of a hook', async (setup) => {
     const agent = scriptedModel([textResponse('Done.'), textResponse('Tests pass.')]);
     let ends = 0;
     const hooks: Hook[] = [
@@ -158,23 +158,23 @@ const passing: readonly ExecutorCase[] = [
         },
       },
     ];
-    const run = stage.run({ agent, hooks });
-    const result = await stage.until(run.result);
+    const run = setup.run({ agent, hooks });
+    const result = await setup.until(run.result);
     expectEqual([result.status, result.text, ends], ['complete', 'Tests pass.', 2], 'the outcome');
     expectEqual(
       outline(agent.requests[1]?.messages ?? []),
       ['user: Go.', 'assistant: Done.', 'user: Run the tests.'],
       'the messages of the second request',
     );
-    expectEqual(ofType(stage.storedOf(run), 'finished').length, 1, 'the recorded ends');
+    expectEqual(ofType(setup.storedOf(run), 'finished').length, 1, 'the recorded ends');
   }),
 ];
 
 const before: readonly ExecutorCase[] = [
-  the('hooks decide about a call before the gate, which sees their arguments [P21, P31]', async (stage) => {
+  the('hooks decide about a call before the gate, which sees their arguments [P21, P31]', async (setup) => {
     const { tool, runs } = probeTools();
     const judged: unknown[] = [];
-    const result = await stage.play({
+    const result = await setup.play({
       agent: script(),
       tools: [tool('one')],
       hooks: [{ name: 'paths', beforeTool: () => ({ type: 'allow', arguments: { path: 'b' } }) }],
@@ -186,7 +186,7 @@ const before: readonly ExecutorCase[] = [
     expectEqual([judged, runs[0]?.arguments], [[{ path: 'b' }], { path: 'b' }], 'the arguments');
     expectEqual(result.status, 'complete', 'the status');
   }),
-  the('one deny is enough, whatever the others say [P21]', async (stage) => {
+  the('one deny is enough, whatever the others say [P21]', async (setup) => {
     for (const [verdict, gate] of [
       ['deny', 'allow'],
       ['allow', 'deny'],
@@ -194,27 +194,27 @@ const before: readonly ExecutorCase[] = [
     ] as const) {
       const { tool, names } = probeTools();
       const hooks: Hook[] = [{ name: 'h', beforeTool: () => verdict }];
-      const result = await stage.play({ agent: script(), tools: [tool('one')], hooks, gate: () => gate });
+      const result = await setup.play({ agent: script(), tools: [tool('one')], hooks, gate: () => gate });
       expectEqual([names, result.status], [[], 'complete'], `the outcome of ${verdict} and ${gate}`);
     }
   }),
   the(
     'a user approves the arguments that a hook set, and they run after a resume [P9, P21, P31]',
-    async (stage) => {
+    async (setup) => {
       const { tool, runs } = probeTools();
       const options = {
         tools: [tool('one')],
         hooks: [{ name: 'paths', beforeTool: () => ({ type: 'allow', arguments: { path: 'b' } }) as const }],
         gate: () => 'ask' as const,
       };
-      const first = stage.run({ ...options, agent: scriptedModel([calls(['one'])]) });
-      const waiting = await stage.until(first.result);
+      const first = setup.run({ ...options, agent: scriptedModel([calls(['one'])]) });
+      const waiting = await setup.until(first.result);
       const request = waiting.approvals?.[0];
       expectEqual([waiting.status, request?.arguments], ['waiting', { path: 'b' }], 'the request');
       const answers = [{ approvalId: request?.approvalId ?? '', decision: 'allow' as const }];
       const agent = scriptedModel([textResponse('Done.')]);
-      const second = stage.resume({ ...options, agent }, first.sessionId, { answers });
-      const result = await stage.until(second.result);
+      const second = setup.resume({ ...options, agent }, first.sessionId, { answers });
+      const result = await setup.until(second.result);
       expectEqual([result.status, runs[0]?.arguments], ['complete', { path: 'b' }], 'the outcome');
     },
   ),
@@ -230,18 +230,18 @@ function failing(
   status: 'failed' | 'complete',
   ran: number,
 ): ExecutorCase {
-  return the(`a hook that throws in ${place} fails closed and is named [P31]`, async (stage) => {
+  return the(`a hook that throws in ${place} fails closed and is named [P31]`, async (setup) => {
     const { tool, names } = probeTools();
     const agent = script();
     const hooks = [{ name: 'breaker', [place]: fails }];
     const context = { maxTokens: 1000, compact: keepLast(2) };
-    const result = await stage.play({ agent, tools: [tool('one')], hooks, context });
+    const result = await setup.play({ agent, tools: [tool('one')], hooks, context });
     expectEqual([result.status, names.length], [status, ran], 'the status and the tools that ran');
-    const told =
+    const message =
       status === 'failed' ? String(result.error?.message) : String(resultTexts(result.messages)[0]);
     expect(
-      told.includes(`The hook "breaker" failed in ${place}: no words`),
-      `the hook to be named, found ${told}`,
+      message.includes(`The hook "breaker" failed in ${place}: no words`),
+      `the hook to be named, found ${message}`,
     );
     if (status === 'failed') expectEqual(result.error?.code, 'hook_failed', 'the code');
   });
@@ -256,29 +256,29 @@ const closed: readonly ExecutorCase[] = [
   failing('beforeCompaction', 'failed', 1),
   failing('afterCompaction', 'failed', 1),
   failing('afterRun', 'failed', 1),
-  the('a rejected response is not kept, and its usage counts [P31]', async (stage) => {
+  the('a rejected response is not kept, and its usage counts [P31]', async (setup) => {
     const agent = scriptedModel([textResponse('The key is 123.', { usage: big })]);
     const hooks: Hook[] = [{ name: 'guard', afterResponse: fails }];
-    const run = stage.run({ agent, hooks });
-    const result = await stage.until(run.result);
-    expect(!JSON.stringify(stage.storedOf(run)).includes('123'), 'nothing of the response to be stored');
+    const run = setup.run({ agent, hooks });
+    const result = await setup.until(run.result);
+    expect(!JSON.stringify(setup.storedOf(run)).includes('123'), 'nothing of the response to be stored');
     expectEqual(result.metrics.wasted.inputTokens, big.inputTokens, 'the counted tokens');
   }),
-  the('a hook that offers an unknown tool or returns something else fails closed [P31]', async (stage) => {
+  the('a hook that offers an unknown tool or returns something else fails closed [P31]', async (setup) => {
     for (const returned of [{ tools: ['none'] }, { tools: 'one' }, 7, { system: 7 }]) {
       const agent = scriptedModel([textResponse('Done.')]);
       const hooks = [{ name: 'router', beforeRequest: () => returned as object }];
-      const result = await stage.play({ agent, tools: [probeTools().tool('one')], hooks });
+      const result = await setup.play({ agent, tools: [probeTools().tool('one')], hooks });
       const found = [result.status, result.error?.code, agent.requests.length];
       expectEqual(found, ['failed', 'hook_failed', 0], `the outcome of ${JSON.stringify(returned)}`);
     }
   }),
-  the('a run that is cancelled while a hook waits ends as cancelled [P3]', async (stage) => {
+  the('a run that is cancelled while a hook waits ends as cancelled [P3]', async (setup) => {
     const hooks: Hook[] = [{ name: 'slow', beforeRequest: () => new Promise(() => {}) }];
-    const run = stage.run({ agent: scriptedModel([]), hooks });
-    await stage.advance(10);
+    const run = setup.run({ agent: scriptedModel([]), hooks });
+    await setup.advance(10);
     run.cancel();
-    expectEqual((await stage.until(run.result)).status, 'cancelled', 'the status');
+    expectEqual((await setup.until(run.result)).status, 'cancelled', 'the status');
   }),
 ];
 

@@ -29,13 +29,13 @@ const cached = {
 const wasted = { inputTokens: 500, outputTokens: 10 };
 
 export const metricCases: readonly ExecutorCase[] = [
-  the('tokens and requests are added up over all responses [P14]', async (stage) => {
+  the('tokens and requests are added up over all responses [P14]', async (setup) => {
     const { tool } = probeTools();
     const agent = scriptedModel([
       calls(['one', 'one'], { usage: cached, attempts: 3, wasted }),
       textResponse('Done.', { usage: { inputTokens: 2000, outputTokens: 50, estimated: true } }),
     ]);
-    const { metrics } = await stage.play({ agent, tools: [tool('one')] });
+    const { metrics } = await setup.play({ agent, tools: [tool('one')] });
     const { totalInputTokens, totalOutputTokens, invocations, attempts, toolCalls } = metrics;
     expectEqual([totalInputTokens, totalOutputTokens, invocations], [3000, 150, 2], 'the counts of S0.24');
     expectEqual(
@@ -46,37 +46,37 @@ export const metricCases: readonly ExecutorCase[] = [
     expectEqual([attempts, toolCalls], [4, 2], 'the attempts and tool calls');
     expectEqual(metrics.wasted, wasted, 'the wasted tokens, counted separately');
   }),
-  the('a run counts only its own usage, not that of earlier runs in the session [P14]', async (stage) => {
-    await stage.play({ agent: scriptedModel([textResponse('One.')]) }, 'Go.', { sessionId: 'one' });
-    const { metrics } = await stage.play({ agent: scriptedModel([textResponse('Two.')]) }, 'Continue.', {
+  the('a run counts only its own usage, not that of earlier runs in the session [P14]', async (setup) => {
+    await setup.play({ agent: scriptedModel([textResponse('One.')]) }, 'Go.', { sessionId: 'one' });
+    const { metrics } = await setup.play({ agent: scriptedModel([textResponse('Two.')]) }, 'Continue.', {
       sessionId: 'one',
     });
     expectEqual([metrics.invocations, metrics.totalInputTokens], [1, 100], 'the counts');
   }),
-  the('a failed request counts its attempts and wasted tokens but no response [P14]', async (stage) => {
+  the('a failed request counts its attempts and wasted tokens but no response [P14]', async (setup) => {
     const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
-    const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
+    const { metrics } = await setup.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual([metrics.invocations, metrics.attempts, metrics.totalInputTokens], [0, 4, 0], 'the counts');
     expectEqual(metrics.wasted, wasted, 'the wasted tokens');
   }),
-  the('with a known price the cost is known and includes cached and wasted tokens [P14]', async (stage) => {
+  the('with a known price the cost is known and includes cached and wasted tokens [P14]', async (setup) => {
     const agent = scriptedModel([textResponse('Done.', { usage: cached, attempts: 2, wasted })]);
-    const { metrics } = await stage.play({ agent, pricing: listed });
+    const { metrics } = await setup.play({ agent, pricing: listed });
     // 50 x 3 + 800 x 0.3 + 150 x 3.75 + 100 x 15, and 500 x 3 + 10 x 15 wasted, in millionths of a dollar.
     expect(Math.abs((metrics.usd ?? 0) - 0.004_102_5) < 1e-9, `a cost of $0.0041025, found ${metrics.usd}`);
     expectEqual(metrics.usd, costOf(cached, price) + costOf(wasted, price), 'the cost according to costOf');
   }),
   the(
     'tokens wasted by a failed request cost money, and count when the session resumes [P14]',
-    async (stage) => {
+    async (setup) => {
       const error = new AgentError({ kind: 'network', message: 'cut', attempts: 4, wasted });
       const agent = scriptedModel([failedResponse(error), textResponse('Done.', { usage: cached })]);
-      const { metrics } = await stage.play({ agent, pricing: listed }, 'Go.', { sessionId: 'one' });
+      const { metrics } = await setup.play({ agent, pricing: listed }, 'Go.', { sessionId: 'one' });
       expectEqual(metrics.usd, costOf(wasted, price), 'the cost of the failure');
-      const again = await stage.until(stage.resume({ agent, pricing: listed }, 'one'));
+      const again = await setup.until(setup.resume({ agent, pricing: listed }, 'one'));
       const both = costOf(wasted, price) + costOf(cached, price);
       expect(Math.abs((again.metrics.usd ?? 0) - both) < 1e-12, `both costs, found ${again.metrics.usd}`);
-      await stage.play({ agent: scriptedModel([failedResponse(error)]), pricing: listed }, 'Go.', {
+      await setup.play({ agent: scriptedModel([failedResponse(error)]), pricing: listed }, 'Go.', {
         sessionId: 'two',
       });
       // Enough for a short response, but not in addition to the wasted tokens.
@@ -85,49 +85,49 @@ export const metricCases: readonly ExecutorCase[] = [
         pricing: listed,
         limits: { usd: 0.005 },
       };
-      const third = await stage.until(stage.resume(options, 'two'));
+      const third = await setup.until(setup.resume(options, 'two'));
       expectEqual(third.limit, 'usd', 'the limit of a run in a session that has already spent it');
     },
   ),
-  the('wasted tokens of unknown price make the cost unknown [B3]', async (stage) => {
+  the('wasted tokens of unknown price make the cost unknown [B3]', async (setup) => {
     const error = new AgentError({ kind: 'network', message: 'cut', wasted });
-    const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(error)]) });
+    const { metrics } = await setup.play({ agent: scriptedModel([failedResponse(error)]) });
     expectEqual('usd' in metrics, false, 'whether a cost is set');
   }),
-  the('one response without a price makes the cost unknown, not smaller [B3]', async (stage) => {
+  the('one response without a price makes the cost unknown, not smaller [B3]', async (setup) => {
     const pricing: Pricing = (_provider, model) => (model === 'dear' ? price : undefined);
     const { tool } = probeTools();
     const agent = scriptedModel([calls(['one'], { model: 'dear' }), textResponse('Done.')]);
-    const { metrics } = await stage.play({ agent, pricing, tools: [tool('one')] });
+    const { metrics } = await setup.play({ agent, pricing, tools: [tool('one')] });
     expectEqual('usd' in metrics, false, 'whether a cost is set');
   }),
-  the('a response whose model has no price costs as much as the requested model', async (stage) => {
+  the('a response whose model has no price costs as much as the requested model', async (setup) => {
     const agent = scriptedModel([textResponse('Done.', { model: 'puppet-model-2026-11-01' })]);
-    const { metrics } = await stage.play({ agent, pricing: listed });
+    const { metrics } = await setup.play({ agent, pricing: listed });
     expect((metrics.usd ?? 0) > 0, 'a cost');
   }),
-  the('a run without a response costs nothing [P14]', async (stage) => {
-    const { metrics } = await stage.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
+  the('a run without a response costs nothing [P14]', async (setup) => {
+    const { metrics } = await setup.play({ agent: scriptedModel([failedResponse(new Error('gone'))]) });
     expectEqual(metrics.usd, 0, 'the cost');
   }),
-  the('the metrics contain the time of the whole run, of the model and of the tools', async (stage) => {
+  the('the metrics contain the time of the whole run, of the model and of the tools', async (setup) => {
     const { tool } = probeTools();
     const later = <Value>(ms: number, value: Value) =>
-      new Promise<Value>((resolve) => void stage.runtime.timer(ms, () => resolve(value)));
+      new Promise<Value>((resolve) => void setup.runtime.timer(ms, () => resolve(value)));
     const slow = tool('slow', { effect: 'read', execute: () => later(300, 'done') });
     const agent = scriptedModel([
       () => later(1000, calls(['slow', 'slow'])),
       () => later(500, textResponse('Done.')),
     ]);
-    const run = stage.run({ agent, tools: [slow] });
-    const { metrics } = await stage.until(run);
+    const run = setup.run({ agent, tools: [slow] });
+    const { metrics } = await setup.until(run);
     expectEqual([metrics.modelMs, metrics.toolMs, metrics.waitedMs], [1500, 600, 0], 'the times');
     expect(
       metrics.durationMs >= 1800 && metrics.durationMs < 2400,
       `the total time, found ${metrics.durationMs}`,
     );
     expectEqual(
-      ofType(stage.storedOf(run), 'assistant').map(({ durationMs }) => durationMs),
+      ofType(setup.storedOf(run), 'assistant').map(({ durationMs }) => durationMs),
       [1000, 500],
       'the time of each request',
     );

@@ -35,15 +35,15 @@ function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: Ag
 }
 
 /** Lets a response start and cancels the run in the middle of it. */
-async function stopped(stage: RunFixture, run: Run): Promise<RunResult> {
-  await stage.advance(100);
+async function stopped(setup: RunFixture, run: Run): Promise<RunResult> {
+  await setup.advance(100);
   run.cancel();
-  const result = await stage.until(run);
+  const result = await setup.until(run);
   expectEqual(result.status, 'cancelled', 'the status');
   return result;
 }
 
-const told = (messages: readonly Message[]) => messages.map((one) => `${one.role}: ${textOf(one)}`);
+const outline = (messages: readonly Message[]) => messages.map((one) => `${one.role}: ${textOf(one)}`);
 
 /** The messages in the conversation after a partial response. */
 function ended(text: string, why: string): string[] {
@@ -53,74 +53,74 @@ function ended(text: string, why: string): string[] {
 const cancelled = 'the work was cancelled';
 
 export const partialCases: readonly ExecutorCase[] = [
-  the('text received before a cancel is in the log, and the model sees it', async (stage) => {
+  the('text received before a cancel is in the log, and the model sees it', async (setup) => {
     const agent = scriptedModel([begins(delta('Once '), delta('upon a')), textResponse('On.')]);
-    const run = stage.run({ agent }, 'Tell.', { sessionId: 'tale' });
-    const { messages, text } = await stopped(stage, run);
-    const [failed] = ofType(stage.storedOf(run), 'ask_failed');
+    const run = setup.run({ agent }, 'Tell.', { sessionId: 'tale' });
+    const { messages, text } = await stopped(setup, run);
+    const [failed] = ofType(setup.storedOf(run), 'ask_failed');
     expectEqual(failed?.partial, [{ type: 'text', text: 'Once upon a' }], 'the text in the log');
-    expectEqual(told(messages), ['user: Tell.', ...ended('Once upon a', cancelled)], 'the messages');
+    expectEqual(outline(messages), ['user: Tell.', ...ended('Once upon a', cancelled)], 'the messages');
     assertValidHistory(messages);
     expectEqual(text, '', 'the text of a complete response');
-    await stage.play({ agent }, 'Continue.', { sessionId: 'tale' });
-    const sent = told(agent.requests[1]?.messages ?? []);
+    await setup.play({ agent }, 'Continue.', { sessionId: 'tale' });
+    const sent = outline(agent.requests[1]?.messages ?? []);
     expectEqual(
       sent,
       ['user: Tell.', ...ended('Once upon a', cancelled), 'user: Continue.'],
       'the messages of the request',
     );
   }),
-  the('text received before a timeout is kept', async (stage) => {
+  the('text received before a timeout is kept', async (setup) => {
     const agent = scriptedModel([begins(delta('Once'))]);
-    const { status, messages } = await stage.play({ agent, limits: { ms: 1000 } });
+    const { status, messages } = await setup.play({ agent, limits: { ms: 1000 } });
     expectEqual(status, 'timeout', 'the status');
-    expectEqual(told(messages).slice(1), ended('Once', 'the time limit was reached'), 'the messages');
+    expectEqual(outline(messages).slice(1), ended('Once', 'the time limit was reached'), 'the messages');
   }),
   the(
     'text received before the request finally fails is kept, and a resumed run continues it',
-    async (stage) => {
+    async (setup) => {
       const agent = scriptedModel([breaks(cut, delta('Once')), textResponse('On.')]);
-      const failed = await stage.play({ agent }, 'Tell.', { sessionId: 'tale' });
+      const failed = await setup.play({ agent }, 'Tell.', { sessionId: 'tale' });
       expectEqual([failed.status, failed.error?.code], ['failed', 'cut'], 'the outcome');
-      const resumed = await stage.until(stage.resume({ agent }, 'tale'));
+      const resumed = await setup.until(setup.resume({ agent }, 'tale'));
       const why = 'the connection to the model failed';
       expectEqual(
-        told(agent.requests[1]?.messages ?? []).slice(1),
+        outline(agent.requests[1]?.messages ?? []).slice(1),
         ended('Once', why),
         'the messages of the request',
       );
       expectEqual([resumed.status, resumed.text], ['complete', 'On.'], 'the outcome of the resumed run');
     },
   ),
-  the('no text is kept from an attempt that was retried [P8]', async (stage) => {
+  the('no text is kept from an attempt that was retried [P8]', async (setup) => {
     const shown = [delta('Bad'), retry, delta('Good')];
-    const { messages } = await stopped(stage, stage.run({ agent: scriptedModel([begins(...shown)]) }));
-    expectEqual(told(messages).slice(1), ended('Good', cancelled), 'the messages');
+    const { messages } = await stopped(setup, setup.run({ agent: scriptedModel([begins(...shown)]) }));
+    expectEqual(outline(messages).slice(1), ended('Good', cancelled), 'the messages');
     const answered: ModelStep = (_request, { emit }) => {
       for (const event of shown) emit?.(event);
       return textResponse('Good.');
     };
-    const whole = await stage.play({ agent: scriptedModel([answered]) });
+    const whole = await setup.play({ agent: scriptedModel([answered]) });
     expectEqual(
-      told(whole.messages),
+      outline(whole.messages),
       ['user: Go.', 'assistant: Good.'],
       'the messages of a complete response',
     );
   }),
   the(
     'no text is kept from a response that is requested again in a shorter conversation [P8]',
-    async (stage) => {
+    async (setup) => {
       const full = { kind: 'invalid', code: 'context_full', message: 'It is too long.' } as const;
       const agent = scriptedModel([textResponse('One.'), breaks(full, delta('Bad')), textResponse('Good.')]);
       const compact = () => ({ upTo: 1, summary: 'So far.' });
       const options = { agent, context: { maxTokens: 1_000_000, compact } };
-      await stage.play(options, 'Go.', { sessionId: 'tale' });
-      const { status, messages } = await stage.play(options, 'On.', { sessionId: 'tale' });
+      await setup.play(options, 'Go.', { sessionId: 'tale' });
+      const { status, messages } = await setup.play(options, 'On.', { sessionId: 'tale' });
       expectEqual(status, 'complete', 'the status');
-      expect(!told(messages).join().includes('Bad'), 'no text of the first response');
+      expect(!outline(messages).join().includes('Bad'), 'no text of the first response');
     },
   ),
-  the('reasoning and calls of a partial response are not sent', async (stage) => {
+  the('reasoning and calls of a partial response are not sent', async (setup) => {
     const call = { id: 'a', toolName: 'one', arguments: {} };
     const agent = scriptedModel([
       begins(
@@ -131,25 +131,25 @@ export const partialCases: readonly ExecutorCase[] = [
         { type: 'tool_input_delta', index: 3, json: '{"a' },
       ),
     ]);
-    const { messages } = await stopped(stage, stage.run({ agent }));
-    expectEqual(told(messages).slice(1), ended('Let me see.', cancelled), 'the messages');
+    const { messages } = await stopped(setup, setup.run({ agent }));
+    expectEqual(outline(messages).slice(1), ended('Let me see.', cancelled), 'the messages');
     expectEqual(messages[1]?.content, [{ type: 'text', text: 'Let me see.' }], 'the parts');
     assertValidHistory(messages);
   }),
-  the('a partial response without text leaves no message', async (stage) => {
+  the('a partial response without text leaves no message', async (setup) => {
     const thought: AgentEvent = { type: 'reasoning_delta', index: 0, text: 'Hm.' };
     const agent = scriptedModel([begins(thought, delta(' \n', 1))]);
-    const { messages } = await stopped(stage, stage.run({ agent }));
-    expectEqual(told(messages), ['user: Go.'], 'the messages');
+    const { messages } = await stopped(setup, setup.run({ agent }));
+    expectEqual(outline(messages), ['user: Go.'], 'the messages');
   }),
-  the('a steering message follows the partial response', async (stage) => {
-    const run = stage.run({ agent: scriptedModel([begins(delta('Once'))]) });
-    await stage.advance(100);
+  the('a steering message follows the partial response', async (setup) => {
+    const run = setup.run({ agent: scriptedModel([begins(delta('Once'))]) });
+    await setup.advance(100);
     run.steer('Faster.');
-    const { messages } = await stopped(stage, run);
-    expectEqual(told(messages).slice(1), [...ended('Once', cancelled), 'user: Faster.'], 'the messages');
+    const { messages } = await stopped(setup, run);
+    expectEqual(outline(messages).slice(1), [...ended('Once', cancelled), 'user: Faster.'], 'the messages');
   }),
-  the('a reader that starts in the middle of a response gets all of it once', async (stage) => {
+  the('a reader that starts in the middle of a response gets all of it once', async (setup) => {
     const end = Promise.withResolvers<void>();
     const agent = scriptedModel([
       async (_request, { emit }) => {
@@ -159,12 +159,12 @@ export const partialCases: readonly ExecutorCase[] = [
         return textResponse('One two three.');
       },
     ]);
-    const run = stage.run({ agent });
-    await stage.advance(100);
+    const run = setup.run({ agent });
+    await setup.advance(100);
     const late = run[Symbol.asyncIterator]();
     end.resolve();
     const deltas: string[] = [];
-    await stage.until(run);
+    await setup.until(run);
     for await (const event of late) if (event.type === 'text_delta') deltas.push(event.text);
     expectEqual(deltas.join(''), 'One two three.', 'the text that the reader got');
     expectEqual(run.soFar, [], 'the text in progress at the end');

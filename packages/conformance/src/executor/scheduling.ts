@@ -19,47 +19,47 @@ const the = group('scheduling');
 
 /** The tools that ran together: those that started before any of them ended. */
 async function waves(
-  stage: RunFixture,
+  setup: RunFixture,
   made: readonly (readonly [string, ToolEffect, (readonly string[])?])[],
   toolScheduling: 'parallel' | 'sequential' = 'parallel',
 ): Promise<string[][]> {
   const { tool } = probeTools();
-  const begun: string[][] = [];
+  const started: string[][] = [];
   let wave: string[] = [];
   const tools = made.map(([name, effect, locks]): Tool => {
     const execute = async () => {
       wave.push(name);
-      await new Promise<void>((resolve) => void stage.runtime.timer(10, resolve));
-      if (wave.length > 0) begun.push(wave);
+      await new Promise<void>((resolve) => void setup.runtime.timer(10, resolve));
+      if (wave.length > 0) started.push(wave);
       wave = [];
       return name;
     };
     return tool(name, { effect, execute, ...defined({ locks }) });
   });
   const names = made.map(([name]) => name);
-  const result = await stage.play({
+  const result = await setup.play({
     agent: scriptedModel([calls(names), textResponse('Done.')]),
     tools,
     toolScheduling,
   });
   expectEqual(resultTexts(result.messages), names, 'the results in the order of the calls');
-  return begun;
+  return started;
 }
 
 /** A response that calls one read tool many times. Each call takes `ms`, some a little more, or until it is stopped. */
-function manyReads(stage: RunFixture, count: number, ms = 10) {
+function manyReads(setup: RunFixture, count: number, ms = 10) {
   const order: number[] = [];
   let running = 0;
-  let most = 0;
+  let maxRunning = 0;
   const read = probeTools().tool('read', {
     effect: 'read',
     async execute({ at }, { signal }) {
       const place = Number(at);
       order.push(place);
       running += 1;
-      most = Math.max(most, running);
+      maxRunning = Math.max(maxRunning, running);
       await new Promise<void>((resolve) => {
-        const takeBack = stage.runtime.timer(ms + (place % 3), resolve);
+        const takeBack = setup.runtime.timer(ms + (place % 3), resolve);
         signal.addEventListener('abort', () => {
           takeBack();
           resolve();
@@ -71,20 +71,20 @@ function manyReads(stage: RunFixture, count: number, ms = 10) {
   });
   const batch = Array.from({ length: count }, (_, at) => ({ name: 'read', arguments: { at } }));
   const options = { agent: scriptedModel([calls(batch), textResponse('Done.')]), tools: [read] };
-  return { options, order, most: () => most };
+  return { options, order, maxRunning: () => maxRunning };
 }
 
 export const schedulingCases: readonly ExecutorCase[] = [
-  the('adjacent read tools run together', async (stage) => {
-    const found = await waves(stage, [
+  the('adjacent read tools run together', async (setup) => {
+    const found = await waves(setup, [
       ['a', 'read'],
       ['b', 'read'],
       ['c', 'read'],
     ]);
     expectEqual(found, [['a', 'b', 'c']], 'the tools that ran together');
   }),
-  the('a tool with side effects runs alone and in order', async (stage) => {
-    const found = await waves(stage, [
+  the('a tool with side effects runs alone and in order', async (setup) => {
+    const found = await waves(setup, [
       ['a', 'read'],
       ['b', 'read'],
       ['c', 'once'],
@@ -94,9 +94,9 @@ export const schedulingCases: readonly ExecutorCase[] = [
     ]);
     expectEqual(found, [['a', 'b'], ['c'], ['d'], ['e', 'f']], 'the tools that ran together');
   }),
-  the('sequential scheduling runs one tool after another [S4.13]', async (stage) => {
+  the('sequential scheduling runs one tool after another [S4.13]', async (setup) => {
     const found = await waves(
-      stage,
+      setup,
       [
         ['a', 'read'],
         ['b', 'read'],
@@ -107,16 +107,20 @@ export const schedulingCases: readonly ExecutorCase[] = [
   }),
   the(
     'at most 16 read tools run together; the others follow in the order of the calls [P29]',
-    async (stage) => {
+    async (setup) => {
       for (const [toolConcurrency, max] of [
         [undefined, 16],
         [3, 3],
         [0, 1],
         [Number.POSITIVE_INFINITY, 40],
       ] as const) {
-        const { options, order, most } = manyReads(stage, 40);
-        const result = await stage.play({ ...options, ...defined({ toolConcurrency }) });
-        expectEqual([most(), result.metrics.toolCalls], [max, 40], 'the tools at the same time, and in all');
+        const { options, order, maxRunning } = manyReads(setup, 40);
+        const result = await setup.play({ ...options, ...defined({ toolConcurrency }) });
+        expectEqual(
+          [maxRunning(), result.metrics.toolCalls],
+          [max, 40],
+          'the tools at the same time, and in all',
+        );
         expectEqual(
           order.toSorted((one, other) => one - other),
           order,
@@ -132,32 +136,32 @@ export const schedulingCases: readonly ExecutorCase[] = [
   ),
   the(
     'a call that waits for its turn has not started, and does not run after a cancel [P9]',
-    async (stage) => {
-      const { options, order } = manyReads(stage, 40, 10_000);
-      const run = stage.run(options);
-      await stage.advance(5_000);
+    async (setup) => {
+      const { options, order } = manyReads(setup, 40, 10_000);
+      const run = setup.run(options);
+      await setup.advance(5_000);
       run.cancel();
-      const result = await stage.until(run);
+      const result = await setup.until(run);
       expectEqual(result.status, 'cancelled', 'the status');
-      const started = ofType(stage.storedOf(run), 'tool_started');
+      const started = ofType(setup.storedOf(run), 'tool_started');
       expectEqual([started.length, order.length], [16, 16], 'the calls that started, and the tools that ran');
       const notRun = resultsOf(result.messages).filter((one) => one.notRun === true);
       expectEqual(notRun.length, 24, 'the results marked as not run');
     },
   ),
-  the('with a limit that is not a number no executor is created', async (stage) => {
+  the('with a limit that is not a number no executor is created', async (setup) => {
     for (const toolConcurrency of [-1, Number.NaN]) {
       let message = '';
       try {
-        stage.executor({ agent: scriptedModel([]), toolConcurrency });
+        setup.executor({ agent: scriptedModel([]), toolConcurrency });
       } catch (thrown) {
         message = String(thrown);
       }
       expect(message.includes(`it is ${toolConcurrency}`), `an error with the value, found ${message}`);
     }
   }),
-  the('read tools with the same exclusive resource do not run together', async (stage) => {
-    const found = await waves(stage, [
+  the('read tools with the same exclusive resource do not run together', async (setup) => {
+    const found = await waves(setup, [
       ['a', 'read', ['screen']],
       ['b', 'read'],
       ['c', 'read', ['screen']],
@@ -172,40 +176,40 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'the tools that ran together',
     );
   }),
-  the('the default effect of a tool is once, so it runs alone', async (stage) => {
+  the('the default effect of a tool is once, so it runs alone', async (setup) => {
     const { tool, names } = probeTools();
     const held = Promise.withResolvers<string>();
     const first = tool('first', { execute: () => held.promise });
-    const run = stage.run({
+    const run = setup.run({
       agent: scriptedModel([calls(['first', 'second']), textResponse('Done.')]),
       tools: [first, tool('second')],
     });
-    await stage.advance(1000);
+    await setup.advance(1000);
     expectEqual(names, ['first'], 'the tools that started');
     held.resolve('done');
-    await stage.until(run);
+    await setup.until(run);
     expectEqual(names, ['first', 'second'], 'the tools that ran');
   }),
   the(
     'a tool runs only after its start is stored, and tools that run together share one append [P9]',
-    async (stage) => {
+    async (setup) => {
       const seen: number[] = [];
       const { tool } = probeTools();
       let run: ReturnType<RunFixture['run']> | undefined;
       const look = () => {
-        seen.push(run === undefined ? 0 : ofType(stage.storedOf(run), 'tool_started').length);
+        seen.push(run === undefined ? 0 : ofType(setup.storedOf(run), 'tool_started').length);
         return 'done';
       };
       const tools = ['a', 'b'].map((name) => tool(name, { effect: 'read', execute: look }));
-      run = stage.run({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools });
-      await stage.until(run);
+      run = setup.run({ agent: scriptedModel([calls(['a', 'b']), textResponse('Done.')]), tools });
+      await setup.until(run);
       expectEqual(seen, [2, 2], 'the starts stored when each tool started');
     },
   ),
-  the('a denied call between two that run gets its result in its place [P12]', async (stage) => {
+  the('a denied call between two that run gets its result in its place [P12]', async (setup) => {
     const { tool, names } = probeTools();
     const tools = [tool('a', { effect: 'read' }), tool('b', { effect: 'read' })];
-    const result = await stage.play({
+    const result = await setup.play({
       agent: scriptedModel([calls(['a', 'nobody', 'b']), textResponse('Done.')]),
       tools,
     });
@@ -216,11 +220,11 @@ export const schedulingCases: readonly ExecutorCase[] = [
       'the errors',
     );
   }),
-  the('forty read tools run together and each has its result [P12]', async (stage) => {
+  the('forty read tools run together and each has its result [P12]', async (setup) => {
     const { tool, names } = probeTools();
     const one = tool('one', { effect: 'read', execute: (args) => `got ${args['n']}` });
     const many = Array.from({ length: 40 }, (_, n) => ({ name: 'one', id: `id-${n}`, arguments: { n } }));
-    const result = await stage.play({
+    const result = await setup.play({
       agent: scriptedModel([calls(many), textResponse('Done.')]),
       tools: [one],
     });
@@ -237,11 +241,11 @@ const stopBatch = group('stop-batch');
 export const stopBatchCases: readonly ExecutorCase[] = [
   stopBatch(
     'the first error skips the rest of the batch, and the model receives the reason [P12]',
-    async (stage) => {
+    async (setup) => {
       const { tool, names } = probeTools();
       const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
       const agent = scriptedModel([calls(['good', 'bad', 'good', 'good']), textResponse('I see.')]);
-      const result = await stage.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
+      const result = await setup.play({ agent, tools: [tool('good'), bad], toolErrors: 'stop-batch' });
       expectEqual(names, ['good', 'bad'], 'the tools that ran');
       expectEqual(
         resultsOf(result.messages).map(({ notRun }) => notRun === true),
@@ -251,30 +255,30 @@ export const stopBatchCases: readonly ExecutorCase[] = [
       expectEqual([result.status, agent.requests.length], ['complete', 2], 'the outcome');
     },
   ),
-  stopBatch('skipped calls emit no events', async (stage) => {
+  stopBatch('skipped calls emit no events', async (setup) => {
     const { tool } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
-    const run = stage.run({
+    const run = setup.run({
       agent: scriptedModel([calls(['bad', 'good', 'good']), textResponse('I see.')]),
       tools: [tool('good'), bad],
       toolErrors: 'stop-batch',
     });
-    await stage.until(run);
-    expectEqual(ofType(stage.storedOf(run), 'tool_result').length, 1, 'the number of result events');
+    await setup.until(run);
+    expectEqual(ofType(setup.storedOf(run), 'tool_result').length, 1, 'the number of result events');
   }),
-  stopBatch('tools that started together with the failed one keep their results [P12]', async (stage) => {
+  stopBatch('tools that started together with the failed one keep their results [P12]', async (setup) => {
     const { tool } = probeTools();
     const held = Promise.withResolvers<string>();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
     const slow = tool('slow', { effect: 'read', execute: () => held.promise });
-    const run = stage.run({
+    const run = setup.run({
       agent: scriptedModel([calls(['bad', 'slow', 'write']), textResponse('I see.')]),
       tools: [bad, slow, tool('write')],
       toolErrors: 'stop-batch',
     });
-    await stage.advance(1000);
+    await setup.advance(1000);
     held.resolve('slow done');
-    const result = await stage.until(run);
+    const result = await setup.until(run);
     expectEqual(resultTexts(result.messages)[1], 'slow done', 'the result of the slow tool');
     expectEqual(
       resultsOf(result.messages).map(({ notRun }) => notRun === true),
@@ -282,10 +286,10 @@ export const stopBatchCases: readonly ExecutorCase[] = [
       'the results marked as not run',
     );
   }),
-  stopBatch('an error stops the reads that wait for their turn', async (stage) => {
+  stopBatch('an error stops the reads that wait for their turn', async (setup) => {
     const { tool, names } = probeTools();
     const bad = tool('bad', { effect: 'read', execute: () => Promise.reject(new Error('broken')) });
-    const result = await stage.play({
+    const result = await setup.play({
       agent: scriptedModel([calls(['bad', 'good', 'good']), textResponse('I see.')]),
       tools: [bad, tool('good', { effect: 'read' })],
       toolErrors: 'stop-batch',
@@ -298,11 +302,11 @@ export const stopBatchCases: readonly ExecutorCase[] = [
       'the results marked as not run',
     );
   }),
-  stopBatch('a denied call stops the batch like a failed one', async (stage) => {
+  stopBatch('a denied call stops the batch like a failed one', async (setup) => {
     const { tool, names } = probeTools();
     const gate = ({ toolName }: { toolName: string }) =>
       toolName === 'no' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
-    const result = await stage.play({
+    const result = await setup.play({
       agent: scriptedModel([calls(['no', 'good']), textResponse('I see.')]),
       tools: [tool('no'), tool('good')],
       toolErrors: 'stop-batch',
@@ -317,7 +321,7 @@ export const stopBatchCases: readonly ExecutorCase[] = [
   }),
   stopBatch(
     'after a crash, a call that is refused skips those that had not started [P9, P12]',
-    async (stage) => {
+    async (setup) => {
       const [first, second] = [probeTools(), probeTools()];
       const never = () => new Promise<string>(() => {});
       const toolsOf = ({ tool }: typeof first, execute?: () => Promise<string>) => [
@@ -325,7 +329,7 @@ export const stopBatchCases: readonly ExecutorCase[] = [
         tool('two', { effect: 'read', ...defined({ execute }) }),
         tool('three', { effect: 'read', ...defined({ execute }) }),
       ];
-      const run = stage.run(
+      const run = setup.run(
         {
           agent: scriptedModel([calls(['one', 'two', 'three'])]),
           tools: toolsOf(first, never),
@@ -334,23 +338,23 @@ export const stopBatchCases: readonly ExecutorCase[] = [
         'Go.',
         { sessionId: 'one' },
       );
-      await stage.advance(1000);
+      await setup.advance(1000);
       const agent = scriptedModel([textResponse('I see.')]);
       const gate = ({ toolName }: { toolName: string }) =>
         toolName === 'one' ? ({ type: 'deny', message: 'Not that.' } as const) : ({ type: 'allow' } as const);
-      const again = stage.resume({ agent, tools: toolsOf(second), toolErrors: 'stop-batch', gate }, 'one');
-      const { messages } = await stage.until(again);
+      const again = setup.resume({ agent, tools: toolsOf(second), toolErrors: 'stop-batch', gate }, 'one');
+      const { messages } = await setup.until(again);
       expectEqual(second.names, ['two'], 'the tools that ran after the crash');
       const skipped = resultsOf(messages).map(({ notRun }) => notRun === true);
       expectEqual(skipped.slice(1), [false, true], 'the results marked as not run');
       run.cancel();
-      await stage.until(run);
+      await setup.until(run);
     },
   ),
-  stopBatch('by default an error does not stop the rest of the batch', async (stage) => {
+  stopBatch('by default an error does not stop the rest of the batch', async (setup) => {
     const { tool, names } = probeTools();
     const bad = tool('bad', { execute: () => Promise.reject(new Error('broken')) });
-    const result = await stage.play({
+    const result = await setup.play({
       agent: scriptedModel([calls(['bad', 'good']), textResponse('I see.')]),
       tools: [bad, tool('good')],
     });

@@ -23,12 +23,12 @@ interface WaitingSession extends ProbeTools {
   readonly approvalId: string;
 }
 
-async function waiting(stage: RunFixture): Promise<WaitingSession> {
+async function waiting(setup: RunFixture): Promise<WaitingSession> {
   const probe = probeTools();
   const agent = scriptedModel([calls(['read', { name: 'write', arguments: { path: 'a' } }])]);
-  const run = stage.run({ agent, gate, tools: toolsOf(probe) }, 'Go.', { sessionId: 'one' });
-  const result = await stage.until(run);
-  const [event] = ofType(stage.storedOf(run), 'approval_requested');
+  const run = setup.run({ agent, gate, tools: toolsOf(probe) }, 'Go.', { sessionId: 'one' });
+  const result = await setup.until(run);
+  const [event] = ofType(setup.storedOf(run), 'approval_requested');
   return { ...probe, result, approvalId: event?.approvalId ?? '' };
 }
 
@@ -39,8 +39,8 @@ function toolsOf(probe: ProbeTools) {
 export const waitingCases: readonly ExecutorCase[] = [
   the(
     'with no user attached the run ends as waiting, starts no tool and leaves a valid history [P12, P21]',
-    async (stage) => {
-      const { result, names } = await waiting(stage);
+    async (setup) => {
+      const { result, names } = await waiting(setup);
       expectEqual([result.status, result.error], ['waiting', undefined], 'the outcome');
       expectEqual(names, [], 'the tools that ran');
       expectEqual(result.messages.length, 4, 'the number of messages');
@@ -48,47 +48,47 @@ export const waitingCases: readonly ExecutorCase[] = [
   ),
   the(
     'the result of a waiting run contains the approvals to decide, also after a resume [P21]',
-    async (stage) => {
-      const { result, approvalId } = await waiting(stage);
+    async (setup) => {
+      const { result, approvalId } = await waiting(setup);
       const ids = ({ approvals = [] }: RunResult) => approvals.map((request) => request.approvalId);
       expectEqual(ids(result), [approvalId], 'the approvals of the result');
-      const again = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probeTools()) }, 'one');
-      expectEqual(ids(await stage.until(again)), [approvalId], 'the approvals of the resumed run');
+      const again = setup.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probeTools()) }, 'one');
+      expectEqual(ids(await setup.until(again)), [approvalId], 'the approvals of the resumed run');
     },
   ),
-  the('resumed without a decision, it waits again [P21]', async (stage) => {
-    const { names } = await waiting(stage);
+  the('resumed without a decision, it waits again [P21]', async (setup) => {
+    const { names } = await waiting(setup);
     const probe = probeTools();
-    const run = stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one');
-    const result = await stage.until(run);
+    const run = setup.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one');
+    const result = await setup.until(run);
     expectEqual([result.status, names.length + probe.names.length], ['waiting', 0], 'the outcome');
-    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
+    expectEqual(ofType(setup.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
   }),
-  the('resumed with a decision, it continues: allowed [P21]', async (stage) => {
-    const { approvalId } = await waiting(stage);
+  the('resumed with a decision, it continues: allowed [P21]', async (setup) => {
+    const { approvalId } = await waiting(setup);
     const probe = probeTools();
     const agent = scriptedModel([textResponse('Done.')]);
     const answers = [{ approvalId, decision: 'allow' }] as const;
-    const result = await stage.until(
-      stage.resume({ agent, gate, tools: toolsOf(probe) }, 'one', { answers }),
+    const result = await setup.until(
+      setup.resume({ agent, gate, tools: toolsOf(probe) }, 'one', { answers }),
     );
     expectEqual([result.status, result.text], ['complete', 'Done.'], 'the outcome');
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
   }),
-  the('resumed with a decision, it continues: denied [P21]', async (stage) => {
-    const { approvalId } = await waiting(stage);
+  the('resumed with a decision, it continues: denied [P21]', async (setup) => {
+    const { approvalId } = await waiting(setup);
     const probe = probeTools();
     const answers = [{ approvalId, decision: 'deny', message: 'No.' }] as const;
     const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-    const result = await stage.until(stage.resume(options, 'one', { answers }));
+    const result = await setup.until(setup.resume(options, 'one', { answers }));
     expectEqual(
       [probe.names, resultTexts(result.messages)[1]],
       [['read'], 'No.'],
       'the tools that ran, and the results',
     );
   }),
-  the('a decision counts once: the second changes nothing [P21]', async (stage) => {
-    const { approvalId } = await waiting(stage);
+  the('a decision counts once: the second changes nothing [P21]', async (setup) => {
+    const { approvalId } = await waiting(setup);
     const probe = probeTools();
     const answers = [
       { approvalId, decision: 'deny' },
@@ -96,46 +96,46 @@ export const waitingCases: readonly ExecutorCase[] = [
       { approvalId: 'another', decision: 'allow' },
     ] as const;
     const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-    await stage.until(stage.resume(options, 'one', { answers }));
+    await setup.until(setup.resume(options, 'one', { answers }));
     expectEqual(probe.names, ['read'], 'the tools that ran');
   }),
-  the('resumed with a user attached, it requests no new approval and follows the decision', async (stage) => {
-    const { approvalId } = await waiting(stage);
+  the('resumed with a user attached, it requests no new approval and follows the decision', async (setup) => {
+    const { approvalId } = await waiting(setup);
     const probe = probeTools();
-    const run = stage.resume(
+    const run = setup.resume(
       { agent: scriptedModel([textResponse('Done.')]), gate, tools: toolsOf(probe), attended: true },
       'one',
     );
-    await stage.advance(7000);
+    await setup.advance(7000);
     expect(run.decide(approvalId, { decision: 'allow' }), 'the decision to count');
-    const result = await stage.until(run);
+    const result = await setup.until(run);
     expectEqual(probe.names, ['read', 'write'], 'the tools that ran');
-    expectEqual(ofType(stage.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
+    expectEqual(ofType(setup.storedOf(run), 'approval_requested'), [], 'the approvals requested again');
     expect(
       result.metrics.waitedMs >= 6000,
       `the waiting time to be counted, found ${result.metrics.waitedMs}`,
     );
   }),
-  the('only approved arguments run: different arguments are rejected [P21]', async (stage) => {
-    const { approvalId } = await waiting(stage);
-    const stored = await stage.until(Promise.resolve(stage.store.read('one')));
-    await forge(stage, stored.map(withOtherPath), 'two');
+  the('only approved arguments run: different arguments are rejected [P21]', async (setup) => {
+    const { approvalId } = await waiting(setup);
+    const stored = await setup.until(Promise.resolve(setup.store.read('one')));
+    await forge(setup, stored.map(withOtherPath), 'two');
     const probe = probeTools();
     const answers = [{ approvalId, decision: 'allow' }] as const;
     const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-    const result = await stage.until(stage.resume(options, 'two', { answers }));
+    const result = await setup.until(setup.resume(options, 'two', { answers }));
     expectEqual(probe.names, ['read'], 'the tools that ran');
     expect(resultTexts(result.messages)[1]?.includes('approved') === true, 'the reason in the result');
   }),
-  the('an approval without a decision in time counts as denied [P21]', async (stage) => {
+  the('an approval without a decision in time counts as denied [P21]', async (setup) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['read', 'write']), textResponse('I see.')]);
     const options = { agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 };
-    const run = stage.run(options);
-    await stage.advance(59_000);
+    const run = setup.run(options);
+    await setup.advance(59_000);
     expectEqual(probe.names, [], 'the tools that ran before the approval expired');
-    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
-    const result = await stage.until(run);
+    const [asked] = ofType(setup.storedOf(run), 'approval_requested');
+    const result = await setup.until(run);
     expectEqual(
       [probe.names, resultTexts(result.messages)[1]?.includes('made in time')],
       [['read'], true],
@@ -147,48 +147,48 @@ export const waitingCases: readonly ExecutorCase[] = [
       'whether a late decision counts',
     );
     expectEqual(
-      ofType(stage.storedOf(run), 'approval_decided')[0]?.decision,
+      ofType(setup.storedOf(run), 'approval_decided')[0]?.decision,
       'expired',
       'the decision recorded',
     );
   }),
-  the('an approval decided in time does not expire, and its timer is stopped', async (stage) => {
+  the('an approval decided in time does not expire, and its timer is stopped', async (setup) => {
     const probe = probeTools();
     const agent = scriptedModel([calls(['write']), textResponse('Done.')]);
-    const run = stage.run({ agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 });
-    await stage.advance(59_000);
-    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
+    const run = setup.run({ agent, gate, tools: toolsOf(probe), attended: true, approvalMs: 60_000 });
+    await setup.advance(59_000);
+    const [asked] = ofType(setup.storedOf(run), 'approval_requested');
     expectEqual(
       run.decide(asked?.approvalId ?? '', { decision: 'allow' }),
       true,
       'whether the decision counts',
     );
-    await stage.until(run);
-    expectEqual([probe.names, stage.timers], [['write'], 0], 'the tools that ran, and the timers left');
+    await setup.until(run);
+    expectEqual([probe.names, setup.timers], [['write'], 0], 'the tools that ran, and the timers left');
   }),
-  the('resuming a session cannot allow an approval that has expired [P21]', async (stage) => {
+  the('resuming a session cannot allow an approval that has expired [P21]', async (setup) => {
     const first = probeTools();
     const agent = scriptedModel([calls(['write'])]);
-    const run = stage.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
+    const run = setup.run({ agent, gate, tools: toolsOf(first), approvalMs: 60_000 }, 'Go.', {
       sessionId: 'one',
     });
-    expectEqual((await stage.until(run)).status, 'waiting', 'the status');
-    const [asked] = ofType(stage.storedOf(run), 'approval_requested');
-    await stage.advance(61_000);
+    expectEqual((await setup.until(run)).status, 'waiting', 'the status');
+    const [asked] = ofType(setup.storedOf(run), 'approval_requested');
+    await setup.advance(61_000);
     const probe = probeTools();
     const answers = [{ approvalId: asked?.approvalId ?? '', decision: 'allow' }] as const;
     const options = { agent: scriptedModel([textResponse('I see.')]), gate, tools: toolsOf(probe) };
-    const result = await stage.until(stage.resume(options, 'one', { answers }));
+    const result = await setup.until(setup.resume(options, 'one', { answers }));
     expectEqual([result.status, probe.names], ['complete', []], 'the status and the tools that ran');
     const [text = '', ...others] = resultTexts(result.messages);
     expectEqual([text.includes('made in time'), others], [true, []], 'the results for the model');
   }),
-  the('a new prompt supersedes a pending approval [P12]', async (stage) => {
-    const { approvalId } = await waiting(stage);
+  the('a new prompt supersedes a pending approval [P12]', async (setup) => {
+    const { approvalId } = await waiting(setup);
     const agent = scriptedModel([textResponse('All right.')]);
-    const run = stage.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });
-    const result = await stage.until(run);
-    const [decided] = ofType(stage.storedOf(run), 'approval_decided');
+    const run = setup.run({ agent, gate }, 'Never mind.', { sessionId: 'one' });
+    const result = await setup.until(run);
+    const [decided] = ofType(setup.storedOf(run), 'approval_decided');
     expectEqual(
       [decided?.approvalId, decided?.decision],
       [approvalId, 'superseded'],
@@ -198,18 +198,18 @@ export const waitingCases: readonly ExecutorCase[] = [
     expectEqual(result.status, 'complete', 'the status');
     const late = [{ approvalId, decision: 'allow' }] as const;
     const probe = probeTools();
-    await stage.until(
-      stage.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one', { answers: late }),
+    await setup.until(
+      setup.resume({ agent: scriptedModel([]), gate, tools: toolsOf(probe) }, 'one', { answers: late }),
     );
     expectEqual(probe.names, [], 'the tools that ran after a late decision');
   }),
 ];
 
 /** Copies events to another session. */
-async function forge(stage: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
-  const epoch = await stage.until(Promise.resolve(stage.store.claim(sessionId)));
+async function forge(setup: RunFixture, events: readonly Event[], sessionId: string): Promise<void> {
+  const epoch = await setup.until(Promise.resolve(setup.store.claim(sessionId)));
   const moved = events.map((event) => ({ ...event, id: `${sessionId}-${event.seq}` }));
-  await stage.until(Promise.resolve(stage.store.append(sessionId, moved, { epoch })));
+  await setup.until(Promise.resolve(setup.store.append(sessionId, moved, { epoch })));
 }
 
 function withOtherPath(event: Event): Event {

@@ -1,6 +1,6 @@
 import type { ContractCase } from '@cobbler/agent/testing';
 import { expectEqual } from '@cobbler/agent/testing';
-import type { AskedFor } from './verdicts.ts';
+import type { CallArguments } from './verdicts.ts';
 import { allowing, changing, readOnce, refusing } from './verdicts.ts';
 
 /** An implementation that lets user code decide about a call, adapted for the contract. */
@@ -18,7 +18,7 @@ export interface GateDoor {
    * the implementation interprets what it returns, throws or rejects with.
    * @returns the arguments that the call ran with, or undefined if it did not run.
    */
-  pass(decide: (shown: Record<string, unknown>) => unknown): Promise<AskedFor | undefined>;
+  pass(decide: (shown: Record<string, unknown>) => unknown): Promise<CallArguments | undefined>;
 }
 
 /**

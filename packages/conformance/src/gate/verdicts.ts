@@ -1,5 +1,5 @@
 /** The arguments of a call. */
-export type AskedFor = Readonly<Record<string, unknown>>;
+export type CallArguments = Readonly<Record<string, unknown>>;
 
 type Verdicts<Given extends readonly unknown[]> = readonly (readonly [
   string,
@@ -42,7 +42,7 @@ export const allowing: Verdicts<[]> = [
 ];
 
 /** Verdicts that permit the call with other arguments. */
-export const changing: Verdicts<[wanted: AskedFor]> = [
+export const changing: Verdicts<[wanted: CallArguments]> = [
   ['an allow with arguments', (wanted) => ({ type: 'allow', arguments: wanted })],
   ['an allow with updatedInput', (wanted) => ({ behavior: 'allow', updatedInput: wanted })],
   [
@@ -63,7 +63,7 @@ function wavering(first: unknown, name: string, rest: object): object {
 }
 
 /** Verdicts that change while they are read or afterwards. */
-export const readOnce: Verdicts<[wanted: AskedFor, shown: Record<string, unknown>]> = [
+export const readOnce: Verdicts<[wanted: CallArguments, shown: Record<string, unknown>]> = [
   [
     'an allow whose arguments change when they are read again',
     (wanted) => wavering(wanted, 'arguments', { type: 'allow' }),

@@ -6,7 +6,7 @@ import type { HarnessEnvironment } from './environment.ts';
 export interface HarnessFixture {
   readonly harness: Harness;
   /** The calls that the handler has received, one line each. */
-  readonly heard: readonly string[];
+  readonly received: readonly string[];
   /** The errors reported about the handler. */
   readonly reports: readonly AgentError[];
   /** Returns the log of the harness's session or of another one. */
@@ -19,7 +19,7 @@ export interface HarnessFixture {
 
 /** A conversation and the errors reported about its handler. */
 export interface Opened {
-  readonly stand: HarnessEnvironment;
+  readonly environment: HarnessEnvironment;
   readonly reports: readonly AgentError[];
 }
 
@@ -35,7 +35,7 @@ export interface HarnessCase {
   readonly group: string;
   readonly name: string;
   readonly needs: readonly HarnessNeed[];
-  run(scene: HarnessFixture): Promise<void>;
+  run(fixture: HarnessFixture): Promise<void>;
 }
 
 /** Defines the cases of one group. */

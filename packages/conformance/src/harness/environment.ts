@@ -103,17 +103,18 @@ export async function storedOf(run: Run): Promise<Event[]> {
 }
 
 /** Returns a handler that records what it receives. */
-export function notes(): { readonly heard: string[]; readonly handler: HarnessHandler } {
-  const heard: string[] = [];
+export function notes(): { readonly received: string[]; readonly handler: HarnessHandler } {
+  const received: string[] = [];
   const handler: HarnessHandler = {
-    onUser: (content) => void heard.push(`user ${content}`),
-    onText: (text) => void heard.push(`text ${text}`),
-    onReasoning: (text) => void heard.push(`reasoning ${text}`),
-    onToolCall: (_id, name, input) => void heard.push(`call ${name} ${JSON.stringify(input)}`),
-    onToolResult: (_id, result, isError) => void heard.push(`result ${result}${isError ? ' (error)' : ''}`),
+    onUser: (content) => void received.push(`user ${content}`),
+    onText: (text) => void received.push(`text ${text}`),
+    onReasoning: (text) => void received.push(`reasoning ${text}`),
+    onToolCall: (_id, name, input) => void received.push(`call ${name} ${JSON.stringify(input)}`),
+    onToolResult: (_id, result, isError) =>
+      void received.push(`result ${result}${isError ? ' (error)' : ''}`),
     onStatus: (state, message) =>
-      void heard.push(`status ${state}${message === undefined ? '' : ` ${message}`}`),
-    onUsage: ({ inputTokens, outputTokens }) => void heard.push(`usage ${inputTokens} ${outputTokens}`),
+      void received.push(`status ${state}${message === undefined ? '' : ` ${message}`}`),
+    onUsage: ({ inputTokens, outputTokens }) => void received.push(`usage ${inputTokens} ${outputTokens}`),
   };
-  return { heard, handler };
+  return { received, handler };
 }

@@ -37,7 +37,7 @@ export function harnessFixture(runtime: Runtime = systemRuntime): HarnessFixture
   const agent = scriptedAgent([answerTo], { repeat: true, runtime, retry: { baseMs: 1, maxMs: 1 } });
   return {
     agent,
-    tools: sceneTools,
+    tools: fixtureTools,
     gate: (call) => ({ type: call.toolName === 'write' ? 'ask' : 'allow' }),
   };
 }
@@ -49,8 +49,8 @@ export interface HarnessFixtureOptions extends Pick<HarnessOptions, 'tools' | 'g
 
 function answerTo({ messages, config }: ModelRequest): ScriptedAnswer {
   const at = messages.findLastIndex(({ role }) => role === 'user');
-  const said = messages[at];
-  const [word = '', ...rest] = (said === undefined ? '' : textOf(said)).split(' ');
+  const prompt = messages[at];
+  const [word = '', ...rest] = (prompt === undefined ? '' : textOf(prompt)).split(' ');
   const results = messages.slice(at + 1).filter(({ role }) => role === 'tool_result');
   if (config?.toolChoice === 'none') return { text: 'That is all.' };
   if (word === 'use') return results.length === 0 ? calling(rest) : { text: resultsIn(results) };
@@ -78,20 +78,20 @@ function resultsIn(results: readonly Message[]): string {
   return results.map(textOf).join(', ');
 }
 
-const sceneTools: readonly Tool[] = [
-  sceneTool('look', { effect: 'read', mayRepeat: true, execute: () => 'seen' }),
-  sceneTool('write', { execute: () => 'written' }),
-  sceneTool('break', {
+const fixtureTools: readonly Tool[] = [
+  fixtureTool('look', { effect: 'read', mayRepeat: true, execute: () => 'seen' }),
+  fixtureTool('write', { execute: () => 'written' }),
+  fixtureTool('break', {
     execute: () => {
       throw new Error('It broke.');
     },
   }),
-  sceneTool('hold', {
+  fixtureTool('hold', {
     execute: (_args, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   }),
 ];
 
-function sceneTool(name: string, rest: Pick<Tool, 'execute' | 'effect' | 'mayRepeat'>): Tool {
+function fixtureTool(name: string, rest: Pick<Tool, 'execute' | 'effect' | 'mayRepeat'>): Tool {
   return defineTool({ name, description: `The tool ${name}.`, parameters: { type: 'object' }, ...rest });
 }

@@ -44,22 +44,22 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
       off: `the harness does not support ${lacking.map((need) => words[need]).join(', ')}`,
     }),
     async run() {
-      const { heard, handler } = notes();
-      const { stand, reports } = await opened(subject, handler);
+      const { received, handler } = notes();
+      const { environment, reports } = await opened(subject, handler);
       try {
         await run({
-          harness: stand.harness,
-          heard,
+          harness: environment.harness,
+          received,
           reports,
-          log: (sessionId = stand.harness.sessionId) => stand.log(sessionId),
-          refuse: async (isFull) => stand.refuse?.(isFull),
+          log: (sessionId = environment.harness.sessionId) => environment.log(sessionId),
+          refuse: async (isFull) => environment.refuse?.(isFull),
           open: async (other = {}) => {
             const more = await opened(subject, other);
-            return { ...more.stand, reports: more.reports };
+            return { ...more.environment, reports: more.reports };
           },
         });
       } finally {
-        await stand.close();
+        await environment.close();
       }
     },
   };
@@ -85,6 +85,6 @@ const words: Readonly<Record<HarnessNeed, string>> = {
 
 async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {
   const reports: AgentError[] = [];
-  const stand = await subject.open({ handler, report: (error) => void reports.push(error) });
-  return { stand, reports };
+  const environment = await subject.open({ handler, report: (error) => void reports.push(error) });
+  return { environment, reports };
 }

@@ -9,8 +9,8 @@ const the = group('storage', ['refuses', 'calls']);
 export const storeCases: readonly HarnessCase[] = [
   the(
     'events that the store rejected have no sequence number, and the run reports how it ended [P13, P16]',
-    async (scene) => {
-      const { harness, log, refuse } = scene;
+    async (fixture) => {
+      const { harness, log, refuse } = fixture;
       await endOf(harness.prompt('say One.'));
       const before = (await log()).length;
       const run = harness.prompt('use hold');

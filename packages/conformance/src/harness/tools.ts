@@ -11,7 +11,7 @@ const running = group('tools', ['calls']);
 const ordered = group('tools', ['names']);
 
 export const toolCases: readonly HarnessCase[] = [
-  batches('the first tool error stops the batch [S4.13]', async ({ harness, heard }) => {
+  batches('the first tool error stops the batch [S4.13]', async ({ harness, received }) => {
     const result = await endOf(harness.prompt('use look break look'));
     const answers = result.messages.filter(({ role }) => role === 'tool_result');
     expectEqual(
@@ -20,7 +20,7 @@ export const toolCases: readonly HarnessCase[] = [
       'the results marked as not run',
     );
     expectEqual(
-      heard.filter((line) => line.startsWith('result')).map((line) => line.slice(0, 20)),
+      received.filter((line) => line.startsWith('result')).map((line) => line.slice(0, 20)),
       ['result seen', 'result It broke. (er'],
       'the results that the handler received',
     );
@@ -135,33 +135,36 @@ export const resumeCases: readonly HarnessCase[] = [
 const hearing = group('handler');
 
 export const handlerCases: readonly HarnessCase[] = [
-  hearing('the handler receives blocks and results in protocol order [S4.9, S4.10]', async (scene) => {
-    await endOf(scene.harness.prompt('think Done.'));
+  hearing('the handler receives blocks and results in protocol order [S4.9, S4.10]', async (fixture) => {
+    await endOf(fixture.harness.prompt('think Done.'));
     expectEqual(
-      scene.heard.filter((line) => !line.startsWith('status')),
+      fixture.received.filter((line) => !line.startsWith('status')),
       ['user think Done.', 'reasoning Let me think.', 'text Done.', 'usage 120 30'],
       'the calls that the handler received',
     );
-    expectEqual(scene.heard.at(-1), 'status idle', 'the last call that the handler received');
+    expectEqual(fixture.received.at(-1), 'status idle', 'the last call that the handler received');
   }),
-  hearing('a failed run sets the status error [S4.18]', async ({ harness, heard }) => {
+  hearing('a failed run sets the status error [S4.18]', async ({ harness, received }) => {
     await endOf(harness.prompt('fail'));
-    expect(heard.at(-1)?.startsWith('status error') === true, `the status error, found ${heard.at(-1)}`);
+    expect(
+      received.at(-1)?.startsWith('status error') === true,
+      `the status error, found ${received.at(-1)}`,
+    );
   }),
   hearing('a handler that throws is reported once and does not affect the run', async ({ open }) => {
     const fault = () => {
       throw new Error('I am broken.');
     };
-    const stand = await open({ onText: fault, onUser: fault, onEvent: fault });
-    const result = await endOf(stand.harness.prompt('say Hello.'));
+    const environment = await open({ onText: fault, onUser: fault, onEvent: fault });
+    const result = await endOf(environment.harness.prompt('say Hello.'));
     expectEqual([result.status, result.text], ['complete', 'Hello.'], 'the outcome');
-    expectEqual(stand.reports.length, 1, 'the number of reports');
-    await soon(stand.close(), 'the harness to close');
+    expectEqual(environment.reports.length, 1, 'the number of reports');
+    await soon(environment.close(), 'the harness to close');
   }),
   hearing('the harness works without a handler [S4.4]', async ({ open }) => {
-    const stand = await open({});
-    expectEqual((await endOf(stand.harness.prompt('say Hello.'))).text, 'Hello.', 'the outcome');
-    await soon(stand.close(), 'the harness to close');
+    const environment = await open({});
+    expectEqual((await endOf(environment.harness.prompt('say Hello.'))).text, 'Hello.', 'the outcome');
+    await soon(environment.close(), 'the harness to close');
   }),
 ];
 
@@ -170,10 +173,10 @@ const handlingTools = group('handler', ['names']);
 export const toolHandlerCases: readonly HarnessCase[] = [
   handlingTools(
     'a turn with a tool is reported as text, call, result, text [S4.9]',
-    async ({ harness, heard }) => {
+    async ({ harness, received }) => {
       await endOf(harness.prompt('use look'));
       expectEqual(
-        heard.filter((line) => !line.startsWith('status')),
+        received.filter((line) => !line.startsWith('status')),
         [
           'user use look',
           'text Working.',

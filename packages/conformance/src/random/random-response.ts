@@ -17,10 +17,13 @@ export type Unsupported = Partial<Readonly<Record<UnsupportedFeature, string>>>;
 /** Returns a reply with a random response that the wire supports, sent in a random way that it allows. */
 export function randomReply(random: SeededRandom, lacks: Unsupported): ResponseReply {
   const answer = randomResponse(random, lacks);
-  const told = answer.blocks.map((block, at) =>
-    blockSteps(block, at, randomPieces(random, textOfBlock(block))),
+  const stepsByBlock = answer.blocks.map((block, at) =>
+    blockSteps(block, at, randomChunks(random, textOfBlock(block))),
   );
-  const steps = lacks.interleaving === undefined && random.chance(0.5) ? woven(random, told) : told.flat();
+  const steps =
+    lacks.interleaving === undefined && random.chance(0.5)
+      ? woven(random, stepsByBlock)
+      : stepsByBlock.flat();
   return replies(answer, {
     steps: [...steps, { type: 'end' }],
     noise: random.chance(0.5),
@@ -59,8 +62,8 @@ function orderedBlocks(random: SeededRandom, lacks: Unsupported): ScriptBlock[] 
   const blocks: ScriptBlock[] = [];
   if (lacks.reasoning === undefined && random.chance(0.4)) blocks.push(randomThought(random, lacks));
   if (random.chance(0.7)) blocks.push({ type: 'text', text: randomText(random) });
-  const least = blocks.some(({ type }) => type === 'text') ? 0 : 1;
-  for (let count = random.between(least, 3); count > 0; count -= 1)
+  const min = blocks.some(({ type }) => type === 'text') ? 0 : 1;
+  for (let count = random.between(min, 3); count > 0; count -= 1)
     blocks.push(randomCall(random, blocks.length));
   return blocks;
 }
@@ -103,7 +106,7 @@ function randomUsage(random: SeededRandom): Usage {
  * Splits a text into deltas of random length. A cut may be inside a character, as from servers that count
  * code units.
  */
-function randomPieces(random: SeededRandom, text: string): string[] {
+function randomChunks(random: SeededRandom, text: string): string[] {
   const found: string[] = [];
   let rest = text;
   while (rest !== '') {
@@ -115,8 +118,8 @@ function randomPieces(random: SeededRandom, text: string): string[] {
 }
 
 /** Opens the blocks in order and interleaves their deltas. */
-function woven(random: SeededRandom, told: readonly (readonly Step[])[]): Step[] {
-  const queues = told.map((steps) => [...steps]);
+function woven(random: SeededRandom, stepsByBlock: readonly (readonly Step[])[]): Step[] {
+  const queues = stepsByBlock.map((steps) => [...steps]);
   const steps: Step[] = [];
   let opened = 0;
   while (queues.some(({ length }) => length > 0)) {

@@ -28,9 +28,9 @@ const snippets: readonly string[] = [
  * Returns a text of unusual and ordinary snippets. It is never blank, since blank texts are handled
  * differently.
  */
-export function randomText(random: SeededRandom, most: number = 6): string {
+export function randomText(random: SeededRandom, maxSnippets: number = 6): string {
   let text = random.pick(['T', 'é', 'ж', '漢']);
-  for (let count = random.between(0, most); count > 0; count -= 1) text += random.pick(snippets);
+  for (let count = random.between(0, maxSnippets); count > 0; count -= 1) text += random.pick(snippets);
   return text;
 }
 

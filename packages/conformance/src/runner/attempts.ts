@@ -6,17 +6,17 @@ const the = group('attempt');
 const retry = { retries: 2, firstMs: 10 };
 
 export const attemptCases: readonly RunnerCase[] = [
-  the('by default a failed step is not retried', async (stage) => {
-    await stage.start('one', { routine: 'failing', failures: 1, error: 'broken' });
-    await stage.result('one');
-    await stage.expectLines('one', 'attempt', 1);
+  the('by default a failed step is not retried', async (setup) => {
+    await setup.start('one', { routine: 'failing', failures: 1, error: 'broken' });
+    await setup.result('one');
+    await setup.expectLines('one', 'attempt', 1);
   }),
   the(
     'a step is retried until it succeeds, with one key and attempts counted from 1 [S3.2]',
-    async (stage) => {
-      await stage.start('one', { routine: 'failing', failures: 2, error: 'broken', retry });
-      expectEqual(await stage.result('one'), null, 'the error that the routine caught');
-      const lines = (await stage.lines('one', 'attempt')).map((line) => line.split(' '));
+    async (setup) => {
+      await setup.start('one', { routine: 'failing', failures: 2, error: 'broken', retry });
+      expectEqual(await setup.result('one'), null, 'the error that the routine caught');
+      const lines = (await setup.lines('one', 'attempt')).map((line) => line.split(' '));
       expectEqual(
         lines.map(([attempt]) => attempt),
         ['1', '2', '3'],
@@ -25,68 +25,68 @@ export const attemptCases: readonly RunnerCase[] = [
       expectEqual(new Set(lines.map(([, key]) => key)).size, 1, 'the number of different keys');
     },
   ),
-  the('after its last attempt a step fails with the last error', async (stage) => {
-    await stage.start('one', { routine: 'failing', failures: 9, error: 'broken', retry });
+  the('after its last attempt a step fails with the last error', async (setup) => {
+    await setup.start('one', { routine: 'failing', failures: 9, error: 'broken', retry });
     expectEqual(
-      await stage.result('one'),
+      await setup.result('one'),
       { kind: 'agent', code: null, message: 'broken' },
       'the error that the routine caught',
     );
-    await stage.expectLines('one', 'attempt', 3);
+    await setup.expectLines('one', 'attempt', 3);
   }),
-  the('a permanent error is not retried', async (stage) => {
+  the('a permanent error is not retried', async (setup) => {
     const error = { kind: 'auth', message: 'refused' };
-    await stage.start('one', { routine: 'failing', failures: 9, error, retry });
-    await stage.result('one');
-    await stage.expectLines('one', 'attempt', 1);
+    await setup.start('one', { routine: 'failing', failures: 9, error, retry });
+    await setup.result('one');
+    await setup.expectLines('one', 'attempt', 1);
   }),
-  the('a workflow whose session was claimed by another process is called again', async (stage) => {
+  the('a workflow whose session was claimed by another process is called again', async (setup) => {
     const error = { kind: 'invalid', code: 'fenced', message: 'taken over' };
-    await stage.start('one', { routine: 'failing', failures: 2, error, rethrow: true });
-    expectEqual(await stage.result('one'), null, 'the result');
-    await stage.expectLines('one', 'attempt', 3);
+    await setup.start('one', { routine: 'failing', failures: 2, error, rethrow: true });
+    expectEqual(await setup.result('one'), null, 'the result');
+    await setup.expectLines('one', 'attempt', 3);
   }),
-  the('an AgentError marked as retryable is retried', async (stage) => {
+  the('an AgentError marked as retryable is retried', async (setup) => {
     const error = { kind: 'network', message: 'cut', retryable: true };
-    await stage.start('one', { routine: 'failing', failures: 1, error, retry });
-    expectEqual(await stage.result('one'), null, 'the error that the routine caught');
-    await stage.expectLines('one', 'attempt', 2);
+    await setup.start('one', { routine: 'failing', failures: 1, error, retry });
+    expectEqual(await setup.result('one'), null, 'the error that the routine caught');
+    await setup.expectLines('one', 'attempt', 2);
   }),
-  the('the delay between attempts doubles', async (stage) => {
-    const began = stage.place.now();
+  the('the delay between attempts doubles', async (setup) => {
+    const began = setup.place.now();
     const slow = { retries: 3, firstMs: 30 };
-    await stage.start('one', { routine: 'failing', failures: 3, error: 'broken', retry: slow });
-    expectEqual(await stage.result('one'), null, 'the error that the routine caught');
-    const took = stage.place.now() - began;
+    await setup.start('one', { routine: 'failing', failures: 3, error: 'broken', retry: slow });
+    expectEqual(await setup.result('one'), null, 'the error that the routine caught');
+    const took = setup.place.now() - began;
     expect(took >= 205, `at least 210 ms of delays, found ${took}`);
   }),
-  the('a delay never exceeds its maximum', async (stage) => {
-    const began = stage.place.now();
+  the('a delay never exceeds its maximum', async (setup) => {
+    const began = setup.place.now();
     const steep = { retries: 2, firstMs: 20_000, maxMs: 20 };
-    await stage.start('one', { routine: 'failing', failures: 2, error: 'broken', retry: steep });
-    expectEqual(await stage.result('one'), null, 'the error that the routine caught');
-    const took = stage.place.now() - began;
+    await setup.start('one', { routine: 'failing', failures: 2, error: 'broken', retry: steep });
+    expectEqual(await setup.result('one'), null, 'the error that the routine caught');
+    const took = setup.place.now() - began;
     expect(took < 4000, `less than one uncapped delay, found ${took} ms`);
   }),
-  the('a step that times out fails, and its function is stopped [S3.2]', async (stage) => {
-    await stage.start('one', { routine: 'hanging', timeoutMs: 60 });
-    const error = (await stage.result('one')) as { kind: string };
+  the('a step that times out fails, and its function is stopped [S3.2]', async (setup) => {
+    await setup.start('one', { routine: 'hanging', timeoutMs: 60 });
+    const error = (await setup.result('one')) as { kind: string };
     expectEqual(error.kind, 'timeout', 'the error of the step');
-    await stage.reached('one', 'out');
-    expectEqual(await stage.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
+    await setup.reached('one', 'out');
+    expectEqual(await setup.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
   }),
-  the('a function that ignores its timeout delays nothing, and its late result is dropped', async (stage) => {
-    await stage.start('one', { routine: 'hanging', timeoutMs: 60, isDeaf: true });
-    const error = (await stage.result('one')) as { kind: string };
+  the('a function that ignores its timeout delays nothing, and its late result is dropped', async (setup) => {
+    await setup.start('one', { routine: 'hanging', timeoutMs: 60, isDeaf: true });
+    const error = (await setup.result('one')) as { kind: string };
     expectEqual(error.kind, 'timeout', 'the error of the step');
-    await stage.leave('one', 'release');
-    await stage.place.advance(40);
-    expectEqual(((await stage.result('one')) as { kind: string }).kind, 'timeout', 'the error of the step');
-    await stage.expectLines('one', 'after', 1);
+    await setup.leave('one', 'release');
+    await setup.place.advance(40);
+    expectEqual(((await setup.result('one')) as { kind: string }).kind, 'timeout', 'the error of the step');
+    await setup.expectLines('one', 'after', 1);
   }),
-  the('a step that times out is retried if retries are set', async (stage) => {
-    await stage.start('one', { routine: 'hanging', timeoutMs: 40, retry: { retries: 1, firstMs: 5 } });
-    await stage.result('one');
-    await stage.expectLines('one', 'in', 2);
+  the('a step that times out is retried if retries are set', async (setup) => {
+    await setup.start('one', { routine: 'hanging', timeoutMs: 40, retry: { retries: 1, firstMs: 5 } });
+    await setup.result('one');
+    await setup.expectLines('one', 'in', 2);
   }),
 ];

@@ -10,7 +10,7 @@ export interface RunnerCase {
   readonly group: string;
   readonly name: string;
   readonly needs: readonly RunnerAbility[];
-  run(stage: RunnerStage): Promise<void>;
+  run(setup: RunnerSetup): Promise<void>;
 }
 
 type Define = (name: string, run: RunnerCase['run']) => RunnerCase;
@@ -25,7 +25,7 @@ const stride = 20;
 const looks = 400;
 
 /** The environment of a case. Runs have short names; their ids are unique across cases. */
-export class RunnerStage {
+export class RunnerSetup {
   readonly place: RunnerInstance;
   readonly #prefix: string;
   #runner: Runner;

@@ -3,7 +3,7 @@ import { defined } from '@cobbler/agent/values';
 import { attemptCases } from './attempts.ts';
 import { cancelCases } from './cancels.ts';
 import type { RunnerCase } from './cases.ts';
-import { RunnerStage } from './cases.ts';
+import { RunnerSetup } from './cases.ts';
 import { dueCases } from './due.ts';
 import { endCases } from './ends.ts';
 import type { RunnerEnvironment } from './environment.ts';
@@ -28,28 +28,28 @@ const definitions: readonly RunnerCase[] = [
  * the environment gives to its runner. The input selects what the workflow does, and the workflow writes lines
  * with the counter of the environment. So it can run in any process and on any engine.
  */
-export function runnerContract(stand: RunnerEnvironment): ContractCase[] {
-  return definitions.map((definition, index) => bound(definition, index, stand));
+export function runnerContract(environment: RunnerEnvironment): ContractCase[] {
+  return definitions.map((definition, index) => bound(definition, index, environment));
 }
 
 function bound(
   { group, name, needs, run }: RunnerCase,
   index: number,
-  stand: RunnerEnvironment,
+  environment: RunnerEnvironment,
 ): ContractCase {
-  const off = needs.map((need) => stand.lacks[need]).find((reason) => reason !== undefined);
+  const off = needs.map((need) => environment.lacks[need]).find((reason) => reason !== undefined);
   return {
     group,
     name,
     ...defined({ off }),
     async run() {
-      const place = await stand.place();
+      const place = await environment.place();
       try {
-        const stage = new RunnerStage(place, await place.open(), `c${index}`);
+        const setup = new RunnerSetup(place, await place.open(), `c${index}`);
         try {
-          await run(stage);
+          await run(setup);
         } finally {
-          await stage.runner.close();
+          await setup.runner.close();
         }
       } finally {
         await place.dispose();

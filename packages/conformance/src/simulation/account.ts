@@ -9,7 +9,7 @@ import { price } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { Disk } from './world/disk.ts';
 import type { ModelService } from './world/service.ts';
-import { heardOf } from './world/service.ts';
+import { receivedOf } from './world/service.ts';
 
 /** The cost of a run and of the runs that it continues. */
 export interface RunCost {
@@ -63,7 +63,7 @@ export function checkAccount(record: SimulatedRun, { disk, world, setting }: Lif
   if (result === undefined) return;
   const { metrics } = result;
   const { used, wasted, answers } = accountOf(record, disk);
-  const told: Usage = {
+  const reported: Usage = {
     inputTokens: metrics.totalInputTokens,
     outputTokens: metrics.totalOutputTokens,
     cacheReadTokens: metrics.cacheReadTokens,
@@ -71,7 +71,11 @@ export function checkAccount(record: SimulatedRun, { disk, world, setting }: Lif
     reasoningTokens: metrics.reasoningTokens,
   };
   const show = (usage: Usage) => JSON.stringify(usage);
-  world.expect(sameUsage(told, used), 'P14 totals', () => `${show(used)} were used, reported ${show(told)}`);
+  world.expect(
+    sameUsage(reported, used),
+    'P14 totals',
+    () => `${show(used)} were used, reported ${show(reported)}`,
+  );
   world.expect(
     sameUsage(metrics.wasted, wasted),
     'P14 wasted totals',
@@ -99,11 +103,11 @@ export function checkAnswers(events: readonly Event[], service: ModelService, wo
       world.violate('log answers', `the response of ${event.model} did not come from the service`);
       continue;
     }
-    const heard = heardOf(served);
+    const received = receivedOf(served);
     world.expect(!seen.has(event.model), 'log answers', `the response of ${event.model} is in the log twice`);
-    world.expect(heard.ended, 'P1 truncated', `the stored response of ${event.model} has no end`);
+    world.expect(received.ended, 'P1 truncated', `the stored response of ${event.model} has no end`);
     world.expect(
-      sameUsage(event.usage, heard.usage),
+      sameUsage(event.usage, received.usage),
       'P14 stored',
       `the counts of ${event.model} differ from those of the service`,
     );

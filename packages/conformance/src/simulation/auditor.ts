@@ -4,7 +4,7 @@ import type { SimulatedModelCall, SimulatedRun } from './scenario/record.ts';
 import { modelCallMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
 import type { ModelService, Served } from './world/service.ts';
-import { heardOf, wastedBy } from './world/service.ts';
+import { receivedOf, wastedBy } from './world/service.ts';
 
 /** Tolerance of every promised time, in milliseconds. */
 export const slackMs = 250;
@@ -36,7 +36,7 @@ export function audited(
       const record = current();
       if (context.signal !== undefined) record.program.watch(context.signal);
       const wasStopped = record.stops.length > 0;
-      const call: SimulatedModelCall = { from: service.of(record.program).length, begunAt: world.elapsed };
+      const call: SimulatedModelCall = { from: service.of(record.program).length, startedAt: world.elapsed };
       record.calls.push(call);
       const mayCall = request.config?.toolChoice !== 'none';
       const isForNotes = request.tools.length === 0;
@@ -85,17 +85,17 @@ class Auditor {
     this.#attempts(response.attempts, requests);
     this.#wasted(response.wasted, failed);
     if (last === undefined) return this.#world.violate('P1 answer', 'a response without a request');
-    const heard = heardOf(last);
+    const received = receivedOf(last);
     this.#world.expect(
-      heard.ended,
+      received.ended,
       'P1 truncated',
       `response ${last.request} has no end but was returned as complete`,
     );
     this.#world.expect(
-      sameUsage(response.usage, heard.usage),
+      sameUsage(response.usage, received.usage),
       'P14 usage',
       () =>
-        `response ${last.request} used ${JSON.stringify(heard.usage)}, reported ${JSON.stringify(response.usage)}`,
+        `response ${last.request} used ${JSON.stringify(received.usage)}, reported ${JSON.stringify(response.usage)}`,
     );
     this.#world.expect(
       response.stopReason === last.answer.stop,
@@ -114,40 +114,40 @@ class Auditor {
     this.#wasted(wasted, requests);
   }
 
-  #attempts(told: number, requests: readonly Served[]): void {
+  #attempts(reported: number, requests: readonly Served[]): void {
     this.#world.expect(
-      told === requests.length,
+      reported === requests.length,
       'P14 attempts',
-      `${requests.length} requests were made, reported ${told}`,
+      `${requests.length} requests were made, reported ${reported}`,
     );
   }
 
-  #wasted(told: Usage, failed: readonly Served[]): void {
-    let least = noUsage;
-    let most = noUsage;
+  #wasted(reported: Usage, failed: readonly Served[]): void {
+    let min = noUsage;
+    let max = noUsage;
     for (const served of failed) {
-      const [atLeast, atMost] = wastedBy(served);
-      least = addUsage(least, atLeast);
-      most = addUsage(most, atMost);
+      const [minWasted, maxWasted] = wastedBy(served);
+      min = addUsage(min, minWasted);
+      max = addUsage(max, maxWasted);
     }
     const isTrue =
-      between(told.inputTokens, least.inputTokens, most.inputTokens) &&
-      between(told.outputTokens, least.outputTokens, most.outputTokens);
+      between(reported.inputTokens, min.inputTokens, max.inputTokens) &&
+      between(reported.outputTokens, min.outputTokens, max.outputTokens);
     this.#world.expect(
       isTrue,
       'P14 wasted',
-      () => `${JSON.stringify(most)} were wasted, reported ${JSON.stringify(told)}`,
+      () => `${JSON.stringify(max)} were wasted, reported ${JSON.stringify(reported)}`,
     );
   }
 
-  #inTime({ begunAt }: SimulatedModelCall): void {
-    const ms = this.#world.elapsed - begunAt;
+  #inTime({ startedAt }: SimulatedModelCall): void {
+    const ms = this.#world.elapsed - startedAt;
     this.#world.expect(ms <= modelCallMs + slackMs, 'P2 model call', `a model call took ${ms} ms`);
   }
 }
 
-function between(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most;
+function between(value: number, min: number, max: number): boolean {
+  return value >= min && value <= max;
 }
 
 const counts = [

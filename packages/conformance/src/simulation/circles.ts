@@ -26,7 +26,7 @@ const waitMs = 10_000;
  */
 export function checkCircles(
   events: readonly Event[],
-  { most, from }: { readonly most: number; readonly from: number },
+  { maxRepeats, from }: { readonly maxRepeats: number; readonly from: number },
   always: World['expect'],
 ): void {
   const count = new Count();
@@ -37,7 +37,7 @@ export function checkCircles(
     const limit = event.type === 'finished' || event.type === 'stop_requested' ? event.limit : undefined;
     if (event.type === 'assistant' || limit !== undefined) count.endTurn();
     const { times } = count;
-    const isAllowed = most === 0 || times < most || count.mayRepeat;
+    const isAllowed = maxRepeats === 0 || times < maxRepeats || count.mayRepeat;
     if (!closing && event.type === 'assistant')
       expect(isAllowed, 'circles', `the same turn was taken ${times} times, and another request followed`);
     if (!closing && limit === 'no_progress')
@@ -57,7 +57,7 @@ class Count {
   /** The end of the latest turn, and the time that the model had taken by then. */
   #latestEnd = { endedAt: 0, modelMs: 0 };
   /** Sequence numbers of user messages that the model has not received yet. */
-  #said: readonly number[] = [];
+  #unread: readonly number[] = [];
   /** True if the model has finished and only a new user message would continue the run. */
   #isAnswered = false;
 
@@ -72,7 +72,7 @@ class Count {
 
   see(event: Event): void {
     this.#modelMs += modelMsOf(event);
-    if (event.type === 'user' && event.steer === true) this.#hear(event.seq);
+    if (event.type === 'user' && event.steer === true) this.#addMessage(event.seq);
     else if (event.type === 'assistant') this.#begin(event);
     else if (event.type === 'tool_result' && this.#turn !== undefined) {
       this.#turn.results.set(event.index, JSON.stringify([event.isError, event.content]));
@@ -81,13 +81,13 @@ class Count {
       this.#turn.modelMs = this.#modelMs;
       if (event.final === true) this.#isAnswered = true;
     } else if (event.type === 'user' || event.type === 'history' || event.type === 'finished') {
-      const said = this.#said;
+      const unread = this.#unread;
       const isAnswered = this.#isAnswered;
       this.#forget();
       // A resumed run continues after the last response.
       if (event.type === 'finished') this.#isAnswered = isAnswered;
       // A run that waits for an approval later continues its turn, with the messages sent during it.
-      if (event.type === 'finished' && event.status === 'waiting') this.#said = said;
+      if (event.type === 'finished' && event.status === 'waiting') this.#unread = unread;
       else this.#turn = undefined;
     }
   }
@@ -108,14 +108,14 @@ class Count {
     this.#latest = key;
     this.#latestEnd = { endedAt, modelMs };
     // A message reaches the model after the turn in which it was sent. A later one follows the next turn.
-    const later = this.#said.filter((seq) => seq > turn.until);
-    if (later.length === this.#said.length) return;
+    const later = this.#unread.filter((seq) => seq > turn.until);
+    if (later.length === this.#unread.length) return;
     this.#forget();
-    this.#said = later;
+    this.#unread = later;
   }
 
-  #hear(seq: number): void {
-    if (!this.#isAnswered) this.#said = [...this.#said, seq];
+  #addMessage(seq: number): void {
+    if (!this.#isAnswered) this.#unread = [...this.#unread, seq];
     else {
       this.#turn = undefined;
       this.#forget();
@@ -123,7 +123,7 @@ class Count {
   }
 
   #begin({ content, seq, stopReason, time }: AssistantEvent & EventHead): void {
-    const said = this.#said;
+    const unread = this.#unread;
     const calls = content.filter((part) => part.type === 'tool_call');
     if (calls.length > 0) {
       const made = calls.map((part) => [part.toolName, JSON.stringify(part.arguments)] as const);
@@ -137,16 +137,16 @@ class Count {
     } else {
       this.#forget();
       // A paused response is not complete, so messages wait for the rest of it.
-      if (stopReason === 'pause') this.#said = said;
+      if (stopReason === 'pause') this.#unread = unread;
     }
 
-    this.#isAnswered = said.length === 0 && stopReason !== 'pause' && stopReason !== 'tool_use';
+    this.#isAnswered = unread.length === 0 && stopReason !== 'pause' && stopReason !== 'tool_use';
   }
 
   #forget(): void {
     this.#latest = '';
     this.#times = 0;
-    this.#said = [];
+    this.#unread = [];
     this.#isAnswered = false;
   }
 }

@@ -125,7 +125,7 @@ export class Life {
       readings: [],
       calls: [],
       executions: [],
-      heard: [],
+      accepted: [],
       stops: [],
       replies: [],
       asking: new Set(),

@@ -28,7 +28,7 @@ const mishaps: readonly (readonly [number, Mishap])[] = [
 ];
 
 /** The sites of external events, and the maximum number of the crossing. */
-const places: readonly (readonly [number, readonly [site: Site, most: number]])[] = [
+const places: readonly (readonly [number, readonly [site: Site, max: number]])[] = [
   [4, ['store', 12]],
   [4, ['stored', 12]],
   [3, ['event', 25]],
@@ -64,8 +64,8 @@ export function planImpulses(
   const acts = actsOn(record, abort, around, others);
   for (let count = choices.pick('mishaps', [0, 1, 1, 2, 3]); count > 0; count -= 1) {
     const what = choices.among('mishap', mishaps);
-    const [site, most] = choices.among('place', places);
-    const nth = choices.between('crossing', 1, most);
+    const [site, max] = choices.among('place', places);
+    const nth = choices.between('crossing', 1, max);
     const inMidst = (site === 'event' || site === 'shown') && choices.whether('in the midst', 0.5);
     const ticks = inMidst ? 0 : choices.between('ticks', 1, choices.pick('how soon', [3, 12, 40]));
     record.program.arrange({ site, nth, ticks, what: `${what} (${site} ${nth}, ${ticks})`, act: acts[what] });

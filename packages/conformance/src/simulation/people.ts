@@ -24,7 +24,7 @@ const manners: readonly (readonly [number, UserBehavior])[] = [
 /** The simulated users of a run. They record the stops and messages that the run accepted. */
 export class People {
   readonly #world: World;
-  #said = 0;
+  #messages = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -47,11 +47,11 @@ export class People {
   }
 
   steer(record: SimulatedRun): void {
-    this.#said += 1;
-    const text = mark(`said ${this.#said}`);
-    const isHeard = record.run.steer(`And another thing: ${text}`);
-    this.#world.note(`${record.name}: ${text} is ${isHeard ? 'accepted' : 'not accepted'}`);
-    if (isHeard) record.heard.push(text);
+    this.#messages += 1;
+    const text = mark(`said ${this.#messages}`);
+    const isAccepted = record.run.steer(`And another thing: ${text}`);
+    this.#world.note(`${record.name}: ${text} is ${isAccepted ? 'accepted' : 'not accepted'}`);
+    if (isAccepted) record.accepted.push(text);
   }
 
   /** Simulates a user whose approval is requested. */

@@ -43,12 +43,12 @@ export class Readers {
   async #read(record: SimulatedRun, who: string): Promise<void> {
     const { choices } = this.#world;
     const slowMs = choices.whether('slow reader', 0.2) ? choices.pick('reader takes', [40, 1_500]) : 0;
-    const patience = this.#patience();
+    const maxEvents = this.#maxEvents();
     const reading = this.#begin(record, who, (run) => [...this.#past(record), ...run.soFar]);
     for await (const event of record.run) {
       this.#world.touch();
       reading.events.push(event);
-      if (patience !== undefined && reading.events.length > patience) {
+      if (maxEvents !== undefined && reading.events.length > maxEvents) {
         reading.left = true;
         break;
       }
@@ -65,13 +65,13 @@ export class Readers {
 
   /** Receives later events only, until it has enough. */
   #listen(record: SimulatedRun, who: string): void {
-    const patience = this.#patience();
+    const maxEvents = this.#maxEvents();
     const reading = this.#begin(record, who, () => []);
     reading.ended = true;
     const stop = record.run.subscribe((event) => {
       this.#world.expect(!reading.left, 'readers left', `${who} left but received ${event.type}`);
       reading.events.push(event);
-      if (patience === undefined || reading.events.length <= patience) return;
+      if (maxEvents === undefined || reading.events.length <= maxEvents) return;
       reading.left = true;
       stop();
     });
@@ -121,7 +121,7 @@ export class Readers {
     this.#world.expect(isOne, 'readers text', read);
   }
 
-  #patience(): number | undefined {
+  #maxEvents(): number | undefined {
     const { choices } = this.#world;
     return choices.whether('reader leaves', 0.2) ? choices.between('leaves after', 0, 12) : undefined;
   }

@@ -44,16 +44,16 @@ export interface Simulation {
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
   const dropped = options.dropped ?? new Set<string>();
   const choices = new Choices(seed, dropped);
-  const play = choices.whether('tree', 0.1) ? new Tree(seed, choices) : new Story(seed, choices);
-  const { world } = play;
-  await play.play();
+  const scenario = choices.whether('tree', 0.1) ? new Tree(seed, choices) : new Story(seed, choices);
+  const { world } = scenario;
+  await scenario.run();
   const unhandled = (await options.unhandled?.()) ?? [];
   if (unhandled.length > 0) world.violate('P18 rejections', `unhandled rejection: ${String(unhandled[0])}`);
   const simulation: Simulation = {
     seed,
     ...defined({ violation: world.violation }),
     trace: world.trace,
-    log: (await play.log()).join('\n'),
+    log: (await scenario.log()).join('\n'),
     choices: choices.made,
     dropped: [...dropped],
     steps: world.steps,

@@ -58,7 +58,7 @@ export class Story {
     this.#setting = chooseSetting(choices);
     this.#disk = new Disk(this.world);
     const mind = new Mind(choices, seed);
-    this.#service = new ModelService(this.world, mind, this.#setting.weather);
+    this.#service = new ModelService(this.world, mind, this.#setting.faultRate);
     this.#people = new People(this.world);
     const workshop = new Workshop(this.world, mind, this.#disk, {
       stop: (record) => this.#people.cancel(record),
@@ -87,13 +87,13 @@ export class Story {
     return Promise.resolve(this.#disk.sessions.flatMap((sessionId) => this.#disk.lines(sessionId)));
   }
 
-  async play(): Promise<void> {
-    await this.#play();
+  async run(): Promise<void> {
+    await this.#run();
     // A program that never becomes idle ends here.
     for (const { program } of [...this.#underWay, this.#life]) program.kill();
   }
 
-  async #play(): Promise<void> {
+  async #run(): Promise<void> {
     const { choices } = this.world;
     this.#newSession();
     let messages: readonly Message[] = [];
@@ -123,12 +123,12 @@ export class Story {
       await this.#untilOver();
       if (this.#isOver) return undefined;
       record = this.#life.record;
-      if (!this.#goesOn(record)) return record;
+      if (!this.#continues(record)) return record;
       await this.#endLife();
       await this.#reopen();
       if (this.#isOver) return undefined;
-      const isBegun = this.#disk.lines(this.#sessionId).length > 0;
-      record = this.#start(isBegun ? this.#resume(this.#sessionId) : this.#life.run(text, this.#past));
+      const isStarted = this.#disk.lines(this.#sessionId).length > 0;
+      record = this.#start(isStarted ? this.#resume(this.#sessionId) : this.#life.run(text, this.#past));
     }
     await this.#untilOver();
     return record;
@@ -166,7 +166,7 @@ export class Story {
     await this.#endLife();
   }
 
-  #goesOn(record: SimulatedRun): boolean {
+  #continues(record: SimulatedRun): boolean {
     const { choices } = this.world;
     if (!record.program.alive) return true;
     const status = record.result?.status;

@@ -7,7 +7,7 @@ import { audited, slackMs } from './auditor.ts';
 import type { Choices } from './scenario/choices.ts';
 import { Program } from './scenario/program.ts';
 import { price } from './scenario/setting.ts';
-import type { Weather } from './scenario/weather.ts';
+import type { FaultRate } from './scenario/weather.ts';
 import { World } from './scenario/world.ts';
 import { Mind } from './world/mind.ts';
 import { ModelService } from './world/service.ts';
@@ -37,8 +37,8 @@ export class Tree {
   constructor(seed: number, choices: Choices) {
     this.#seed = seed;
     this.world = new World(choices);
-    const weather = choices.pick<Weather>('weather', ['fair', 'mixed', 'foul']);
-    this.#service = new ModelService(this.world, new Mind(choices, seed, true), weather);
+    const faultRate = choices.pick<FaultRate>('weather', ['fair', 'mixed', 'foul']);
+    this.#service = new ModelService(this.world, new Mind(choices, seed, true), faultRate);
     this.#limits = choices.pick('limits', [
       { tokens: 20_000 },
       { tokens: 3_000 },
@@ -65,7 +65,7 @@ export class Tree {
     return events.map((event) => JSON.stringify(event));
   }
 
-  async play(): Promise<void> {
+  async run(): Promise<void> {
     const { world } = this;
     const first = this.#grow(1, this.#budget, this.#abort.signal);
     if (world.choices.whether('cancelled', 0.3)) this.#planCancel(first.program);
@@ -91,11 +91,11 @@ export class Tree {
   async #checkEnds(endedAt: number): Promise<void> {
     for (const { run, program, calls } of this.#branches) {
       this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ended`);
-      const late = calls.find(({ begunAt }) => begunAt > endedAt);
+      const late = calls.find(({ startedAt }) => startedAt > endedAt);
       this.world.expect(
         late === undefined,
         'P3 stop',
-        () => `${program.name} made a request at ${late?.begunAt}`,
+        () => `${program.name} made a request at ${late?.startedAt}`,
       );
     }
   }
@@ -185,20 +185,21 @@ export class Tree {
 
   /** Checks that the amount used is within its limit and recorded in the budget. */
   #checkCount(what: 'turns' | 'toolCalls', used: number): void {
-    const { [what]: most = Number.POSITIVE_INFINITY } = this.#limits;
-    this.world.expect(used <= most, 'tree limits', `${used} of ${most} ${what} were used`);
-    const isKnown = most === Number.POSITIVE_INFINITY || this.#budget.left(what) === most - used;
+    const { [what]: limit = Number.POSITIVE_INFINITY } = this.#limits;
+    this.world.expect(used <= limit, 'tree limits', `${used} of ${limit} ${what} were used`);
+    const isKnown = limit === Number.POSITIVE_INFINITY || this.#budget.left(what) === limit - used;
     this.world.expect(
       isKnown,
       'P14 tree',
-      `the budget counts ${most - this.#budget.left(what)} ${what}, but ${used} were used`,
+      `the budget counts ${limit - this.#budget.left(what)} ${what}, but ${used} were used`,
     );
   }
 
   /** Checks at the end that nothing is reserved and that the budget counts all usage once. */
   #settle(): void {
     const { tokens, usd, tokensLeft } = this.#budget;
-    const { tokens: most = Number.POSITIVE_INFINITY, usd: maxUsd = Number.POSITIVE_INFINITY } = this.#limits;
+    const { tokens: maxTokens = Number.POSITIVE_INFINITY, usd: maxUsd = Number.POSITIVE_INFINITY } =
+      this.#limits;
     let used = 0;
     let cost = 0;
     for (const { spent } of this.#branches.flatMap(({ calls }) => calls)) {
@@ -215,7 +216,7 @@ export class Tree {
       `the budget counts $${usd}, but $${cost} were spent`,
     );
     world.expect(
-      tokens <= most && usd <= maxUsd + 1e-9,
+      tokens <= maxTokens && usd <= maxUsd + 1e-9,
       'tree limits',
       `${tokens} tokens and $${usd} were spent`,
     );
@@ -223,8 +224,8 @@ export class Tree {
     const calls = this.#looks + this.#branches.length - 1;
     this.#checkCount('turns', answers.length);
     this.#checkCount('toolCalls', calls);
-    const isReleased = most === Number.POSITIVE_INFINITY || tokensLeft === most - tokens;
-    world.expect(isReleased, 'tree limits', `${most - tokens - tokensLeft} tokens stay reserved`);
+    const isReleased = maxTokens === Number.POSITIVE_INFINITY || tokensLeft === maxTokens - tokens;
+    world.expect(isReleased, 'tree limits', `${maxTokens - tokens - tokensLeft} tokens stay reserved`);
   }
 }
 

@@ -43,8 +43,8 @@ export function judge(record: SimulatedRun, around: LifeContext): void {
   checkNothingLost(over, expect);
   checkLog(over, expect);
   checkLimits(over, expect);
-  const { repeats: most = defaultLimits.repeats } = around.setting.limits;
-  checkCircles(events, { most, from: disk.repaired(record.sessionId) }, expect);
+  const { repeats: maxRepeats = defaultLimits.repeats } = around.setting.limits;
+  checkCircles(events, { maxRepeats, from: disk.repaired(record.sessionId) }, expect);
   checkBlobs(over, expect);
   checkAccount(record, around);
   checkAnswers(events, service, world);
@@ -149,7 +149,7 @@ function checkHistory({ result, around }: Over, expect: Expect): void {
   for (const [at, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     for (const [index, call] of callsOf(message).entries())
-      checkResult(messages[at + 1 + index], call, { most: maxBytes(call, around), expect });
+      checkResult(messages[at + 1 + index], call, { limit: maxBytes(call, around), expect });
   }
 }
 
@@ -168,11 +168,11 @@ function checkBlobs({ record, result, events, around }: Over, expect: Expect): v
 function checkResult(
   result: Message | undefined,
   call: ReturnType<typeof callsOf>[number],
-  { most, expect }: { readonly most: number; readonly expect: Expect },
+  { limit, expect }: { readonly limit: number; readonly expect: Expect },
 ): void {
   const text = JSON.stringify(result?.content ?? '');
   expect(
-    text.length < most + 1_000,
+    text.length < limit + 1_000,
     'P10 size',
     `the result of call ${call.arguments['n']} has ${text.length} bytes`,
   );
@@ -190,9 +190,9 @@ function checkResult(
 function checkNothingLost({ record, result }: Over, expect: Expect): void {
   const { messages, status } = result;
   const marks = marksIn(messages);
-  for (const said of record.heard) {
-    const count = marks.filter((found) => found === said).length;
-    expect(count === 1, 'steering', `${said} is in the history ${count} times`);
+  for (const text of record.accepted) {
+    const count = marks.filter((found) => found === text).length;
+    expect(count === 1, 'steering', `${text} is in the history ${count} times`);
   }
   // Steering comes last, so it has a response, or the run is not complete.
   const isAnswered = messages.at(-1)?.role !== 'user';
@@ -281,8 +281,8 @@ function checkLimits({ record, result, events, chain, around }: Over, expect: Ex
   const known = events.slice(around.disk.repaired(record.sessionId));
   const own = known.filter(({ runId }) => runs.includes(runId));
   const turns = own.filter(({ type }) => type === 'assistant').length;
-  const most = limits.turns + (onLimit === 'finalize' ? 1 : 0);
-  expect(turns <= most, 'limit on turns', `${turns} responses, but the limit is ${limits.turns}`);
+  const maxTurns = limits.turns + (onLimit === 'finalize' ? 1 : 0);
+  expect(turns <= maxTurns, 'limit on turns', `${turns} responses, but the limit is ${limits.turns}`);
   const wound = own.findIndex((event) => event.type === 'stop_requested' && event.reason === 'limit');
   const closing = wound < 0 ? 0 : own.slice(wound).filter(({ type }) => type === 'assistant').length;
   expect(closing <= 1, 'closing answer', `${closing} responses followed the limit`);

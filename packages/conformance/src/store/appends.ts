@@ -115,9 +115,9 @@ export const appendCases: readonly StoreCase[] = [
       logs.map(async ({ id, events }) => {
         const epoch = await store.claim(id);
         for (let at = 0; at < events.length; ) {
-          const most = random.between(1, 4);
-          await store.append(id, events.slice(at, at + most), { epoch, durable: random.chance(0.3) });
-          at += most;
+          const count = random.between(1, 4);
+          await store.append(id, events.slice(at, at + count), { epoch, durable: random.chance(0.3) });
+          at += count;
         }
       }),
     );

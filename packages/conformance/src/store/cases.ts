@@ -17,7 +17,7 @@ export interface StoreSubject {
 }
 
 /** The environment of one case. */
-export interface StoreStage {
+export interface StoreSetup {
   readonly store: SessionStore;
   /** Lets time pass, in milliseconds. */
   pass(ms: number): void;
@@ -31,7 +31,7 @@ export interface StoreCase {
   readonly name: string;
   /** True if the case reopens a store. */
   readonly reopens: boolean;
-  run(stage: StoreStage): Promise<void>;
+  run(setup: StoreSetup): Promise<void>;
 }
 
 /** Returns a function that defines the cases of one group. */

@@ -168,18 +168,18 @@ export const claimCases: readonly StoreCase[] = [
     expectEqual(await store.sessions(), ids, 'the sessions');
     for (const id of ids) expectEqual((await store.info(id))?.title, titled(id), `the title of ${id}`);
   }),
-  afterReopening('epochs keep growing after a reopen, and earlier ones are rejected', async (stage) => {
-    const before = await write(stage.store, 'one', [said('a')]);
-    await stage.reopen();
+  afterReopening('epochs keep growing after a reopen, and earlier ones are rejected', async (setup) => {
+    const before = await write(setup.store, 'one', [said('a')]);
+    await setup.reopen();
     const next = eventsOf('one', [said('b')], 1);
-    const after = await stage.store.claim('one');
+    const after = await setup.store.claim('one');
     expect(after > before, `an epoch larger than ${before}, found ${after}`);
     await expectRefused(
-      () => stage.store.append('one', next, { epoch: before }),
+      () => setup.store.append('one', next, { epoch: before }),
       'fenced',
       'the earlier writer',
     );
-    await stage.store.append('one', next, { epoch: after });
+    await setup.store.append('one', next, { epoch: after });
   }),
 ];
 

@@ -124,12 +124,12 @@ export const deleteCases: readonly StoreCase[] = [
     expectEqual(await store.read('session-0'), kept, 'the events');
     await write(store, 'session-0', wholeRun());
   }),
-  afterReopening('deleted sessions stay deleted after a reopen', async (stage) => {
-    await write(stage.store, 'one', wholeRun());
-    await write(stage.store, 'two', wholeRun());
-    await stage.store.delete('one');
-    await stage.reopen();
-    expectEqual(await stage.store.sessions(), ['two'], 'the sessions');
+  afterReopening('deleted sessions stay deleted after a reopen', async (setup) => {
+    await write(setup.store, 'one', wholeRun());
+    await write(setup.store, 'two', wholeRun());
+    await setup.store.delete('one');
+    await setup.reopen();
+    expectEqual(await setup.store.sessions(), ['two'], 'the sessions');
   }),
 ];
 

@@ -175,23 +175,23 @@ export const listCases: readonly StoreCase[] = [
     expectEqual(await store.prune({ keepLast: 0 }), [], 'the pruned sessions');
     expectEqual(await store.vacuum(), 0, 'the bytes freed');
   }),
-  afterReopening('sessions, titles and counts are kept after a reopen', async (stage) => {
-    await write(stage.store, 'one', wholeRun('First.', 30));
-    await write(stage.store, 'two', [said('Second.'), ...worked(1)]);
-    stage.pass(1000);
-    await write(stage.store, 'three', wholeRun('Third.', 100));
-    await stage.store.rename('one', 'Uno');
-    const before = await stage.store.list();
-    const events = await Promise.all(before.sessions.map(({ id }) => stage.store.read(id)));
-    await stage.reopen();
-    const after = await stage.store.list();
+  afterReopening('sessions, titles and counts are kept after a reopen', async (setup) => {
+    await write(setup.store, 'one', wholeRun('First.', 30));
+    await write(setup.store, 'two', [said('Second.'), ...worked(1)]);
+    setup.pass(1000);
+    await write(setup.store, 'three', wholeRun('Third.', 100));
+    await setup.store.rename('one', 'Uno');
+    const before = await setup.store.list();
+    const events = await Promise.all(before.sessions.map(({ id }) => setup.store.read(id)));
+    await setup.reopen();
+    const after = await setup.store.list();
     // The process that ran it no longer exists.
     const interrupted = before.sessions.map((info) =>
       info.id === 'two' ? { ...info, status: 'interrupted' } : info,
     );
     expectEqual(after.sessions, interrupted, 'the list');
     expectEqual(
-      await Promise.all(after.sessions.map(({ id }) => stage.store.read(id))),
+      await Promise.all(after.sessions.map(({ id }) => setup.store.read(id))),
       events,
       'the events',
     );

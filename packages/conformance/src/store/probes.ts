@@ -21,13 +21,13 @@ export const probeCases: readonly StoreCase[] = [
       await Promise.all([store.probe(), store.append('one', [event], { epoch }), store.probe()]);
     expectEqual(await store.read('one'), events, 'the events');
   }),
-  afterReopening('a probe leaves no data after a reopen', async (stage) => {
-    await write(stage.store, 'one', wholeRun());
-    const before = await stage.store.read('one');
-    await stage.store.probe();
-    await stage.reopen();
-    expectEqual(await stage.store.sessions(), ['one'], 'the sessions');
-    expectEqual(await stage.store.read('one'), before, 'the events');
-    await stage.store.probe();
+  afterReopening('a probe leaves no data after a reopen', async (setup) => {
+    await write(setup.store, 'one', wholeRun());
+    const before = await setup.store.read('one');
+    await setup.store.probe();
+    await setup.reopen();
+    expectEqual(await setup.store.sessions(), ['one'], 'the sessions');
+    expectEqual(await setup.store.read('one'), before, 'the events');
+    await setup.store.probe();
   }),
 ];

@@ -12,7 +12,7 @@ import {
   worked,
   write,
 } from '@cobbler/agent/testing';
-import type { StoreCase, StoreStage } from './cases.ts';
+import type { StoreCase, StoreSetup } from './cases.ts';
 import { group, reopening } from './cases.ts';
 
 const the = group('snapshots');
@@ -69,22 +69,22 @@ function foldedWhole(events: readonly Event[]): State {
   return state;
 }
 
-async function checkOpening({ store }: StoreStage, when: string): Promise<number> {
+async function checkOpening({ store }: StoreSetup, when: string): Promise<number> {
   const { state, folded } = await opened(store);
   expectEqual(state, foldedWhole(await store.read('one')), `the state ${when}`);
   return folded;
 }
 
 export const snapshotCases: readonly StoreCase[] = [
-  the('a snapshot and the events after it give the same state as all events', async (stage) => {
-    const writer = new FoldingWriter(stage.store, await stage.store.claim('one'));
+  the('a snapshot and the events after it give the same state as all events', async (setup) => {
+    const writer = new FoldingWriter(setup.store, await setup.store.claim('one'));
     const events = eventsOf('one', longSession());
     for (let at = 0; at < events.length; at += 3) {
       await writer.append(events.slice(at, at + 3));
-      if (at % 51 === 0) await checkOpening(stage, `after ${at + 3} events`);
+      if (at % 51 === 0) await checkOpening(setup, `after ${at + 3} events`);
     }
-    const folded = await checkOpening(stage, 'at the end');
-    if (stage.store.keepSnapshot === undefined) return;
+    const folded = await checkOpening(setup, 'at the end');
+    if (setup.store.keepSnapshot === undefined) return;
     expect(folded <= 400, `at most 400 events to be folded, found ${folded} of ${events.length}`);
   }),
   the('the returned state belongs to the caller', async ({ store }) => {
@@ -115,15 +115,15 @@ export const snapshotCases: readonly StoreCase[] = [
     await write(store, 'one', wholeRun());
     expectEqual((await opened(store)).state, foldedWhole(await store.read('one')), 'the state');
   }),
-  afterReopening('several processes in turn open a session from its snapshot', async (stage) => {
+  afterReopening('several processes in turn open a session from its snapshot', async (setup) => {
     const events = eventsOf('one', longSession());
     for (let at = 0; at < events.length; at += 100) {
-      const epoch = await stage.store.claim('one');
-      const writer = new FoldingWriter(stage.store, epoch);
-      writer.state = (await opened(stage.store)).state;
+      const epoch = await setup.store.claim('one');
+      const writer = new FoldingWriter(setup.store, epoch);
+      writer.state = (await opened(setup.store)).state;
       for (const event of events.slice(at, at + 100)) await writer.append([event]);
-      await stage.reopen();
-      await checkOpening(stage, `after ${at + 100} events`);
+      await setup.reopen();
+      await checkOpening(setup, `after ${at + 100} events`);
     }
   }),
 ];

@@ -13,10 +13,10 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { ResponsePosition } from '../setup/positions.ts';
-import { endsInPart, needsOf, places, spoken, toldTo } from '../setup/positions.ts';
+import { endsInPart, needsOf, places, replyUpTo, spoken } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
+import { answered, failed, promptly, soon, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -31,16 +31,16 @@ const fine = replies(scriptResponse(['Fine.']));
 
 /** Checks the result and the cleanup after a cancel. */
 async function expectGivenBack(
-  stage: WireFixture,
+  setup: WireFixture,
   asked: Promise<Outcome>,
   events: readonly AgentEvent[],
 ): Promise<void> {
   const outcome = await promptly(asked, backMs, 'the cancelled run');
   expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
   const count = events.length;
-  const last = stage.server.exchanges.at(-1);
+  const last = setup.server.exchanges.at(-1);
   if (last !== undefined) await promptly(last.left, closedMs, 'the connection of a cancelled run');
-  expectEqual(stage.runtime.timers, 0, 'the number of timers left');
+  expectEqual(setup.runtime.timers, 0, 'the number of timers left');
   expectEqual(events.length, count, 'the number of events after the run has ended');
 }
 
@@ -49,16 +49,20 @@ function cancelledAt(place: ResponsePosition): CaseDefinition {
   return the(
     `a run can be cancelled ${place.what}, and the next one works [P3]`,
     async (subject) => {
-      await onStage(subject, [toldTo(place, { ending: 'stall' }), replies(place.answer)], async (stage) => {
-        const controller = new AbortController();
-        const events: AgentEvent[] = [];
-        const asked = stage.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
-        await stage.server.arrival(0);
-        await stage.settled();
-        controller.abort();
-        await expectGivenBack(stage, asked, events);
-        expectAnswer(answered(await stage.ask()), place.answer, subject.testing);
-      });
+      await withSetup(
+        subject,
+        [replyUpTo(place, { ending: 'stall' }), replies(place.answer)],
+        async (setup) => {
+          const controller = new AbortController();
+          const events: AgentEvent[] = [];
+          const asked = setup.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
+          await setup.server.arrival(0);
+          await setup.settled();
+          controller.abort();
+          await expectGivenBack(setup, asked, events);
+          expectAnswer(answered(await setup.ask()), place.answer, subject.testing);
+        },
+      );
     },
     ...needsOf(place),
   );
@@ -67,15 +71,15 @@ function cancelledAt(place: ResponsePosition): CaseDefinition {
 /** An abort reason and the error with which the run ends. */
 function reason(what: string, value: unknown, check: (error: AgentError) => void): CaseDefinition {
   return the(`a run aborted with ${what} ends with the matching error`, async (subject) => {
-    for (const play of [
+    for (const reply of [
       { type: 'silent' },
-      toldTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' }),
+      replyUpTo(places[2] ?? { what: '', answer: spoken, steps: [] }, { ending: 'stall' }),
     ] as MockReply[]) {
-      await onStage(subject, [play], async (stage) => {
+      await withSetup(subject, [reply], async (setup) => {
         const controller = new AbortController();
-        const asked = stage.ask({}, { signal: controller.signal });
-        await stage.server.arrival(0);
-        await stage.settled();
+        const asked = setup.ask({}, { signal: controller.signal });
+        await setup.server.arrival(0);
+        await setup.settled();
         controller.abort(value);
         check(failed(await promptly(asked, backMs, 'the aborted run')));
       });
@@ -94,11 +98,11 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   the('a run can be cancelled between its last payloads [P3]', async (subject) => {
     const parts = endsInPart(spoken, subject.testing).slice(1);
     for (const part of parts) {
-      await onStage(subject, [{ ...part, ending: 'stall' }], async (stage) => {
+      await withSetup(subject, [{ ...part, ending: 'stall' }], async (setup) => {
         const controller = new AbortController();
-        const asked = stage.ask({}, { signal: controller.signal });
-        await stage.server.arrival(0);
-        await stage.settled();
+        const asked = setup.ask({}, { signal: controller.signal });
+        await setup.server.arrival(0);
+        await setup.settled();
         controller.abort();
         const outcome = await promptly(asked, backMs, 'the cancelled run');
         expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
@@ -108,11 +112,11 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   the(
     'a run cancelled as its response arrives either completes or is cancelled [P3, P4]',
     async (subject) => {
-      await onStage(subject, [fine, fine, fine, fine, fine, fine], async (stage) => {
+      await withSetup(subject, [fine, fine, fine, fine, fine, fine], async (setup) => {
         for (let turns = 0; turns < 6; turns += 1) {
           const controller = new AbortController();
-          const asked = stage.ask({}, { signal: controller.signal });
-          await stage.server.arrival(turns);
+          const asked = setup.ask({}, { signal: controller.signal });
+          await setup.server.arrival(turns);
           for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
           controller.abort();
           const { response, error } = await promptly(asked, backMs, 'the run');
@@ -125,37 +129,37 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     },
   ),
   the('a run can be cancelled in its second attempt [P3]', async (subject) => {
-    await onStage(subject, [answersStatus(500), { type: 'silent' }], async (stage) => {
+    await withSetup(subject, [answersStatus(500), { type: 'silent' }], async (setup) => {
       const controller = new AbortController();
       const events: AgentEvent[] = [];
-      const asked = stage.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
-      await stage.server.arrival(1);
+      const asked = setup.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
+      await setup.server.arrival(1);
       controller.abort();
-      await expectGivenBack(stage, asked, events);
+      await expectGivenBack(setup, asked, events);
     });
   }),
   the('a run can be cancelled from the event of its own retry [P3]', async (subject) => {
-    await onStage(subject, [answersStatus(500), fine], async (stage) => {
+    await withSetup(subject, [answersStatus(500), fine], async (setup) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'retry' && controller.abort();
       const outcome = await promptly(
-        stage.ask({}, { signal: controller.signal, emit }),
+        setup.ask({}, { signal: controller.signal, emit }),
         backMs * 2,
         'the run',
       );
       expectEqual([failed(outcome).kind, failed(outcome).attempts], ['aborted', 1], 'kind and attempts');
-      expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+      expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
     });
   }),
   the('nothing is emitted after the event that cancelled the run [P3]', async (subject) => {
     // On a wire without block ends, the end of the response emits all of them.
     const answer = scriptResponse(['Words.', callBlock('call_1', 'put', {}), callBlock('call_2', 'put', {})]);
     for (const type of ['text', 'tool_call'] as const) {
-      await onStage(subject, [replies(answer, { chunks: 'whole' })], async (stage) => {
+      await withSetup(subject, [replies(answer, { chunks: 'whole' })], async (setup) => {
         const controller = new AbortController();
         const emit = (event: AgentEvent) => event.type === type && controller.abort();
         const outcome = await promptly(
-          stage.ask({}, { signal: controller.signal, emit }),
+          setup.ask({}, { signal: controller.signal, emit }),
           backMs * 4,
           'the run',
         );
@@ -170,26 +174,26 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     }
   }),
   onWire('a run can be cancelled while a large request is being sent [P3]', async (subject) => {
-    await onSocket(subject, [{ bytes: [], deaf: true }], async ({ stage, socket }) => {
+    await onSocket(subject, [{ bytes: [], deaf: true }], async ({ setup, socket }) => {
       const controller = new AbortController();
-      const agent = stage.agent({ baseURL: socket.url });
+      const agent = setup.agent({ baseURL: socket.url });
       const messages = [userMessage('x'.repeat(8 * 1024 * 1024))];
-      const asked = stage.ask({ messages }, { agent, signal: controller.signal });
+      const asked = setup.ask({ messages }, { agent, signal: controller.signal });
       await socket.arrival(0);
-      await stage.settled();
+      await setup.settled();
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
       expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
-      expectEqual(stage.runtime.timers, 0, 'the number of timers left');
+      expectEqual(setup.runtime.timers, 0, 'the number of timers left');
     });
   }),
   onWire('a run can be cancelled in the middle of the response headers [P3]', async (subject) => {
     const { head } = rawParts(spoken, subject.testing);
-    await onSocket(subject, [{ bytes: [head.slice(0, 30)] }], async ({ stage, socket, ask }) => {
+    await onSocket(subject, [{ bytes: [head.slice(0, 30)] }], async ({ setup, socket, ask }) => {
       const controller = new AbortController();
       const asked = ask({ signal: controller.signal });
       const request = await socket.arrival(0);
-      await stage.settled();
+      await setup.settled();
       controller.abort();
       expectEqual(failed(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
       await promptly(request.left, closedMs, 'the connection');
@@ -205,36 +209,36 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       for (;;) yield flood;
     }
     const headers = { 'content-type': testing.contentType };
-    await onStage(subject, [{ type: 'raw', status: 200, headers, body: body() }], async (stage) => {
+    await withSetup(subject, [{ type: 'raw', status: 200, headers, body: body() }], async (setup) => {
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
       await soon(20);
       controller.abort();
-      await expectGivenBack(stage, asked, []);
+      await expectGivenBack(setup, asked, []);
     });
   }),
   the('cancelling a run again, or after its end, has no effect', async (subject) => {
-    await onStage(subject, [{ type: 'silent' }], async (stage) => {
+    await withSetup(subject, [{ type: 'silent' }], async (setup) => {
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
       controller.abort('once');
       controller.abort('twice');
       expectEqual(failed(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
       controller.abort('again');
-      await stage.settled();
+      await setup.settled();
     });
   }),
   the('runs leave no listener on a shared signal [P18]', async (subject) => {
     const { EventEmitter } = await import('node:events');
-    const cut = toldTo(places[2] ?? { what: '', answer: spoken, steps: [] });
-    await onStage(
+    const cut = replyUpTo(places[2] ?? { what: '', answer: spoken, steps: [] });
+    await withSetup(
       subject,
       (_, index) => [fine, answersStatus(400), cut, answersStatus(503)][index % 4] ?? fine,
-      async (stage) => {
+      async (setup) => {
         const { signal } = new AbortController();
-        for (let runs = 0; runs < 12; runs += 1) await stage.ask({}, { signal });
+        for (let runs = 0; runs < 12; runs += 1) await setup.ask({}, { signal });
         expectEqual(
           EventEmitter.getEventListeners(signal, 'abort').length,
           0,
@@ -244,13 +248,13 @@ export const cancelPointCases: readonly CaseDefinition[] = [
     );
   }),
   the('one signal cancels twelve runs at the same time [P3]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       () => ({ type: 'silent' }),
-      async (stage) => {
+      async (setup) => {
         const controller = new AbortController();
-        const asked = Array.from({ length: 12 }, () => stage.ask({}, { signal: controller.signal }));
-        await stage.server.arrival(11);
+        const asked = Array.from({ length: 12 }, () => setup.ask({}, { signal: controller.signal }));
+        await setup.server.arrival(11);
         controller.abort();
         const outcomes = await promptly(Promise.all(asked), backMs, 'the cancelled runs');
         expectEqual(
@@ -258,22 +262,22 @@ export const cancelPointCases: readonly CaseDefinition[] = [
           Array(12).fill('aborted'),
           'the kinds of the errors',
         );
-        for (const { left } of stage.server.exchanges) await promptly(left, closedMs, 'a connection');
-        expectEqual(stage.runtime.timers, 0, 'the number of timers left');
+        for (const { left } of setup.server.exchanges) await promptly(left, closedMs, 'a connection');
+        expectEqual(setup.runtime.timers, 0, 'the number of timers left');
       },
     );
   }),
   the('a cancel does not affect the next request on the connection', async (subject) => {
     const stream = new LiveStream();
-    await onStage(subject, [fine, { type: 'live', stream }, fine], async (stage) => {
-      answered(await stage.ask());
+    await withSetup(subject, [fine, { type: 'live', stream }, fine], async (setup) => {
+      answered(await setup.ask());
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(1);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(1);
       stream.send(framesOf(fine, subject.testing).slice(0, 1).join(''));
-      await stage.settled();
+      await setup.settled();
       controller.abort();
-      const next = stage.ask();
+      const next = setup.ask();
       expectEqual(
         failed(await promptly(asked, backMs, 'the cancelled run')).kind,
         'aborted',

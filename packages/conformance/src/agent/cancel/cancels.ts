@@ -13,7 +13,7 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, onStage, promptly } from '../setup/setup.ts';
+import { answered, failed, promptly, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -24,17 +24,20 @@ const backMs = 250;
 const closedMs = 1000;
 
 const answer: ScriptAnswer = scriptResponse(['Some words of an answer.']);
-const begun: MockReply = replies(answer, { steps: responseSteps(answer).slice(0, 3), ending: 'stall' });
+const stalledReply: MockReply = replies(answer, {
+  steps: responseSteps(answer).slice(0, 3),
+  ending: 'stall',
+});
 
 /**
  * Aborts a request in progress. The run must reject in time, and the service must see the connection close.
  */
 async function cancelled(
-  stage: WireFixture,
+  setup: WireFixture,
   controller: AbortController,
   asked: Promise<Outcome>,
 ): Promise<void> {
-  const exchange = stage.server.exchanges.at(-1);
+  const exchange = setup.server.exchanges.at(-1);
   controller.abort();
   const outcome = await promptly(asked, backMs, 'the cancelled run');
   expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
@@ -43,41 +46,41 @@ async function cancelled(
 
 export const cancelCases: readonly CaseDefinition[] = [
   the('a run cancelled before it starts sends nothing [P3]', async (subject) => {
-    await onStage(subject, [replies(answer)], async (stage) => {
+    await withSetup(subject, [replies(answer)], async (setup) => {
       const outcome = await promptly(
-        stage.ask({}, { signal: AbortSignal.abort() }),
+        setup.ask({}, { signal: AbortSignal.abort() }),
         backMs,
         'the cancelled run',
       );
       expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
-      await stage.settled();
-      expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
+      await setup.settled();
+      expectEqual(setup.server.exchanges.length, 0, 'the number of requests');
     });
   }),
   the('a run can be cancelled while it waits for the response headers [P3]', async (subject) => {
-    await onStage(subject, [{ type: 'silent' }], async (stage) => {
+    await withSetup(subject, [{ type: 'silent' }], async (setup) => {
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
-      await cancelled(stage, controller, asked);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
+      await cancelled(setup, controller, asked);
     });
   }),
   the('a run can be cancelled in the middle of a stream [P3]', async (subject) => {
-    await onStage(subject, [begun], async (stage) => {
+    await withSetup(subject, [stalledReply], async (setup) => {
       const controller = new AbortController();
-      const heard = Promise.withResolvers<void>();
-      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
-      const asked = stage.ask({}, { signal: controller.signal, emit });
-      await heard.promise;
-      await cancelled(stage, controller, asked);
+      const received = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && received.resolve();
+      const asked = setup.ask({}, { signal: controller.signal, emit });
+      await received.promise;
+      await cancelled(setup, controller, asked);
     });
   }),
   the('a run can be cancelled from its own event callback [P3]', async (subject) => {
-    await onStage(subject, [replies(answer, { chunks: 'whole', ending: 'stall' })], async (stage) => {
+    await withSetup(subject, [replies(answer, { chunks: 'whole', ending: 'stall' })], async (setup) => {
       const controller = new AbortController();
       const emit = ({ type }: AgentEvent) => type === 'text_delta' && controller.abort();
       const outcome = await promptly(
-        stage.ask({}, { signal: controller.signal, emit }),
+        setup.ask({}, { signal: controller.signal, emit }),
         backMs * 4,
         'the run',
       );
@@ -86,25 +89,25 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('a run can be cancelled during a retry delay [P3]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       [failsWith({ kind: 'busy', message: 'Busy.' }), replies(answer)],
-      async (stage) => {
+      async (setup) => {
         const controller = new AbortController();
         const paused = Promise.withResolvers<void>();
         const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
-        const asked = stage.ask({}, { signal: controller.signal, emit, patient: false });
+        const asked = setup.ask({}, { signal: controller.signal, emit, patient: false });
         await paused.promise;
-        await stage.settled();
+        await setup.settled();
         controller.abort();
         expectEqual(
           failed(await promptly(asked, backMs, 'the cancelled run')).kind,
           'aborted',
           'the kind of the error',
         );
-        await stage.runtime.advance(60_000);
-        await stage.settled();
-        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
+        await setup.runtime.advance(60_000);
+        await setup.settled();
+        expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
       },
     );
   }),
@@ -116,23 +119,23 @@ export const cancelCases: readonly CaseDefinition[] = [
       body: 'Half',
       ending: 'stall',
     };
-    await onStage(subject, [stuck], async (stage) => {
+    await withSetup(subject, [stuck], async (setup) => {
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
-      await stage.settled();
-      await cancelled(stage, controller, asked);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
+      await setup.settled();
+      await cancelled(setup, controller, asked);
     });
   }),
   the('nothing is emitted after a cancel [P3]', async (subject) => {
     const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+    await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
       const { testing } = subject;
       const controller = new AbortController();
-      const heard = Promise.withResolvers<void>();
-      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
-      const asked = stage.ask({}, { signal: controller.signal, emit });
-      await stage.server.arrival(0);
+      const received = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && received.resolve();
+      const asked = setup.ask({}, { signal: controller.signal, emit });
+      await setup.server.arrival(0);
       const [open, first, ...rest] = responseSteps(answer);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       stream.send(
@@ -142,12 +145,12 @@ export const cancelCases: readonly CaseDefinition[] = [
           testing,
         ),
       );
-      await heard.promise;
+      await received.promise;
       stream.send(stepFrames(rest, replies(answer), testing));
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
       const count = outcome.events.length;
-      await stage.settled();
+      await setup.settled();
       expectEqual(
         [failed(outcome).kind, outcome.events.length],
         ['aborted', count],
@@ -156,12 +159,12 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('a cancel after the response changes nothing', async (subject) => {
-    await onStage(subject, [replies(answer), replies(answer)], async (stage) => {
+    await withSetup(subject, [replies(answer), replies(answer)], async (setup) => {
       const controller = new AbortController();
-      const outcome = await stage.ask({}, { signal: controller.signal });
+      const outcome = await setup.ask({}, { signal: controller.signal });
       controller.abort();
       expectAnswer(answered(outcome), answer, subject.testing);
-      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+      expectAnswer(answered(await setup.ask()), answer, subject.testing);
     });
   }),
   the('cancelling one run does not affect another [S0.31]', async (subject) => {
@@ -170,13 +173,13 @@ export const cancelCases: readonly CaseDefinition[] = [
       { type: 'live', stream: streams[0] },
       { type: 'live', stream: streams[1] },
     ] as const;
-    await onStage(subject, script, async (stage) => {
+    await withSetup(subject, script, async (setup) => {
       const { testing } = subject;
       const controller = new AbortController();
-      const first = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
-      const second = stage.ask();
-      await stage.server.arrival(1);
+      const first = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
+      const second = setup.ask();
+      await setup.server.arrival(1);
       for (const stream of streams) stream.send(testing.begin(answer).map(testing.frame).join(''));
       controller.abort();
       expectEqual(
@@ -190,22 +193,22 @@ export const cancelCases: readonly CaseDefinition[] = [
     });
   }),
   the('the same conversation can be sent again after a cancel', async (subject) => {
-    await onStage(subject, [begun, replies(answer)], async (stage) => {
+    await withSetup(subject, [stalledReply, replies(answer)], async (setup) => {
       const controller = new AbortController();
-      const asked = stage.ask({}, { signal: controller.signal });
-      await stage.server.arrival(0);
-      await stage.settled();
-      await cancelled(stage, controller, asked);
-      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+      const asked = setup.ask({}, { signal: controller.signal });
+      await setup.server.arrival(0);
+      await setup.settled();
+      await cancelled(setup, controller, asked);
+      expectAnswer(answered(await setup.ask()), answer, subject.testing);
     });
   }),
   the('the error of a cancelled run contains its token usage [P14]', async (subject) => {
-    await onStage(subject, [answersStatus(500), begun], async (stage) => {
+    await withSetup(subject, [answersStatus(500), stalledReply], async (setup) => {
       const controller = new AbortController();
-      const heard = Promise.withResolvers<void>();
-      const emit = ({ type }: AgentEvent) => type === 'text_delta' && heard.resolve();
-      const asked = stage.ask({}, { signal: controller.signal, emit });
-      await heard.promise;
+      const received = Promise.withResolvers<void>();
+      const emit = ({ type }: AgentEvent) => type === 'text_delta' && received.resolve();
+      const asked = setup.ask({}, { signal: controller.signal, emit });
+      await received.promise;
       controller.abort();
       const error = failed(await promptly(asked, backMs, 'the cancelled run'));
       expectEqual(error.attempts, 2, 'the attempts');

@@ -14,7 +14,7 @@ import {
 import { httpDate } from '../setup/http-date.ts';
 import { spoken, until } from '../setup/positions.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, failed, onStage, promptly } from '../setup/setup.ts';
+import { answered, failed, promptly, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import { hurried, limits, livedUnder } from './patience.ts';
@@ -26,18 +26,18 @@ const fine = replies(scriptResponse(['Fine.']));
 const day = 86_400_000;
 
 /** Returns a runtime whose clocks the case can change. */
-function clockSet(stage: WireFixture): {
+function clockSet(setup: WireFixture): {
   readonly runtime: Runtime;
   set(ms: number): void;
   sleep(ms: number): void;
 } {
   let offset = 0;
   let slept = 0;
-  const { timer, random, id, digest, fetch } = stage.runtime;
+  const { timer, random, id, digest, fetch } = setup.runtime;
   return {
     runtime: {
-      now: () => stage.runtime.now() + slept + offset,
-      monotonic: () => stage.runtime.monotonic() + slept,
+      now: () => setup.runtime.now() + slept + offset,
+      monotonic: () => setup.runtime.monotonic() + slept,
       timer,
       random,
       id,
@@ -58,15 +58,15 @@ function clockSet(stage: WireFixture): {
 export const clockCases: readonly CaseDefinition[] = [
   clocks('a request times out after the computer slept through a retry delay [P2]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
-    await onStage(subject, [busy, { type: 'silent' }], async (stage) => {
-      const { runtime, sleep } = clockSet(stage);
-      const asked = stage.ask({}, { agent: stage.agent({ runtime }), patient: false });
-      await stage.server.arrival(0);
-      await stage.settled();
+    await withSetup(subject, [busy, { type: 'silent' }], async (setup) => {
+      const { runtime, sleep } = clockSet(setup);
+      const asked = setup.ask({}, { agent: setup.agent({ runtime }), patient: false });
+      await setup.server.arrival(0);
+      await setup.settled();
       sleep(3 * day);
-      await stage.runtime.advance(5000);
-      await stage.settled();
-      await stage.runtime.advance(10);
+      await setup.runtime.advance(5000);
+      await setup.settled();
+      await setup.runtime.advance(10);
       expectEqual(
         failed(await promptly(asked, 1000, 'the request')).kind,
         'timeout',
@@ -78,17 +78,17 @@ export const clockCases: readonly CaseDefinition[] = [
     'a request times out after the computer slept in the middle of the response [P2]',
     async (subject) => {
       const stream = new LiveStream();
-      await onStage(subject, [{ type: 'live', stream }], async (stage) => {
-        const { runtime, sleep } = clockSet(stage);
-        const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
-        const exchange = await stage.server.arrival(0);
+      await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
+        const { runtime, sleep } = clockSet(setup);
+        const asked = setup.ask({}, { agent: setup.agent({ runtime, ...hurried }) });
+        const exchange = await setup.server.arrival(0);
         stream.send(
           framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''),
         );
-        await stage.settled();
+        await setup.settled();
         sleep(3 * day);
         // The first timer due after the sleep.
-        await stage.runtime.advance(limits.stallMs);
+        await setup.runtime.advance(limits.stallMs);
         expectEqual(
           failed(await promptly(asked, 1000, 'the request')).kind,
           'timeout',
@@ -100,16 +100,16 @@ export const clockCases: readonly CaseDefinition[] = [
   ),
   clocks('a change of the wall clock affects no timeout', async (subject) => {
     for (const jump of [-day, day]) {
-      await onStage(
+      await withSetup(
         subject,
         [replies(spoken, { steps: until(spoken, 0, 'delta'), ending: 'stall' })],
-        async (stage) => {
-          const { runtime, set } = clockSet(stage);
-          const asked = stage.ask({}, { agent: stage.agent({ runtime, ...hurried }) });
-          await stage.server.arrival(0);
-          await stage.settled();
+        async (setup) => {
+          const { runtime, set } = clockSet(setup);
+          const asked = setup.ask({}, { agent: setup.agent({ runtime, ...hurried }) });
+          await setup.server.arrival(0);
+          await setup.settled();
           set(jump);
-          const lived = await livedUnder(stage, asked, 1000, () => {});
+          const lived = await livedUnder(setup, asked, 1000, () => {});
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
           expect(
             Math.abs(lived - limits.stallMs) <= 2000,
@@ -122,15 +122,15 @@ export const clockCases: readonly CaseDefinition[] = [
   clocks('a change of the wall clock does not affect a retry delay in progress', async (subject) => {
     for (const jump of [-day, day]) {
       const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
-      await onStage(subject, [busy, fine], async (stage) => {
-        const { runtime, set } = clockSet(stage);
-        const began = stage.runtime.monotonic();
-        const outcome = await stage.ask(
+      await withSetup(subject, [busy, fine], async (setup) => {
+        const { runtime, set } = clockSet(setup);
+        const began = setup.runtime.monotonic();
+        const outcome = await setup.ask(
           {},
-          { agent: stage.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
+          { agent: setup.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
         );
         answered(outcome);
-        expectEqual(stage.runtime.monotonic() - began, 5000, 'the delay');
+        expectEqual(setup.runtime.monotonic() - began, 5000, 'the delay');
       });
     }
   }),
@@ -138,14 +138,14 @@ export const clockCases: readonly CaseDefinition[] = [
     'a retry-after date is compared with the wall clock when the response arrives [P7]',
     async (subject) => {
       let at = 0;
-      await onStage(
+      await withSetup(
         subject,
         (_, index) => (index === 0 ? answersStatus(429, { 'retry-after': httpDate(at) }) : fine),
-        async (stage) => {
-          const { runtime, set } = clockSet(stage);
+        async (setup) => {
+          const { runtime, set } = clockSet(setup);
           set(3 * day);
           at = Math.ceil(runtime.now() / 1000) * 1000 + 7000;
-          const outcome = await stage.ask({}, { agent: stage.agent({ runtime }) });
+          const outcome = await setup.ask({}, { agent: setup.agent({ runtime }) });
           const retry = outcome.events.find((event) => event.type === 'retry');
           expect(
             retry !== undefined && retry.delayMs >= 7000 && retry.delayMs < 8000,
@@ -157,12 +157,12 @@ export const clockCases: readonly CaseDefinition[] = [
   ),
   clocks('a request times out after the computer slept past every timeout [P2]', async (subject) => {
     const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
-      const asked = stage.ask();
-      await stage.server.arrival(0);
+    await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
+      const asked = setup.ask();
+      await setup.server.arrival(0);
       stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
-      await stage.settled();
-      await stage.runtime.advance(3 * day);
+      await setup.settled();
+      await setup.runtime.advance(3 * day);
       stream.send(stepFrames(responseSteps(spoken).slice(2), replies(spoken), subject.testing));
       expectEqual(
         failed(await promptly(asked, 1000, 'the request')).kind,

@@ -13,7 +13,7 @@ import { expectAnswer } from '../setup/compare.ts';
 import { endsInPart, spoken, thoughtful, until } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, onStage, promptly, soon } from '../setup/setup.ts';
+import { answered, failed, promptly, soon, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
@@ -34,12 +34,12 @@ const fine = replies(scriptResponse(['Fine.']));
  * milliseconds.
  */
 export async function livedUnder(
-  stage: WireFixture,
+  setup: WireFixture,
   asked: Promise<Outcome>,
   stepMs: number,
   say: () => void,
 ): Promise<number> {
-  const begin = stage.runtime.monotonic();
+  const begin = setup.runtime.monotonic();
   let isOver = false;
   void asked.then(() => {
     isOver = true;
@@ -47,10 +47,10 @@ export async function livedUnder(
   for (let steps = 0; steps < 400 && !isOver; steps += 1) {
     say();
     for (let turns = 0; turns < 3; turns += 1) await soon(1);
-    await stage.runtime.advance(stepMs);
+    await setup.runtime.advance(stepMs);
   }
   await promptly(asked, 1000, 'the request');
-  return stage.runtime.monotonic() - begin;
+  return setup.runtime.monotonic() - begin;
 }
 
 interface Dripping {
@@ -71,16 +71,16 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
     `${what} [P2]`,
     async (subject) => {
       const stream = new LiveStream();
-      await onStage(
+      await withSetup(
         subject,
         [{ type: 'live', stream }],
-        async (stage) => {
-          const asked = stage.ask();
-          const exchange = await stage.server.arrival(0);
+        async (setup) => {
+          const asked = setup.ask();
+          const exchange = await setup.server.arrival(0);
           stream.send(framesOf(replies(answer, { steps }), subject.testing).join(''));
-          await stage.settled();
+          await setup.settled();
           let count = 0;
-          const lived = await livedUnder(stage, asked, stepMs, () =>
+          const lived = await livedUnder(setup, asked, stepMs, () =>
             stream.send(dripping.drip(subject, count++)),
           );
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
@@ -105,21 +105,24 @@ function pings({ testing }: ContractSubject): string {
 /** A case whose response stalls. The request must end between these two times, in milliseconds. */
 function silent(
   what: string,
-  play: (subject: ContractSubject) => MockReply,
-  [least, most]: readonly [number, number],
+  replyFor: (subject: ContractSubject) => MockReply,
+  [minMs, maxMs]: readonly [number, number],
 ): CaseDefinition {
   return the(`${what} [P2]`, async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
-      [play(subject)],
-      async (stage) => {
-        const asked = stage.ask();
-        await stage.server.arrival(0);
-        await stage.settled();
-        const lived = await livedUnder(stage, asked, 30_000, () => {});
+      [replyFor(subject)],
+      async (setup) => {
+        const asked = setup.ask();
+        await setup.server.arrival(0);
+        await setup.settled();
+        const lived = await livedUnder(setup, asked, 30_000, () => {});
         expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
-        expectEqual(stage.server.exchanges.length, 1, 'the number of requests');
-        expect(lived > least && lived <= most, `the request to take ${least} to ${most} ms, found ${lived}`);
+        expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
+        expect(
+          lived > minMs && lived <= maxMs,
+          `the request to take ${minMs} to ${maxMs} ms, found ${lived}`,
+        );
       },
       {},
       15_000,
@@ -133,11 +136,11 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
     onSocket(
       subject,
       [bytes(subject)],
-      async ({ stage, socket, ask }) => {
+      async ({ setup, socket, ask }) => {
         const asked = ask();
         const request = await socket.arrival(0);
-        await stage.settled();
-        const lived = await livedUnder(stage, asked, 500, () => {});
+        await setup.settled();
+        const lived = await livedUnder(setup, asked, 500, () => {});
         expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
         expect(
           lived <= limits.headersMs + 1000,
@@ -150,7 +153,7 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
   );
 }
 
-export const patienceCases: readonly CaseDefinition[] = [
+export const timeoutCases: readonly CaseDefinition[] = [
   ends({
     what: 'comments and empty lines prevent the stall timeout but not the progress timeout',
     answer: spoken,
@@ -214,14 +217,14 @@ export const patienceCases: readonly CaseDefinition[] = [
     'a stream that stalls in its last payloads gives a complete response or a timeout, never a part [P1]',
     async (subject) => {
       for (const part of endsInPart(spoken, subject.testing)) {
-        await onStage(
+        await withSetup(
           subject,
           [{ ...part, ending: 'stall' }],
-          async (stage) => {
-            const asked = stage.ask();
-            await stage.server.arrival(0);
-            await stage.settled();
-            await livedUnder(stage, asked, 5000, () => {});
+          async (setup) => {
+            const asked = setup.ask();
+            await setup.server.arrival(0);
+            await setup.settled();
+            await livedUnder(setup, asked, 5000, () => {});
             const { response, error } = await asked;
             if (response !== undefined)
               expectAnswer({ ...response, usage: spoken.usage }, spoken, subject.testing);
@@ -234,15 +237,15 @@ export const patienceCases: readonly CaseDefinition[] = [
   ),
   the('an error response with an endless slow body keeps kind and status [P2]', async (subject) => {
     const stream = new LiveStream();
-    await onStage(
+    await withSetup(
       subject,
       [{ type: 'live', stream, status: 503 }],
-      async (stage) => {
-        const asked = stage.ask();
-        const exchange = await stage.server.arrival(0);
+      async (setup) => {
+        const asked = setup.ask();
+        const exchange = await setup.server.arrival(0);
         stream.send('Out of ');
-        await stage.settled();
-        const lived = await livedUnder(stage, asked, 2000, () => stream.send('order '));
+        await setup.settled();
+        const lived = await livedUnder(setup, asked, 2000, () => stream.send('order '));
         expectEqual(
           [failed(await asked).kind, failed(await asked).status],
           ['agent', 503],
@@ -256,16 +259,16 @@ export const patienceCases: readonly CaseDefinition[] = [
     );
   }),
   the('a request that timed out is not retried [P5]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       [{ type: 'silent' }, fine],
-      async (stage) => {
-        const asked = stage.ask();
-        await stage.server.arrival(0);
-        await stage.settled();
-        await livedUnder(stage, asked, 2000, () => {});
+      async (setup) => {
+        const asked = setup.ask();
+        await setup.server.arrival(0);
+        await setup.settled();
+        await livedUnder(setup, asked, 2000, () => {});
         expectEqual(
-          [failed(await asked).kind, stage.server.exchanges.length],
+          [failed(await asked).kind, setup.server.exchanges.length],
           ['timeout', 1],
           'kind and requests',
         );
@@ -275,14 +278,14 @@ export const patienceCases: readonly CaseDefinition[] = [
   }),
   the('endless data after the end of a response does not delay it [P2]', async (subject) => {
     const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
-      const asked = stage.ask();
-      const exchange = await stage.server.arrival(0);
+    await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
+      const asked = setup.ask();
+      const exchange = await setup.server.arrival(0);
       const frames = framesOf(fine, subject.testing);
       stream.send(frames.join(''));
-      await stage.settled();
+      await setup.settled();
       const noise = subject.testing.noise().map(subject.testing.frame).join('');
-      const lived = await livedUnder(stage, asked, 400, () => stream.send(noise));
+      const lived = await livedUnder(setup, asked, 400, () => stream.send(noise));
       expectEqual(answered(await asked).content, 'Fine.', 'the text');
       expect(lived <= 2000, `a response within two seconds after its end, found ${lived} ms`);
       await promptly(exchange.left, 1000, 'the connection');

@@ -14,9 +14,9 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { needsOf, places, toldTo } from '../setup/positions.ts';
+import { needsOf, places, replyUpTo } from '../setup/positions.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, onStage, promptly, soon, turns } from '../setup/setup.ts';
+import { answered, failed, promptly, soon, turns, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -40,23 +40,23 @@ function until(at: number, type: Step['type']): Step[] {
 function endsAt(
   what: string,
   limit: number,
-  play: () => MockReply,
+  makeReply: () => MockReply,
   ...needs: UnsupportedFeature[]
 ): CaseDefinition {
   return the(
     what,
     async (subject) => {
-      await onStage(
+      await withSetup(
         subject,
-        [play()],
-        async (stage) => {
-          const asked = stage.ask();
-          const exchange = await stage.server.arrival(0);
-          await stage.settled();
-          await stage.runtime.advance(limit - 100);
-          await stage.settled();
+        [makeReply()],
+        async (setup) => {
+          const asked = setup.ask();
+          const exchange = await setup.server.arrival(0);
+          await setup.settled();
+          await setup.runtime.advance(limit - 100);
+          await setup.settled();
           expect(!(await isOver(asked)), `the request to continue for ${limit - 100} ms`);
-          await stage.runtime.advance(200);
+          await setup.runtime.advance(200);
           expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
           await promptly(exchange.left, 1000, 'the connection');
         },
@@ -80,13 +80,13 @@ async function onLive(
 ): Promise<void> {
   const stream = new LiveStream();
   const link = { timeouts: { ...limits, ...timeouts }, retry: { retries: 0 } };
-  await onStage(
+  await withSetup(
     subject,
     [{ type: 'live', stream }],
-    async (stage) => {
+    async (setup) => {
       const events: AgentEvent[] = [];
-      const asked = stage.ask({}, { emit: (event) => events.push(event) });
-      await stage.server.arrival(0);
+      const asked = setup.ask({}, { emit: (event) => events.push(event) });
+      await setup.server.arrival(0);
       const { testing } = subject;
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       const say = async (...steps: Step[]) => {
@@ -98,14 +98,14 @@ async function onLive(
         stream.send(testing.noise().map(testing.frame).join(''));
         await turns(3);
       };
-      await act({ stage, stream, asked, say, ping });
+      await act({ setup, stream, asked, say, ping });
     },
     link,
   );
 }
 
 interface LiveRequest {
-  readonly stage: WireFixture;
+  readonly setup: WireFixture;
   readonly stream: LiveStream;
   readonly asked: Promise<Outcome>;
   /** Sends steps and waits until something is emitted. */
@@ -118,13 +118,13 @@ interface LiveRequest {
  * Advances the clock in steps, with noise before each, until the request ends. Returns the duration in
  * milliseconds.
  */
-async function pingUntilOver({ stage, asked, ping }: LiveRequest, most: number): Promise<number> {
-  const begin = stage.runtime.monotonic();
-  while (stage.runtime.monotonic() - begin < most && !(await isOver(asked))) {
+async function pingUntilOver({ setup, asked, ping }: LiveRequest, maxMs: number): Promise<number> {
+  const begin = setup.runtime.monotonic();
+  while (setup.runtime.monotonic() - begin < maxMs && !(await isOver(asked))) {
     await ping();
-    await stage.runtime.advance(4000);
+    await setup.runtime.advance(4000);
   }
-  return stage.runtime.monotonic() - begin;
+  return setup.runtime.monotonic() - begin;
 }
 
 export const waitCases: readonly CaseDefinition[] = [
@@ -137,7 +137,7 @@ export const waitCases: readonly CaseDefinition[] = [
     endsAt(
       `the stall timeout ends a stream that stalls ${place.what} [P2]`,
       limits.stallMs,
-      () => toldTo(place, { ending: 'stall' }),
+      () => replyUpTo(place, { ending: 'stall' }),
       ...needsOf(place),
     ),
   ),
@@ -171,10 +171,10 @@ export const waitCases: readonly CaseDefinition[] = [
   ),
   the('a slow response that makes progress does not time out', (subject) => {
     const slow = scriptResponse(['Slow but sure.']);
-    return onLive(subject, slow, async ({ stage, stream, asked, say }) => {
+    return onLive(subject, slow, async ({ setup, stream, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'Slow' });
       for (const text of [' but', ' su', 're.']) {
-        await stage.runtime.advance(19_000);
+        await setup.runtime.advance(19_000);
         await say({ type: 'delta', at: 0, text });
       }
       await say({ type: 'close', at: 0 });
@@ -184,29 +184,29 @@ export const waitCases: readonly CaseDefinition[] = [
     });
   }),
   the('the total timeout ends an endless slow response [P2]', (subject) =>
-    onLive(subject, spoken, async ({ stage, asked, say }) => {
+    onLive(subject, spoken, async ({ setup, asked, say }) => {
       await say({ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'drip' });
       for (let ms = 0; ms < limits.totalMs - 10_000; ms += 10_000) {
-        await stage.runtime.advance(10_000);
+        await setup.runtime.advance(10_000);
         await say({ type: 'delta', at: 0, text: ' drip' });
       }
       expect(!(await isOver(asked)), 'the request to continue until then');
-      await stage.runtime.advance(10_100);
+      await setup.runtime.advance(10_100);
       expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
     }),
   ),
   the('the total timeout includes retry delays and failed attempts [P2]', async (subject) => {
-    const plays: MockReply[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
-    await onStage(
+    const script: MockReply[] = [answersStatus(429, { 'retry-after': '50' }), { type: 'silent' }];
+    await withSetup(
       subject,
-      plays,
-      async (stage) => {
-        const asked = stage.ask();
-        await stage.server.arrival(1);
-        await stage.settled();
-        await stage.runtime.advance(39_000);
+      script,
+      async (setup) => {
+        const asked = setup.ask();
+        await setup.server.arrival(1);
+        await setup.settled();
+        await setup.runtime.advance(39_000);
         expect(!(await isOver(asked)), 'the second attempt to continue');
-        await stage.runtime.advance(1500);
+        await setup.runtime.advance(1500);
         const error = failed(await asked);
         expectEqual([error.kind, error.attempts], ['timeout', 2], 'kind and attempts');
       },
@@ -221,14 +221,14 @@ export const waitCases: readonly CaseDefinition[] = [
       body: 'Half of',
       ending: 'stall',
     };
-    await onStage(
+    await withSetup(
       subject,
       [stuck],
-      async (stage) => {
-        const asked = stage.ask();
-        const exchange = await stage.server.arrival(0);
-        await stage.settled();
-        await stage.runtime.advance(limits.stallMs + 100);
+      async (setup) => {
+        const asked = setup.ask();
+        const exchange = await setup.server.arrival(0);
+        await setup.settled();
+        await setup.runtime.advance(limits.stallMs + 100);
         expectOneOf(failed(await asked).kind, ['agent', 'timeout'], 'the kind of the error');
         await promptly(exchange.left, 1000, 'the connection');
       },

@@ -12,7 +12,7 @@ import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { onSocket } from '../setup/raw-responses.ts';
 import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -61,12 +61,12 @@ function oddly(status: number, kind: string, types: readonly string[]): CaseDefi
     const script = combinations.map(
       ([type, , body]): MockReply => ({ type: 'raw', status, headers: { 'content-type': type }, body }),
     );
-    await onStage(
+    await withSetup(
       subject,
       script,
-      async (stage) => {
+      async (setup) => {
         for (const [type, what] of combinations) {
-          const error = failed(await stage.ask());
+          const error = failed(await setup.ask());
           expectEqual([error.kind, error.status], [kind, status], `kind and status for ${what} as ${type}`);
           expect(error.message.trim() !== '', `a message for ${what}`);
           expect(error.message.length <= 4096, `a short message for ${what}`);
@@ -117,14 +117,14 @@ export const bodyCases: readonly CaseDefinition[] = [
     }
   }),
   the('a large error body uses almost no memory [P18]', async (subject) => {
-    const play: MockReply = {
+    const reply: MockReply = {
       type: 'raw',
       status: 400,
       headers: { 'content-type': 'text/html' },
       body: muchOfNothing(),
     };
     const before = await heldBytes();
-    const { outcome } = await askOnce(subject, [play]);
+    const { outcome } = await askOnce(subject, [reply]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 400], 'kind and status');
     const held = (await heldBytes()) - before;
     expect(held < 4 * mebibyte, `less than 4 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
@@ -132,18 +132,18 @@ export const bodyCases: readonly CaseDefinition[] = [
   the('a large web page with a success status is abandoned early [P18]', async (subject) => {
     let taken = 0;
     function* body(): Iterable<string> {
-      for (const piece of muchOfNothing()) {
-        taken += piece.length;
-        yield piece;
+      for (const chunk of muchOfNothing()) {
+        taken += chunk.length;
+        yield chunk;
       }
     }
-    const play: MockReply = {
+    const reply: MockReply = {
       type: 'raw',
       status: 200,
       headers: { 'content-type': 'text/html' },
       body: body(),
     };
-    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'agent', 'the kind of the error');
     expect(taken < 8 * mebibyte, `less than the whole page to be read, found ${taken} bytes`);
   }),
@@ -171,14 +171,16 @@ export const bodyCases: readonly CaseDefinition[] = [
   }),
   ids('two identical responses are both kept in the history', async (subject) => {
     const same = replies(answer);
-    await onStage(subject, [same, same, replies(scriptResponse(['Done.']))], async (stage) => {
-      const first = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [same, same, replies(scriptResponse(['Done.']))], async (setup) => {
+      const first = answered(await setup.ask({ messages: [user('Go.')] }));
       const once = continued([user('Go.')], first.message);
-      const second = answered(await stage.ask({ messages: once }));
+      const second = answered(await setup.ask({ messages: once }));
       expectEqual(second.message, first.message, 'the second response');
-      answered(await stage.ask({ messages: continued(once, second.message) }));
-      const said = stage.request(2).turns.flatMap(({ side, parts }) => (side === 'assistant' ? parts : []));
-      expectEqual(said.length, 2, 'the responses sent back');
+      answered(await setup.ask({ messages: continued(once, second.message) }));
+      const sentBack = setup
+        .request(2)
+        .turns.flatMap(({ side, parts }) => (side === 'assistant' ? parts : []));
+      expectEqual(sentBack.length, 2, 'the responses sent back');
     });
   }),
   ids('ids that differ only in unsupported characters stay different', async (subject) => {
@@ -197,11 +199,11 @@ export const bodyCases: readonly CaseDefinition[] = [
       'call_2',
     ];
     const calls = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
-    await onStage(subject, [replies(calls), replies(answer)], async (stage) => {
-      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [replies(calls), replies(answer)], async (setup) => {
+      const response = answered(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, calls, subject.testing);
-      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
-      const parts = stage.request(1).turns.flatMap((turn) => turn.parts);
+      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+      const parts = setup.request(1).turns.flatMap((turn) => turn.parts);
       const called = parts.flatMap((part) => (part.type === 'call' ? [part.id] : []));
       const results = parts.flatMap((part) => (part.type === 'result' ? [part.id] : []));
       expectEqual(new Set(called).size, given.length, 'the number of different ids');

@@ -5,7 +5,7 @@ import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
 import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, failed, onStage } from '../setup/setup.ts';
+import { answered, failed, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { socketGroup } from '../setup/subject.ts';
@@ -208,9 +208,9 @@ export const connectionCases: readonly CaseDefinition[] = [
     await onSocket(
       subject,
       [{ bytes: [twice.join('')] }, good, good],
-      async ({ ask, stage }) => {
+      async ({ ask, setup }) => {
         expectAnswer(answered(await ask()), first, subject.testing);
-        await stage.settled();
+        await setup.settled();
         expectAnswer(answered(await ask()), second, subject.testing);
       },
       { retry: { retries: 1 } },
@@ -221,10 +221,10 @@ export const connectionCases: readonly CaseDefinition[] = [
     await onSocket(
       subject,
       [{ ...good, ending: 'end' }, { ...good, ending: 'reset' }, good],
-      async ({ ask, stage }) => {
+      async ({ ask, setup }) => {
         for (let asked = 0; asked < 3; asked += 1) {
           expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
-          await stage.settled();
+          await setup.settled();
         }
       },
     );
@@ -244,31 +244,31 @@ export const connectionCases: readonly CaseDefinition[] = [
   the('an early rejection of a large request is read', async (subject) => {
     const refusal =
       'HTTP/1.1 413 Too Large\r\ncontent-type: text/plain\r\ncontent-length: 11\r\n\r\nMuch bigger';
-    await onSocket(subject, [{ bytes: [refusal], early: true }], async ({ stage, socket }) => {
-      const agent = stage.agent({ baseURL: socket.url, retry: { retries: 0 } });
-      const { kind, status } = failed(await stage.ask({ messages: large }, { agent }));
+    await onSocket(subject, [{ bytes: [refusal], early: true }], async ({ setup, socket }) => {
+      const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 } });
+      const { kind, status } = failed(await setup.ask({ messages: large }, { agent }));
       expectEqual([kind, status], ['invalid', 413], 'kind and status');
     });
   }),
   the('a response sent before a large request is complete is read', async (subject) => {
     const early = { ...fineAnswer(answer, subject.testing), early: true };
-    await onSocket(subject, [early], async ({ stage, socket }) => {
-      const agent = stage.agent({ baseURL: socket.url, retry: { retries: 0 } });
-      expectAnswer(answered(await stage.ask({ messages: large }, { agent })), answer, subject.testing);
+    await onSocket(subject, [early], async ({ setup, socket }) => {
+      const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 } });
+      expectAnswer(answered(await setup.ask({ messages: large }, { agent })), answer, subject.testing);
     });
   }),
   the('of several addresses of a host name, one that responds is used', (subject) =>
-    onStage(subject, [replies(answer)], async (stage) => {
-      const agent = stage.agent({ baseURL: stage.baseURL.replace('127.0.0.1', 'localhost') });
-      const outcome = await stage.ask({}, { agent });
+    withSetup(subject, [replies(answer)], async (setup) => {
+      const agent = setup.agent({ baseURL: setup.baseURL.replace('127.0.0.1', 'localhost') });
+      const outcome = await setup.ask({}, { agent });
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     }),
   ),
   the('a service without TLS that is called over TLS is a network error', (subject) =>
-    onStage(subject, [], async (stage) => {
-      const agent = stage.agent({ baseURL: stage.baseURL.replace('http:', 'https:'), retry: { retries: 0 } });
-      expectEqual(failed(await stage.ask({}, { agent })).kind, 'network', 'the kind of the error');
+    withSetup(subject, [], async (setup) => {
+      const agent = setup.agent({ baseURL: setup.baseURL.replace('http:', 'https:'), retry: { retries: 0 } });
+      expectEqual(failed(await setup.ask({}, { agent })).kind, 'network', 'the kind of the error');
     }),
   ),
 ];

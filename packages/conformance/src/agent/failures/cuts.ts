@@ -3,7 +3,7 @@ import type { Ending, ScriptFault } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { ResponsePosition } from '../setup/positions.ts';
-import { needsOf, places, spoken, toldTo, wholePlaces } from '../setup/positions.ts';
+import { needsOf, places, replyUpTo, spoken, wholePlaces } from '../setup/positions.ts';
 import { answered, askOnce, failed } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
@@ -14,17 +14,17 @@ const faults = group('faults');
 function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
   const { what, answer } = place;
   const how = ending === 'end' ? 'ends cleanly' : 'breaks';
-  const play = toldTo(place, { ending });
+  const reply = replyUpTo(place, { ending });
   return cuts(
     `a stream that ${how} ${what} is an error and is retried [P1]`,
     async (subject) => {
-      const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      const given = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
       expectEqual(
         [failed(given.outcome).kind, failed(given.outcome).retryable],
         ['network', true],
         'kind and retryable',
       );
-      const { outcome } = await askOnce(subject, [play, replies(answer)]);
+      const { outcome } = await askOnce(subject, [reply, replies(answer)]);
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
@@ -33,14 +33,14 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
 }
 
 /** An error inside a stream that started with status 200. */
-function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+function faultCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   const { what, answer } = place;
-  const message = `The stream fails with ${told}, number 991.`;
-  const play = toldTo(place, { fault: { kind: told, message } });
+  const message = `The stream fails with ${faultKind}, number 991.`;
+  const reply = replyUpTo(place, { fault: { kind: faultKind, message } });
   return faults(
-    `a stream that sends the error ${told} ${what} is ${kind} and is retried [P5]`,
+    `a stream that sends the error ${faultKind} ${what} is ${kind} and is retried [P5]`,
     async (subject) => {
-      const given = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      const given = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
       expectEqual(
         [failed(given.outcome).kind, failed(given.outcome).retryable],
         [kind, true],
@@ -50,7 +50,7 @@ function faultCase(place: ResponsePosition, told: ScriptFault['kind'], kind: Err
         failed(given.outcome).message.includes(message),
         `the message of the service, found ${failed(given.outcome).message}`,
       );
-      const { outcome } = await askOnce(subject, [play, replies(answer)]);
+      const { outcome } = await askOnce(subject, [reply, replies(answer)]);
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(answered(outcome).attempts, 2, 'the attempts');
     },
@@ -65,13 +65,13 @@ const finalFaults: readonly (readonly [ScriptFault['kind'], ErrorKind])[] = [
   ['too_long', 'invalid'],
 ];
 
-function finalCase(place: ResponsePosition, told: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
+function finalCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind: ErrorKind): CaseDefinition {
   return faults(
-    `a stream that sends the error ${told} ${place.what} is ${kind} and not retried [P6]`,
+    `a stream that sends the error ${faultKind} ${place.what} is ${kind} and not retried [P6]`,
     async (subject) => {
-      const message = `No good, number 7: ${told}.`;
+      const message = `No good, number 7: ${faultKind}.`;
       const { outcome, exchanges } = await askOnce(subject, [
-        toldTo(place, { fault: { kind: told, message } }),
+        replyUpTo(place, { fault: { kind: faultKind, message } }),
         replies(place.answer),
       ]);
       expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');

@@ -9,9 +9,9 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { scriptCalls, scriptText } from '../setup/compare.ts';
-import { endsInPart, places, spoken, toldTo, unfinished } from '../setup/positions.ts';
+import { endsInPart, places, replyUpTo, spoken, unfinished } from '../setup/positions.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -21,11 +21,11 @@ const faults = group('faults');
 /** Sends one request for each reply on one fixture, without retries. */
 async function outcomesOf(subject: ContractSubject, list: readonly MockReply[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  await onStage(
+  await withSetup(
     subject,
     list,
-    async (stage) => {
-      for (let index = 0; index < list.length; index += 1) outcomes.push(await stage.ask());
+    async (setup) => {
+      for (let index = 0; index < list.length; index += 1) outcomes.push(await setup.ask());
     },
     { retry: { retries: 0 } },
     20_000,
@@ -45,10 +45,10 @@ function expectWholeOrNone({ response, error }: Outcome, answer: ScriptAnswer, w
 
 /** Returns the number of end payloads that complete the response, or one more than exist if none does. */
 async function neededOfEnd(subject: ContractSubject, answer: ScriptAnswer, ending: Ending): Promise<number> {
-  const parts = endsInPart(answer, subject.testing).map((play) => ({ ...play, ending }));
+  const parts = endsInPart(answer, subject.testing).map((reply) => ({ ...reply, ending }));
   const outcomes = await outcomesOf(subject, [...parts, replies(answer)]);
-  for (const [told, outcome] of outcomes.entries())
-    expectWholeOrNone(outcome, answer, `with ${told} payloads of the end`);
+  for (const [sent, outcome] of outcomes.entries())
+    expectWholeOrNone(outcome, answer, `with ${sent} payloads of the end`);
   const needed = outcomes.findIndex(({ response }) => response !== undefined);
   expect(needed > 0, `no response before any payload of the end, found one after ${needed}`);
   expect(
@@ -112,15 +112,15 @@ async function faultsInEnd(subject: ContractSubject): Promise<void> {
   const needed = await neededOfEnd(subject, spoken, 'end');
   const failure = testing.fail({ kind: 'busy', message: 'Late, number 17.' });
   const parts = endsInPart(spoken, testing).map(
-    (play): ResponseReply => ({ ...play, edit: (all) => [...(play.edit?.(all) ?? all), ...failure] }),
+    (reply): ResponseReply => ({ ...reply, edit: (all) => [...(reply.edit?.(all) ?? all), ...failure] }),
   );
-  for (const [told, outcome] of (await outcomesOf(subject, parts)).entries()) {
-    if (told >= needed) answered(outcome);
+  for (const [sent, outcome] of (await outcomesOf(subject, parts)).entries()) {
+    if (sent >= needed) answered(outcome);
     else
       expectEqual(
         [failed(outcome).kind, failed(outcome).retryable],
         ['rate_limit', true],
-        `kind and retryable with ${told} payloads of the end`,
+        `kind and retryable with ${sent} payloads of the end`,
       );
   }
 }
@@ -152,7 +152,7 @@ export const endCases: readonly CaseDefinition[] = [
     const fitting = places.filter(
       ({ needs }) => needs === undefined || subject.testing.lacks[needs] === undefined,
     );
-    const script = [...fitting.map((place) => toldTo(place)), replies(spoken)];
+    const script = [...fitting.map((place) => replyUpTo(place)), replies(spoken)];
     const { outcome } = await askOnce(subject, script, {}, { retry: { retries: fitting.length } });
     expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
     expectEqual(answered(outcome).toolCalls, scriptCalls(spoken), 'the calls');
@@ -177,8 +177,8 @@ export const endCases: readonly CaseDefinition[] = [
       const failure = subject.testing.fail({ kind: 'agent', message: 'Broken, number 19.' });
       const edit = (all: readonly unknown[]) => [...failure, ...all];
       for (const chunks of ['whole', 'payload'] as const) {
-        const play = replies(spoken, { edit, chunks });
-        const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+        const reply = replies(spoken, { edit, chunks });
+        const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
         expectEqual([failed(outcome).kind, outcome.events], ['agent', []], 'kind and events');
       }
     },
@@ -211,8 +211,8 @@ export const endCases: readonly CaseDefinition[] = [
     'a service that fails in the middle of every response is requested four times [P5]',
     async (subject) => {
       const steps = responseStepsUntil(spoken, ({ type }) => type === 'close');
-      const play = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
-      const { outcome, exchanges } = await askOnce(subject, [play, play, play, play, replies(spoken)]);
+      const reply = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
+      const { outcome, exchanges } = await askOnce(subject, [reply, reply, reply, reply, replies(spoken)]);
       expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
       expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');
     },

@@ -9,7 +9,7 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -19,14 +19,19 @@ const onWire = socketGroup('errors');
 const answer = scriptResponse(['Fine after all.']);
 
 /** An error in the service's own format. */
-function fault(what: string, told: ScriptFault['kind'], kind: ErrorKind, isRetried: boolean): CaseDefinition {
+function fault(
+  what: string,
+  faultKind: ScriptFault['kind'],
+  kind: ErrorKind,
+  isRetried: boolean,
+): CaseDefinition {
   return the(`${what} is ${kind}, with the message of the service`, async (subject) => {
-    const words = `Words of the service about ${told}, number 4217.`;
-    const play = failsWith({ kind: told, message: words });
-    const { outcome, exchanges } = await askOnce(subject, [play, play], {}, { retry: { retries: 1 } });
+    const words = `Words of the service about ${faultKind}, number 4217.`;
+    const reply = failsWith({ kind: faultKind, message: words });
+    const { outcome, exchanges } = await askOnce(subject, [reply, reply], {}, { retry: { retries: 1 } });
     const error = failed(outcome);
     expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
-    if (told === 'too_long') expectEqual(error.code, 'context_full', 'the code');
+    if (faultKind === 'too_long') expectEqual(error.code, 'context_full', 'the code');
     expect(
       error.message.includes(words),
       `the message of the service in the message, found ${error.message}`,
@@ -57,9 +62,9 @@ export const errorCases: readonly CaseDefinition[] = [
     expectEqual(data.stack, undefined, 'the stack in the serialized error');
   }),
   the('a conversation continues after an error', async (subject) => {
-    await onStage(subject, [answersStatus(400), replies(answer)], async (stage) => {
-      failed(await stage.ask());
-      expectAnswer(answered(await stage.ask()), answer, subject.testing);
+    await withSetup(subject, [answersStatus(400), replies(answer)], async (setup) => {
+      failed(await setup.ask());
+      expectAnswer(answered(await setup.ask()), answer, subject.testing);
     });
   }),
   the(
@@ -80,8 +85,8 @@ export const errorCases: readonly CaseDefinition[] = [
     async (subject) => {
       // A port closed a moment ago could soon belong to a server in another test.
       const closed = 'http://127.0.0.1:2';
-      await onStage(subject, [], async (stage) => {
-        const outcome = await stage.ask({}, { agent: stage.agent({ baseURL: closed }) });
+      await withSetup(subject, [], async (setup) => {
+        const outcome = await setup.ask({}, { agent: setup.agent({ baseURL: closed }) });
         const { kind, attempts = 0 } = failed(outcome);
         expectEqual(kind, 'network', 'the kind of the error');
         expect(attempts > 10, `more than ten attempts, found ${attempts}`);

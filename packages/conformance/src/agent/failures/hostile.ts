@@ -10,7 +10,7 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, contractKey, failed, onStage, promptly } from '../setup/setup.ts';
+import { answered, askOnce, contractKey, failed, promptly, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -21,8 +21,8 @@ const answer: ScriptAnswer = scriptResponse(['Words of an answer.']);
 /** A body that is not a model response, with a success status. */
 function notAnAnswer(what: string, contentType: string, body: string): CaseDefinition {
   return the(`${what} is not a valid response [P1]`, async (subject) => {
-    const play: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
-    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    const reply: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
+    const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
     expect(
       failed(outcome).message.includes(contentType),
@@ -41,13 +41,13 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
 }
 
 /** Text of 128 MiB that counts how much of it was read. */
-function flood(begin: string, piece: string): { readonly body: Iterable<string>; taken(): number } {
+function flood(begin: string, chunk: string): { readonly body: Iterable<string>; taken(): number } {
   let taken = 0;
   function* body(): Iterable<string> {
     yield begin;
     while (taken < 128 * 1024 * 1024) {
-      taken += piece.length;
-      yield piece;
+      taken += chunk.length;
+      yield chunk;
     }
   }
   return { body: body(), taken: () => taken };
@@ -69,13 +69,13 @@ export const hostileCases: readonly CaseDefinition[] = [
     expect(failed(outcome).message.length > 10, 'an error with a message');
   }),
   the('an error with a body of malformed JSON keeps its kind', async (subject) => {
-    const play: MockReply = {
+    const reply: MockReply = {
       type: 'raw',
       status: 403,
       headers: { 'content-type': 'application/json' },
       body: '{"error": {"mess',
     };
-    const { outcome } = await askOnce(subject, [play]);
+    const { outcome } = await askOnce(subject, [reply]);
     expectEqual([failed(outcome).kind, failed(outcome).status], ['auth', 403], 'kind and status');
   }),
   the('an error with JSON in an unknown format keeps its kind', async (subject) => {
@@ -87,13 +87,13 @@ export const hostileCases: readonly CaseDefinition[] = [
       '{"error":{"message":5,"type":[]}}',
       '{"message":{}}',
     ]) {
-      const play: MockReply = {
+      const reply: MockReply = {
         type: 'raw',
         status: 404,
         headers: { 'content-type': 'application/json' },
         body,
       };
-      const { outcome } = await askOnce(subject, [play]);
+      const { outcome } = await askOnce(subject, [reply]);
       expectEqual(
         [failed(outcome).kind, failed(outcome).status],
         ['invalid', 404],
@@ -104,17 +104,17 @@ export const hostileCases: readonly CaseDefinition[] = [
   }),
   the('only a limited part of an endless error body is read [P18]', async (subject) => {
     const much = flood('begin ', 'error '.repeat(4000));
-    await onStage(
+    await withSetup(
       subject,
       [{ type: 'raw', status: 400, headers: { 'content-type': 'text/plain' }, body: much.body }],
-      async (stage) => {
-        const outcome = await stage.ask();
+      async (setup) => {
+        const outcome = await setup.ask();
         expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
         expect(
           failed(outcome).message.length <= 4096,
           `a short message, found ${failed(outcome).message.length} characters`,
         );
-        const exchange = await stage.server.arrival(0);
+        const exchange = await setup.server.arrival(0);
         await promptly(exchange.left, 1000, 'the connection');
         // The socket buffers may have accepted more than was read.
         expect(much.taken() < 16 * 1024 * 1024, `less than 16 MiB to be accepted, found ${much.taken()}`);
@@ -130,13 +130,13 @@ export const hostileCases: readonly CaseDefinition[] = [
     );
     const head = framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
     const much = flood(head + frame.slice(0, frame.indexOf('something')), 'x'.repeat(512 * 1024));
-    const play: MockReply = {
+    const reply: MockReply = {
       type: 'raw',
       status: 200,
       headers: { 'content-type': testing.contentType },
       body: much.body,
     };
-    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
     expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be accepted, found ${much.taken()}`);
   }),
@@ -152,8 +152,8 @@ export const hostileCases: readonly CaseDefinition[] = [
     else expectAnswer(outcome.response, answer, testing);
   }),
   the('a redirect within the origin is not followed either [P6]', async (subject) => {
-    const play: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
-    const { outcome, exchanges } = await askOnce(subject, [play, replies(answer)]);
+    const reply: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
+    const { outcome, exchanges } = await askOnce(subject, [reply, replies(answer)]);
     expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),

@@ -5,7 +5,7 @@ import { selfSigned } from '../setup/certificate.ts';
 import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
 import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
-import { answered, contractKey, failed, onStage, promptly, soon } from '../setup/setup.ts';
+import { answered, contractKey, failed, promptly, soon, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import { serveSocket } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -85,20 +85,22 @@ async function onServer(server: Server, act: (port: number) => Promise<void>): P
   }
 }
 
-/** Serves TLS with an untrusted certificate. `heard` counts the bytes received after the handshake. */
+/** Serves TLS with an untrusted certificate. `receivedBytes` counts the bytes received after the handshake. */
 async function onUntrusted(
-  act: (link: { readonly url: string; readonly heard: () => number }) => Promise<void>,
+  act: (link: { readonly url: string; readonly receivedBytes: () => number }) => Promise<void>,
 ): Promise<void> {
   const { createServer } = await import('node:tls');
-  let heard = 0;
+  let receivedBytes = 0;
   const server = createServer(await selfSigned('127.0.0.1'), (socket) => {
     socket.on('error', () => {});
     socket.on('data', ({ length }) => {
-      heard += length;
+      receivedBytes += length;
     });
   });
   server.on('tlsClientError', () => {});
-  await onServer(server, (port) => act({ url: `https://127.0.0.1:${port}/v1`, heard: () => heard }));
+  await onServer(server, (port) =>
+    act({ url: `https://127.0.0.1:${port}/v1`, receivedBytes: () => receivedBytes }),
+  );
 }
 
 interface Mute {
@@ -125,9 +127,9 @@ async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
 
 const tlsCases: readonly CaseDefinition[] = [
   the('an untrusted certificate is rejected immediately, and the key is not sent [P19]', (subject) =>
-    onUntrusted(({ url, heard }) =>
-      onStage(subject, [], async (stage) => {
-        const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: url }) }));
+    onUntrusted(({ url, receivedBytes }) =>
+      withSetup(subject, [], async (setup) => {
+        const error = failed(await setup.ask({}, { agent: setup.agent({ baseURL: url }) }));
         expectEqual(
           [error.kind, error.retryable, error.attempts],
           ['network', false, 1],
@@ -135,17 +137,17 @@ const tlsCases: readonly CaseDefinition[] = [
         );
         expect(/certificate/.test(error.message), `a message about the certificate, found ${error.message}`);
         expect(error.message.includes(new URL(url).host), 'the host in the message');
-        expectEqual(heard(), 0, 'the bytes sent to the server');
+        expectEqual(receivedBytes(), 0, 'the bytes sent to the server');
       }),
     ),
   ),
   the('the headers timeout ends a request whose TLS handshake hangs [P2]', (subject) =>
     onMute(({ url, met, left }) =>
-      onStage(subject, [], async (stage) => {
-        const agent = stage.agent({ baseURL: url, timeouts: { headersMs: 5000 }, retry: { retries: 0 } });
-        const asked = stage.ask({}, { agent });
+      withSetup(subject, [], async (setup) => {
+        const agent = setup.agent({ baseURL: url, timeouts: { headersMs: 5000 }, retry: { retries: 0 } });
+        const asked = setup.ask({}, { agent });
         await met;
-        await stage.runtime.advance(5100);
+        await setup.runtime.advance(5100);
         expectEqual(
           failed(await promptly(asked, 1000, 'the request')).kind,
           'timeout',
@@ -157,9 +159,9 @@ const tlsCases: readonly CaseDefinition[] = [
   ),
   the('a run can be cancelled during a TLS handshake [P3]', (subject) =>
     onMute(({ url, met, left }) =>
-      onStage(subject, [], async (stage) => {
+      withSetup(subject, [], async (setup) => {
         const stop = new AbortController();
-        const asked = stage.ask({}, { agent: stage.agent({ baseURL: url }), signal: stop.signal });
+        const asked = setup.ask({}, { agent: setup.agent({ baseURL: url }), signal: stop.signal });
         await met;
         stop.abort();
         expectEqual(failed(await promptly(asked, 250, 'the run')).kind, 'aborted', 'the kind of the error');
@@ -174,9 +176,9 @@ async function onVersion6(subject: ContractSubject): Promise<void> {
   const six = await serveSocket([fineAnswer(answer, subject.testing)], '::1').catch(() => undefined);
   if (six === undefined) return;
   try {
-    await onStage(subject, [], async (stage) => {
-      const agent = stage.agent({ baseURL: `${six.url}/v1` });
-      const outcome = await stage.ask({}, { agent });
+    await withSetup(subject, [], async (setup) => {
+      const agent = setup.agent({ baseURL: `${six.url}/v1` });
+      const outcome = await setup.ask({}, { agent });
       expectAnswer(answered(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     });
@@ -191,8 +193,8 @@ const nameCases: readonly CaseDefinition[] = [
     async (subject) => {
       // Too long for a DNS query, so no name server is contacted.
       const name = `${'n'.repeat(64)}.example`;
-      await onStage(subject, [], async (stage) => {
-        const error = failed(await stage.ask({}, { agent: stage.agent({ baseURL: `http://${name}/v1` }) }));
+      await withSetup(subject, [], async (setup) => {
+        const error = failed(await setup.ask({}, { agent: setup.agent({ baseURL: `http://${name}/v1` }) }));
         expectEqual([error.kind, error.attempts], ['network', 4], 'kind and attempts');
         expect(error.message.includes(name), `the host name in the message, found ${error.message}`);
       });
@@ -335,10 +337,10 @@ export const networkCases: readonly CaseDefinition[] = [
     );
   }),
   served('a proxy password in the address is sent nowhere else [P19]', async (subject) => {
-    await onStage(subject, [replies(answer)], async (stage) => {
-      const baseURL = stage.baseURL.replace('//', '//someone:pa55-w0rd@');
-      answered(await stage.ask({}, { agent: stage.agent({ baseURL }) }));
-      const { url, text, headers } = await stage.server.arrival(0);
+    await withSetup(subject, [replies(answer)], async (setup) => {
+      const baseURL = setup.baseURL.replace('//', '//someone:pa55-w0rd@');
+      answered(await setup.ask({}, { agent: setup.agent({ baseURL }) }));
+      const { url, text, headers } = await setup.server.arrival(0);
       expect(!url.includes('pa55-w0rd') && !text.includes('pa55-w0rd'), 'no password in URL or body');
       const keyed = [...headers].filter(([, value]) => value.includes(contractKey));
       expectEqual(keyed.length, 1, 'the number of headers with the key');

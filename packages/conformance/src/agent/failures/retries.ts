@@ -13,7 +13,7 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { httpDate } from '../setup/http-date.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -34,24 +34,24 @@ function retriesIn(events: readonly AgentEvent[]): AgentRetryEvent[] {
  */
 function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
   for (const [index, { delayMs }] of retriesIn(events).entries()) {
-    const most = Math.min(500 * 2 ** (index + first), 30_000);
+    const maxMs = Math.min(500 * 2 ** (index + first), 30_000);
     expect(
-      delayMs >= most / 2 && delayMs <= most,
-      `delay ${index + 1} between ${most / 2} and ${most} ms, found ${delayMs}`,
+      delayMs >= maxMs / 2 && delayMs <= maxMs,
+      `delay ${index + 1} between ${maxMs / 2} and ${maxMs} ms, found ${delayMs}`,
     );
   }
 }
 
 /** A hint that must be followed. `ms` is the requested delay. */
-function followed(what: string, play: (stage: WireFixture) => MockReply, ms: number): CaseDefinition {
+function followed(what: string, replyFor: (setup: WireFixture) => MockReply, ms: number): CaseDefinition {
   return hints(`${what} is followed [P7]`, async (subject) => {
     let hint: MockReply = busy;
-    await onStage(
+    await withSetup(
       subject,
       (_, index) => (index === 0 ? hint : replies(answer)),
-      async (stage) => {
-        hint = play(stage);
-        const outcome = await stage.ask();
+      async (setup) => {
+        hint = replyFor(setup);
+        const outcome = await setup.ask();
         expectAnswer(answered(outcome), answer, subject.testing);
         const [retry] = retriesIn(outcome.events);
         expect(
@@ -64,15 +64,15 @@ function followed(what: string, play: (stage: WireFixture) => MockReply, ms: num
 }
 
 /** An invalid hint, so the normal back-off applies. */
-function ignored(what: string, headers: (stage: WireFixture) => Record<string, string>): CaseDefinition {
+function ignored(what: string, headers: (setup: WireFixture) => Record<string, string>): CaseDefinition {
   return hints(`${what} falls back to the normal delay [P7]`, async (subject) => {
     let hint: MockReply = busy;
-    await onStage(
+    await withSetup(
       subject,
       (_, index) => (index === 0 ? hint : replies(answer)),
-      async (stage) => {
-        hint = answersStatus(429, headers(stage));
-        const outcome = await stage.ask();
+      async (setup) => {
+        hint = answersStatus(429, headers(setup));
+        const outcome = await setup.ask();
         answered(outcome);
         expectBackoff(outcome.events);
       },
@@ -83,9 +83,9 @@ function ignored(what: string, headers: (stage: WireFixture) => Record<string, s
 /** A hint that is too long to wait for. */
 function tooLong(what: string, status: number, seconds: number, totalMs?: number): CaseDefinition {
   return hints(`${what} fails immediately and reports the delay [P7]`, async (subject) => {
-    const plays = [answersStatus(status, { 'retry-after': String(seconds) })];
+    const script = [answersStatus(status, { 'retry-after': String(seconds) })];
     const link = totalMs === undefined ? {} : { timeouts: { totalMs } };
-    const { outcome, exchanges } = await askOnce(subject, plays, {}, link);
+    const { outcome, exchanges } = await askOnce(subject, script, {}, link);
     const expected: ErrorKind = 'rate_limit';
     expectEqual(
       [failed(outcome).kind, failed(outcome).retryAfterMs],
@@ -102,8 +102,8 @@ function dateHeader(ms: number): Record<string, string> {
 }
 
 /** Returns the next whole second, because HTTP dates have no fractions. */
-function wholeSecond(stage: WireFixture): number {
-  return Math.ceil(stage.runtime.now() / 1000) * 1000;
+function wholeSecond(setup: WireFixture): number {
+  return Math.ceil(setup.runtime.now() / 1000) * 1000;
 }
 
 const outages: readonly (readonly [string, ErrorKind, MockReply])[] = [
@@ -131,10 +131,10 @@ export const retryCases: readonly CaseDefinition[] = [
     the(`${what} of several minutes is retried until it ends [P5]`, async (subject) => {
       const script = (_: unknown, index: number) => (index < 12 ? down : replies(answer));
       let outcome: Outcome = { events: [] };
-      await onStage(subject, script, async (stage) => {
-        const began = stage.runtime.monotonic();
-        outcome = await stage.ask();
-        const tookMs = stage.runtime.monotonic() - began;
+      await withSetup(subject, script, async (setup) => {
+        const began = setup.runtime.monotonic();
+        outcome = await setup.ask();
+        const tookMs = setup.runtime.monotonic() - began;
         expect(tookMs > 120_000 && tookMs < 300_000, `two to five minutes, found ${tookMs} ms`);
       });
       expectAnswer(answered(outcome), answer, subject.testing);
@@ -165,14 +165,14 @@ export const retryCases: readonly CaseDefinition[] = [
   }),
   the('the duration and number of retries can be configured [P5]', async (subject) => {
     const script = Array(60).fill(busy);
-    for (const [retry, ...most] of [
+    for (const [retry, ...range] of [
       [{ forMs: 20_000 }, 5, 9],
       [{ forMs: 0 }, 4, 4],
       [{ retries: 6 }, 7, 7],
     ] as const) {
       const { exchanges } = await askOnce(subject, script, {}, { retry });
       const { length } = exchanges;
-      expect(length >= most[0] && length <= most[1], `${show(retry)}: ${most} requests, found ${length}`);
+      expect(length >= range[0] && length <= range[1], `${show(retry)}: ${range} requests, found ${length}`);
     }
   }),
   the('the total timeout ends retries during an overload [P2]', async (subject) => {
@@ -190,16 +190,16 @@ export const retryCases: readonly CaseDefinition[] = [
     expectBackoff(outcome.events);
   }),
   the('nothing is sent before the delay ends', async (subject) => {
-    await onStage(subject, [busy, replies(answer)], async (stage) => {
+    await withSetup(subject, [busy, replies(answer)], async (setup) => {
       const paused = Promise.withResolvers<number>();
       const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
-      const asked = stage.ask({}, { patient: false, emit });
+      const asked = setup.ask({}, { patient: false, emit });
       const delayMs = await paused.promise;
-      await stage.settled();
-      await stage.runtime.advance(delayMs - 1);
-      await stage.settled();
-      expectEqual(stage.server.exchanges.length, 1, 'the requests one millisecond before the delay ends');
-      await stage.runtime.advance(2);
+      await setup.settled();
+      await setup.runtime.advance(delayMs - 1);
+      await setup.settled();
+      expectEqual(setup.server.exchanges.length, 1, 'the requests one millisecond before the delay ends');
+      await setup.runtime.advance(2);
       expectAnswer(answered(await asked), answer, subject.testing);
     });
   }),
@@ -244,9 +244,9 @@ export const retryCases: readonly CaseDefinition[] = [
     expectEqual(outcome.events.filter(({ type }) => type === 'retry').length, 1, 'the number of retries');
   }),
   the('the next request after retries starts with a fresh count', async (subject) => {
-    await onStage(subject, [busy, busy, replies(answer), busy, replies(answer)], async (stage) => {
-      answered(await stage.ask());
-      const second = await stage.ask();
+    await withSetup(subject, [busy, busy, replies(answer), busy, replies(answer)], async (setup) => {
+      answered(await setup.ask());
+      const second = await setup.ask();
       expectEqual(answered(second).attempts, 2, 'the attempts of the second request');
       expectBackoff(second.events);
     });
@@ -265,12 +265,12 @@ export const retryCases: readonly CaseDefinition[] = [
   followed('a hint in seconds on 503', () => answersStatus(503, { 'retry-after': '11' }), 11_000),
   followed('a hint in milliseconds', () => answersStatus(429, { 'retry-after-ms': '1234' }), 1234),
   followed('a hint of exactly a minute', () => answersStatus(429, { 'retry-after': '60' }), 60_000),
-  followed('a hint as a date', (stage) => answersStatus(429, dateHeader(wholeSecond(stage) + 9000)), 9000),
+  followed('a hint as a date', (setup) => answersStatus(429, dateHeader(wholeSecond(setup) + 9000)), 9000),
   ignored('a hint of zero', () => ({ 'retry-after': '0' })),
   ignored('a negative hint', () => ({ 'retry-after': '-5' })),
   ignored('an invalid hint', () => ({ 'retry-after': 'soon' })),
   ignored('an invalid hint in milliseconds', () => ({ 'retry-after-ms': 'NaN' })),
-  ignored('a date that has passed', (stage) => dateHeader(wholeSecond(stage) - 60_000)),
+  ignored('a date that has passed', (setup) => dateHeader(wholeSecond(setup) - 60_000)),
   tooLong('a hint of more than a minute', 429, 61),
   tooLong('a hint of one day with status 503', 503, 86_400),
   tooLong('a hint longer than the remaining time', 503, 30, 20_000),

@@ -28,9 +28,9 @@ export async function expectClean(error: AgentError): Promise<void> {
 }
 
 /** A reply that repeats the key. The error must not contain the key but must have a message. */
-function echoed(what: string, play: (subject: ContractSubject) => MockReply): CaseDefinition {
+function echoed(what: string, replyFor: (subject: ContractSubject) => MockReply): CaseDefinition {
   return the(`the key does not appear when ${what} [P19]`, async (subject) => {
-    const { outcome } = await askOnce(subject, [play(subject)], {}, { retry: { retries: 0 } });
+    const { outcome } = await askOnce(subject, [replyFor(subject)], {}, { retry: { retries: 0 } });
     expect(failed(outcome).message.length > 5, 'an error with a message');
     await expectClean(failed(outcome));
   });
@@ -71,19 +71,19 @@ export const secretCases: readonly CaseDefinition[] = [
   the(
     'the key does not appear when a stream repeats it [P19]',
     async (subject) => {
-      const play = replies(scriptResponse(['Hm.']), {
+      const reply = replies(scriptResponse(['Hm.']), {
         steps: [],
         fault: { kind: 'agent', message: `Failed for ${contractKey}.` },
       });
-      const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+      const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
       expect(failed(outcome).message.includes('Failed for'), 'the message of the service');
       await expectClean(failed(outcome));
     },
     'in-stream-fault',
   ),
   the('the key does not appear in the events of a retry [P19]', async (subject) => {
-    const play = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
-    const { outcome } = await askOnce(subject, [play, fine]);
+    const reply = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
+    const { outcome } = await askOnce(subject, [reply, fine]);
     answered(outcome);
     const retry = outcome.events.find(({ type }) => type === 'retry');
     expect(

@@ -10,7 +10,7 @@ import {
 } from '@cobbler/agent/testing';
 import { httpDate } from '../setup/http-date.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -22,7 +22,7 @@ const fine = replies(scriptResponse(['Fine after all.']));
 /** A retry hint of a service and the delay it must cause. */
 interface Hint {
   readonly what: string;
-  headers(stage: WireFixture): Record<string, string>;
+  headers(setup: WireFixture): Record<string, string>;
   /** The requested delay in milliseconds; undefined if the hint is invalid. */
   readonly ms?: number;
 }
@@ -104,13 +104,13 @@ const longHints: readonly Hint[] = [
 function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHints): CaseDefinition {
   return the(`status ${status} is ${kind} and follows every form of retry-after [P7]`, async (subject) => {
     let hint: Hint = { what: '', headers: () => ({}) };
-    let stageOf: WireFixture | undefined;
+    let current: WireFixture | undefined;
     const script = (_: unknown, index: number): MockReply =>
-      index % 2 === 0 ? answersStatus(status, stageOf && hint.headers(stageOf)) : fine;
-    await onStage(subject, script, async (stage) => {
-      stageOf = stage;
+      index % 2 === 0 ? answersStatus(status, current && hint.headers(current)) : fine;
+    await withSetup(subject, script, async (setup) => {
+      current = setup;
       for (hint of given) {
-        const { response, error, events } = await stage.ask();
+        const { response, error, events } = await setup.ask();
         expect(response?.attempts === 2, `a response after ${hint.what}, found ${error?.message}`);
         const retry = events.find((event) => event.type === 'retry');
         expectEqual(
@@ -118,11 +118,11 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
           [kind, status, true],
           `kind, status and retryable with ${hint.what}`,
         );
-        const [least, most] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
+        const [min, max] = hint.ms === undefined ? [250, 500] : [hint.ms, hint.ms * 1.25];
         const pause = retry?.delayMs ?? -1;
         expect(
-          pause >= least && pause <= most,
-          `a delay of ${least} to ${most} ms for ${hint.what}, found ${pause}`,
+          pause >= min && pause <= max,
+          `a delay of ${min} to ${max} ms for ${hint.what}, found ${pause}`,
         );
       }
     });
@@ -132,11 +132,11 @@ function retried(status: number, kind: ErrorKind, given: readonly Hint[] = fewHi
 /** A status that is never retried, whatever hint the service sends. */
 function final(status: number, kind: ErrorKind): CaseDefinition {
   return the(`status ${status} is ${kind} and not retried, whatever hint it has [P6]`, async (subject) => {
-    const told = [{}, { 'retry-after': '1' }, { 'retry-after-ms': '10' }, { 'retry-after': '86400' }];
-    const script = told.map((headers) => answersStatus(status, headers));
-    await onStage(subject, script, async (stage) => {
-      for (const headers of told) {
-        const { error, events } = await stage.ask();
+    const hintHeaders = [{}, { 'retry-after': '1' }, { 'retry-after-ms': '10' }, { 'retry-after': '86400' }];
+    const script = hintHeaders.map((headers) => answersStatus(status, headers));
+    await withSetup(subject, script, async (setup) => {
+      for (const headers of hintHeaders) {
+        const { error, events } = await setup.ask();
         const found = [error?.kind, error?.status, error?.retryable, error?.attempts, events.length];
         expectEqual(
           found,
@@ -144,7 +144,7 @@ function final(status: number, kind: ErrorKind): CaseDefinition {
           `kind, status, retryable, attempts, events: ${Object.keys(headers)}`,
         );
       }
-      expectEqual(stage.server.exchanges.length, told.length, 'the number of requests');
+      expectEqual(setup.server.exchanges.length, hintHeaders.length, 'the number of requests');
     });
   });
 }
@@ -170,10 +170,10 @@ export const statusCases: readonly CaseDefinition[] = [
         asked && hint?.headers(asked),
       );
     };
-    await onStage(subject, script, async (stage) => {
-      asked = stage;
+    await withSetup(subject, script, async (setup) => {
+      asked = setup;
       for (let index = 0; index < statuses.length * longHints.length; index += 1) {
-        const { error, events } = await stage.ask();
+        const { error, events } = await setup.ask();
         const what = `${statuses[Math.floor(index / longHints.length)]} with ${longHints[index % longHints.length]?.what}`;
         expectEqual(
           [error?.kind, error?.attempts, events.length],
@@ -185,7 +185,7 @@ export const statusCases: readonly CaseDefinition[] = [
         expect(found >= ms && found <= ms * 1.25, `a retry-after of about ${ms} ms, found ${found}: ${what}`);
       }
       expectEqual(
-        stage.server.exchanges.length,
+        setup.server.exchanges.length,
         statuses.length * longHints.length,
         'the number of requests',
       );
@@ -233,17 +233,17 @@ export const statusCases: readonly CaseDefinition[] = [
     expectEqual(exchanges.length, 3, 'the number of requests');
   }),
   hints('x-should-retry does not change which errors are retried [P5, P6]', async (subject) => {
-    const told = [400, 401, 413, 429, 500, 529].flatMap((status) => [
+    const combinations = [400, 401, 413, 429, 500, 529].flatMap((status) => [
       [status, 'true'] as const,
       [status, 'false'] as const,
     ]);
-    const script = told.flatMap(([status, words]): MockReply[] => {
+    const script = combinations.flatMap(([status, words]): MockReply[] => {
       const refused = answersStatus(status, { 'x-should-retry': words, 'retry-after': '1' });
       return status < 429 ? [refused] : [refused, fine];
     });
-    await onStage(subject, script, async (stage) => {
-      for (const [status, words] of told) {
-        const { response, error } = await stage.ask();
+    await withSetup(subject, script, async (setup) => {
+      for (const [status, words] of combinations) {
+        const { response, error } = await setup.ask();
         expectEqual(
           [response?.attempts, error?.attempts],
           status < 429 ? [undefined, 1] : [2, undefined],
@@ -256,8 +256,8 @@ export const statusCases: readonly CaseDefinition[] = [
     const statuses = [500, 502, 503, 529, 504, 429, 408];
     const script = [...statuses.map((status) => answersStatus(status)), fine];
     const { outcome } = await askOnce(subject, script);
-    const told = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
-    expectEqual(told, statuses, 'the statuses of the retries');
+    const retried = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
+    expectEqual(retried, statuses, 'the statuses of the retries');
     expectEqual(answered(outcome).attempts, statuses.length + 1, 'the attempts');
   }),
   the('a status that is neither success nor failure is an error [P1]', async (subject) => {

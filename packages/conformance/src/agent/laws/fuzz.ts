@@ -15,7 +15,7 @@ import { randomText, randomValue } from '../../random/random-value.ts';
 import { lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import { continued, user } from '../setup/request-parts.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { onStage } from '../setup/setup.ts';
+import { withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
@@ -54,15 +54,15 @@ async function survives(
 ): Promise<void> {
   let next: MockReply = fine;
   const script = () => next;
-  await onStage(
+  await withSetup(
     subject,
     script,
-    async (stage) => {
+    async (setup) => {
       for (let seed = first; seed < first + count; seed += 1) {
         next = spoiled(seededRandom(seed));
-        const outcome = await stage.ask({ messages: [user('Go.')] });
+        const outcome = await setup.ask({ messages: [user('Go.')] });
         next = fine;
-        await checkSeed(stage, seed, outcome);
+        await checkSeed(setup, seed, outcome);
       }
     },
     { retry: { retries: 0 } },
@@ -70,7 +70,7 @@ async function survives(
   );
 }
 
-async function checkSeed(stage: WireFixture, seed: number, { response, error }: Outcome): Promise<void> {
+async function checkSeed(setup: WireFixture, seed: number, { response, error }: Outcome): Promise<void> {
   try {
     if (response === undefined) return expectOneOf(error?.kind, understood, 'the kind of the error');
     const usable = response.toolCalls.filter(({ problem }) => problem === undefined);
@@ -78,8 +78,8 @@ async function checkSeed(stage: WireFixture, seed: number, { response, error }: 
       usable.length === 0 || response.stopReason === 'tool_use',
       `no runnable call when the response stopped as ${response.stopReason}`,
     );
-    const after = await stage.ask({ messages: continued([user('Go.')], response.message) });
-    const complaint = stage.server.exchanges.at(-1)?.complaint;
+    const after = await setup.ask({ messages: continued([user('Go.')], response.message) });
+    const complaint = setup.server.exchanges.at(-1)?.complaint;
     expect(complaint === undefined, `the service to accept the response sent back, but ${complaint}`);
     expect(after.response !== undefined, `the next response, found ${after.error?.message}`);
   } catch (failure) {

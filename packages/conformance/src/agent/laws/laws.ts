@@ -14,7 +14,7 @@ import { randomText } from '../../random/random-value.ts';
 import { expectAnswer, wellFormed } from '../setup/compare.ts';
 import { resultsFor, user } from '../setup/request-parts.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, onStage, promptly } from '../setup/setup.ts';
+import { answered, promptly, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -55,17 +55,17 @@ async function forSeeds(
 /** The provider reads what the mock wire writes. */
 async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
-  let play = replies(scriptResponse([]));
-  await onStage(
+  let reply = replies(scriptResponse([]));
+  await withSetup(
     subject,
-    () => play,
-    async (stage) => {
+    () => reply,
+    async (setup) => {
       await forSeeds(seeds, subject.slack, async (seed) => {
-        play = randomReply(seededRandom(seed), testing.lacks);
-        const response = answered(await stage.ask());
+        reply = randomReply(seededRandom(seed), testing.lacks);
+        const response = answered(await setup.ask());
         expectEqual(response.attempts, 1, 'the attempts');
-        expectAnswer(response, play.answer, testing);
-        expectParts(response, play.answer);
+        expectAnswer(response, reply.answer, testing);
+        expectParts(response, reply.answer);
       });
     },
     {},
@@ -87,18 +87,18 @@ function expectParts({ message }: ModelResponse, { blocks }: ScriptAnswer): void
 /** The mock wire reads what the provider writes. */
 async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
-  await onStage(
+  await withSetup(
     subject,
     () => replies(scriptResponse(['Fine.'])),
-    async (stage) => {
-      const accepted = stage.agent().capabilities.files;
+    async (setup) => {
+      const accepted = setup.agent().capabilities.files;
       let asked = 0;
       await forSeeds(seeds, subject.slack, async (seed) => {
         const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks, accepted);
-        const outcome = await stage.ask({ messages });
-        expectAcceptable(stage, asked);
+        const outcome = await setup.ask({ messages });
+        expectAcceptable(setup, asked);
         answered(outcome);
-        expectEqual(neutral(stage.request(asked).turns), neutral(turns), 'the turns');
+        expectEqual(neutral(setup.request(asked).turns), neutral(turns), 'the turns');
         asked += 1;
       });
     },
@@ -112,11 +112,11 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
  */
 async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Promise<void> {
   const { testing } = subject;
-  let play = replies(scriptResponse([]));
-  await onStage(
+  let reply = replies(scriptResponse([]));
+  await withSetup(
     subject,
-    () => play,
-    async (stage) => {
+    () => reply,
+    async (setup) => {
       let asked = 0;
       await forSeeds(seeds, subject.slack, async (seed) => {
         const random = seededRandom(seed);
@@ -125,21 +125,21 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
           { side: 'user', parts: textParts(messages) },
         ];
         for (let rounds = random.between(1, 3); rounds >= 0; rounds -= 1) {
-          play = rounds === 0 ? replies(scriptResponse(['Fine.'])) : randomReply(random, testing.lacks);
-          const outcome = await stage.ask({ messages });
-          expectAcceptable(stage, asked);
+          reply = rounds === 0 ? replies(scriptResponse(['Fine.'])) : randomReply(random, testing.lacks);
+          const outcome = await setup.ask({ messages });
+          expectAcceptable(setup, asked);
           const { message } = answered(outcome);
           expectEqual(
-            neutral(stage.request(asked).turns),
+            neutral(setup.request(asked).turns),
             neutral(turns),
             `the turns of request ${asked + 1}`,
           );
           asked += 1;
           const results = resultsFor(message);
-          const said = [user(randomText(random))];
-          messages = [...messages, message, ...results, ...said];
-          turns.push({ side: 'assistant', parts: blockParts(play.answer) });
-          turns.push({ side: 'user', parts: [...resultParts(play.answer), ...textParts(said)] });
+          const prompt = [user(randomText(random))];
+          messages = [...messages, message, ...results, ...prompt];
+          turns.push({ side: 'assistant', parts: blockParts(reply.answer) });
+          turns.push({ side: 'user', parts: [...resultParts(reply.answer), ...textParts(prompt)] });
         }
       });
     },
@@ -149,8 +149,8 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
 }
 
 /** Fails with the reason if the service rejected the request: it says more than the error of the agent. */
-function expectAcceptable(stage: WireFixture, index: number): void {
-  const complaint = stage.server.exchanges[index]?.complaint;
+function expectAcceptable(setup: WireFixture, index: number): void {
+  const complaint = setup.server.exchanges[index]?.complaint;
   expect(complaint === undefined, `an acceptable request, but ${complaint}`);
 }
 

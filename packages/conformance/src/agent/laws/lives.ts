@@ -25,10 +25,10 @@ import {
 } from '@cobbler/agent/testing';
 import { randomReply } from '../../random/random-response.ts';
 import { randomText } from '../../random/random-value.ts';
-import { places, toldTo, unfinished } from '../setup/positions.ts';
+import { places, replyUpTo, unfinished } from '../setup/positions.ts';
 import { lookUp, put } from '../setup/request-parts.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { onStage, soon } from '../setup/setup.ts';
+import { soon, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
@@ -49,21 +49,21 @@ function randomOutcome(random: SeededRandom, { testing }: ContractSubject): Mock
   const fitting = places.filter(({ needs }) => needs === undefined || testing.lacks[needs] === undefined);
   if (kind === 0) return answersStatus(random.pick([400, 401, 429, 500, 529]));
   if (kind === 1)
-    return toldTo(random.pick(fitting), { ending: random.pick(['end', 'reset', 'stall'] as const) });
+    return replyUpTo(random.pick(fitting), { ending: random.pick(['end', 'reset', 'stall'] as const) });
   if (kind === 2 && testing.lacks['in-stream-fault'] === undefined) {
-    const told = random.pick(['busy', 'agent', 'invalid'] as const);
-    return toldTo(random.pick(fitting.filter(({ torn }) => torn === undefined)), {
-      fault: { kind: told, message: 'No.' },
+    const faultKind = random.pick(['busy', 'agent', 'invalid'] as const);
+    return replyUpTo(random.pick(fitting.filter(({ torn }) => torn === undefined)), {
+      fault: { kind: faultKind, message: 'No.' },
     });
   }
   if (kind === 3) return failsWith({ kind: 'too_long', message: 'prompt is too long' });
   if (kind === 4) return { type: 'hang_up' };
   // A service pauses for its own tools, which are never declared here, and continues only from its own state.
-  const play = randomReply(random, { ...testing.lacks, pause: 'excluded here' });
-  return kind === 5 ? { ...play, steps: unfinished(play.answer) } : play;
+  const reply = randomReply(random, { ...testing.lacks, pause: 'excluded here' });
+  return kind === 5 ? { ...reply, steps: unfinished(reply.answer) } : reply;
 }
 
-function picture(mediaType: string): ToolOutput {
+function fileOutput(mediaType: string): ToolOutput {
   return toolOutput({ content: [{ type: 'file', mediaType, data: 'iVBO' }] });
 }
 
@@ -74,9 +74,9 @@ function randomTool(random: SeededRandom, tool: Tool): Tool {
     () => 'x'.repeat(300_000),
     () => undefined,
     () => `half \ud83d`,
-    () => picture('image/png'),
-    () => picture('image/bmp'),
-    () => picture('application/zip'),
+    () => fileOutput('image/png'),
+    () => fileOutput('image/bmp'),
+    () => fileOutput('application/zip'),
     () => new Promise(() => {}),
     () => Promise.reject(new Error(randomText(random))),
     (args) => {
@@ -105,7 +105,7 @@ function randomContext(random: SeededRandom, agent: Agent): { context?: ContextP
 }
 
 /** Advances the clock until the run ends and acts at some of the moments. */
-async function liveOut(stage: WireFixture, run: Run, meddle: (moment: number) => void): Promise<void> {
+async function liveOut(setup: WireFixture, run: Run, meddle: (moment: number) => void): Promise<void> {
   let isOver = false;
   void run.result.finally(() => {
     isOver = true;
@@ -114,7 +114,7 @@ async function liveOut(stage: WireFixture, run: Run, meddle: (moment: number) =>
     expect(moment < 2000, 'every run to end');
     meddle(moment);
     await soon(0);
-    await stage.runtime.advance(100);
+    await setup.runtime.advance(100);
   }
   assertValidHistory((await run).messages);
 }
@@ -136,12 +136,12 @@ async function killed(random: SeededRandom, store: Store, from: string, to: stri
 /**
  * Runs a session of several prompts. Each may be cancelled, steered, cut off at a limit, killed and resumed.
  */
-async function life(stage: WireFixture, random: SeededRandom, agent: Agent, name: string): Promise<string> {
-  const store = memoryStore({ now: () => stage.runtime.now() });
+async function life(setup: WireFixture, random: SeededRandom, agent: Agent, name: string): Promise<string> {
+  const store = memoryStore({ now: () => setup.runtime.now() });
   const options: ExecutorOptions = {
     agent,
     store,
-    runtime: stage.runtime,
+    runtime: setup.runtime,
     tools: [lookUp, put].map((tool) => randomTool(random, tool)),
     limits: { turns: random.between(1, 6), ...(random.chance(0.3) && { toolCalls: random.between(1, 3) }) },
     onLimit: random.pick(['return', 'finalize'] as const),
@@ -158,23 +158,23 @@ async function life(stage: WireFixture, random: SeededRandom, agent: Agent, name
       if (moment === steerAt) run.steer(randomText(random));
     };
     const run = executor.run(randomText(random), { sessionId });
-    await liveOut(stage, run, meddle(run));
+    await liveOut(setup, run, meddle(run));
     if (!random.chance(0.4)) continue;
     const next = `${sessionId}-k`;
     if (!(await killed(random, store, sessionId, next))) continue;
     sessionId = next;
     const resumed = executor.resume(sessionId);
-    await liveOut(stage, resumed, meddle(resumed));
+    await liveOut(setup, resumed, meddle(resumed));
   }
-  return await lastWord(stage, new Executor({ ...options, limits: {} }), sessionId);
+  return await lastWord(setup, new Executor({ ...options, limits: {} }), sessionId);
 }
 
 /** Checks that the next prompt gets a response, whatever happened before. */
-async function lastWord(stage: WireFixture, executor: Executor, sessionId: string): Promise<string> {
-  calm.add(stage);
+async function lastWord(setup: WireFixture, executor: Executor, sessionId: string): Promise<string> {
+  calm.add(setup);
   const run = executor.run('And now?', { sessionId });
-  await liveOut(stage, run, () => {});
-  calm.delete(stage);
+  await liveOut(setup, run, () => {});
+  calm.delete(setup);
   const { status, text, error } = await run;
   expectEqual(
     [status, text],
@@ -187,27 +187,27 @@ async function lastWord(stage: WireFixture, executor: Executor, sessionId: strin
 /** Fixtures whose service has stopped failing. */
 const calm = new WeakSet<WireFixture>();
 
-async function livesGoOn(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
+async function sessionsContinue(subject: ContractSubject, { first = 1, count = 100 }: Seeds): Promise<void> {
   let random = seededRandom(first);
   let now: WireFixture | undefined;
   const script = () => (now !== undefined && calm.has(now) ? fine : randomOutcome(random, subject));
-  await onStage(
+  await withSetup(
     subject,
     script,
-    async (stage) => {
-      now = stage;
-      const agent = stage.agent({ transport: handlerTransport(stage.server.handler), timeouts });
+    async (setup) => {
+      now = setup;
+      const agent = setup.agent({ transport: handlerTransport(setup.server.handler), timeouts });
       for (let seed = first; seed < first + count; seed += 1) {
         random = seededRandom(seed);
-        const before = stage.server.exchanges.length;
+        const before = setup.server.exchanges.length;
         try {
-          await life(stage, random, agent, `life-${seed}`);
-          const complaint = stage.server.exchanges
+          await life(setup, random, agent, `life-${seed}`);
+          const complaint = setup.server.exchanges
             .slice(before)
             .find((one) => one.complaint !== undefined)?.complaint;
           expect(complaint === undefined, `requests that the service accepts, but ${complaint}`);
         } catch (failure) {
-          calm.delete(stage);
+          calm.delete(setup);
           const what = failure instanceof Error ? failure.message : String(failure);
           throw new ContractFailure(`seed ${seed}: ${what}`);
         }
@@ -223,7 +223,7 @@ export function lifeCases({ first = 1, count = 100 }: Seeds): readonly CaseDefin
   return [
     the(
       'in any random session the service accepts each request and the next prompt works [P1, P12]',
-      (subject) => livesGoOn(subject, { first, count: Math.ceil(count / 2) }),
+      (subject) => sessionsContinue(subject, { first, count: Math.ceil(count / 2) }),
     ),
   ];
 }

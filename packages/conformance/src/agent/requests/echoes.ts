@@ -12,7 +12,7 @@ import { expectClean } from '../failures/secrets.ts';
 import { leaks } from '../setup/leak.ts';
 import { spoken, until } from '../setup/positions.ts';
 import { onSocket } from '../setup/raw-responses.ts';
-import { answered, askOnce, contractKey, failed, onStage, promptly } from '../setup/setup.ts';
+import { answered, askOnce, contractKey, failed, promptly, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -44,15 +44,18 @@ const spellings: readonly string[] = [
 ];
 
 /** Serves a reply for each encoding. The key must not appear in the result in any of them. */
-function echoed(what: string, play: (words: string, subject: ContractSubject) => MockReply): CaseDefinition {
+function echoed(
+  what: string,
+  replyFor: (words: string, subject: ContractSubject) => MockReply,
+): CaseDefinition {
   return the(`the key appears in no encoding when ${what} [P19]`, async (subject) => {
-    const script = spellings.map((words) => play(words, subject));
-    await onStage(
+    const script = spellings.map((words) => replyFor(words, subject));
+    await withSetup(
       subject,
       script,
-      async (stage) => {
+      async (setup) => {
         for (const words of spellings) {
-          const { error, events } = await stage.ask();
+          const { error, events } = await setup.ask();
           const secrets = [contractKey, encodeURIComponent(contractKey), base64(contractKey)];
           expectEqual(
             leaks([error, events], secrets),
@@ -147,7 +150,7 @@ export const echoCases: readonly CaseDefinition[] = [
     return replies(spoken, {
       steps: until(spoken, 0, 'delta'),
       edit: (all) => [...all, '{"broken": '],
-      rewrite: (told) => (told === frame ? testing.frame(`{"broken": "${words}`) : told),
+      rewrite: (sent) => (sent === frame ? testing.frame(`{"broken": "${words}`) : sent),
     });
   }),
   the(
@@ -159,12 +162,12 @@ export const echoCases: readonly CaseDefinition[] = [
           fault: { kind: 'busy', message: `For ${words}.` },
         }),
       );
-      await onStage(
+      await withSetup(
         subject,
         script,
-        async (stage) => {
+        async (setup) => {
           for (const words of spellings) {
-            const error = failed(await stage.ask());
+            const error = failed(await setup.ask());
             expectEqual(
               leaks(error, [base64(contractKey)]),
               undefined,
@@ -210,16 +213,16 @@ export const echoCases: readonly CaseDefinition[] = [
   ),
   the('a key that HTTP cannot transmit is rejected without showing it [P19]', async (subject) => {
     for (const key of [`${contractKey}\r\nx-other: 1`, `${contractKey}\u0000`, `${contractKey}ключ`]) {
-      await onStage(subject, [], async (stage) => {
+      await withSetup(subject, [], async (setup) => {
         let error: unknown;
         try {
-          const outcome = await stage.ask({}, { agent: stage.agent({ apiKey: key }) });
+          const outcome = await setup.ask({}, { agent: setup.agent({ apiKey: key }) });
           error = failed(outcome);
         } catch (thrown) {
           error = thrown;
         }
         expectEqual(leaks(error, [contractKey]), undefined, 'the path where the key appears in the error');
-        expectEqual(stage.server.exchanges.length, 0, 'the number of requests');
+        expectEqual(setup.server.exchanges.length, 0, 'the number of requests');
       });
     }
   }),
@@ -284,11 +287,11 @@ export const echoCases: readonly CaseDefinition[] = [
       body: 'Moved',
       ending: 'stall',
     };
-    await onStage(subject, [away], async (stage) => {
-      const asked = stage.ask();
-      const exchange = await stage.server.arrival(0);
-      await stage.settled();
-      await stage.runtime.advance(20_000);
+    await withSetup(subject, [away], async (setup) => {
+      const asked = setup.ask();
+      const exchange = await setup.server.arrival(0);
+      await setup.settled();
+      await setup.runtime.advance(20_000);
       expectEqual(
         failed(await promptly(asked, 1000, 'the request')).kind,
         'invalid',

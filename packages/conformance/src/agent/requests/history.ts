@@ -6,7 +6,7 @@ import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { wellFormed } from '../setup/compare.ts';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -152,8 +152,8 @@ export const historyCases: readonly CaseDefinition[] = [
       turns.every(({ parts }) => parts.length > 0),
       'no empty turn',
     );
-    const said = turns.filter(({ side }) => side === 'user').flatMap(({ parts }) => texts(parts));
-    expectEqual(said.join(' '), 'One. Two.', 'the text of the user messages');
+    const userTexts = turns.filter(({ side }) => side === 'user').flatMap(({ parts }) => texts(parts));
+    expectEqual(userTexts.join(' '), 'One. Two.', 'the text of the user messages');
   }),
   the(
     'failed results are marked as errors [S0.16]',
@@ -210,11 +210,11 @@ export const historyCases: readonly CaseDefinition[] = [
       toolCallId: 'a',
       content: [{ type: 'text', text: 'A shoe:' }, image],
     };
-    await onStage(subject, [fine], async (stage) => {
-      answered(await stage.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
-      const isAccepted = hasMediaType(stage.agent().capabilities.files, image.mediaType);
+    await withSetup(subject, [fine], async (setup) => {
+      answered(await setup.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
+      const isAccepted = hasMediaType(setup.agent().capabilities.files, image.mediaType);
       expect(
-        stage.server.exchanges[0]?.text.includes(isAccepted ? image.data : 'was omitted') === true,
+        setup.server.exchanges[0]?.text.includes(isAccepted ? image.data : 'was omitted') === true,
         'the image bytes in the result or after it, or the note',
       );
     });

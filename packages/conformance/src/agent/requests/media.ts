@@ -1,7 +1,7 @@
 import type { FilePart, Message } from '@cobbler/agent';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
-import { answered, failed, onStage } from '../setup/setup.ts';
+import { answered, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -71,19 +71,19 @@ const past: readonly (readonly [string, (part: FilePart) => Message[]])[] = [
 export const mediaCases: readonly CaseDefinition[] = [
   ...past.map(([what, conversation]) =>
     the(`a conversation with a file ${what} continues, whatever the file contains [P12]`, async (subject) => {
-      await onStage(
+      await withSetup(
         subject,
         () => fine,
-        async (stage) => {
+        async (setup) => {
           for (const part of odd) {
-            const { response, error } = await stage.ask({ messages: conversation(part) });
-            const complaint = stage.server.exchanges.at(-1)?.complaint;
+            const { response, error } = await setup.ask({ messages: conversation(part) });
+            const complaint = setup.server.exchanges.at(-1)?.complaint;
             expect(
               response !== undefined,
               `a response with ${named(part)}, found ${complaint ?? error?.message}`,
             );
           }
-          expectEqual(stage.server.exchanges.length, odd.length, 'the number of requests');
+          expectEqual(setup.server.exchanges.length, odd.length, 'the number of requests');
         },
       );
     }),
@@ -91,14 +91,14 @@ export const mediaCases: readonly CaseDefinition[] = [
   the(
     'a prompt with a file that cannot be sent is rejected, and the next prompt works [P12]',
     async (subject) => {
-      await onStage(
+      await withSetup(
         subject,
         () => fine,
-        async (stage) => {
-          const said: Message[] = [];
+        async (setup) => {
+          const messages: Message[] = [];
           for (const part of odd) {
-            said.push({ role: 'user', content: [part] });
-            const { error } = await stage.ask({ messages: [...said] });
+            messages.push({ role: 'user', content: [part] });
+            const { error } = await setup.ask({ messages: [...messages] });
             if (error !== undefined) {
               expectEqual(
                 [error.kind, error.retryable, error.attempts ?? 0],
@@ -110,8 +110,8 @@ export const mediaCases: readonly CaseDefinition[] = [
                 `the rejected kind of file in the message, found ${error.message}`,
               );
             }
-            said.push(user('Continue without it.'));
-            answered(await stage.ask({ messages: [...said] }));
+            messages.push(user('Continue without it.'));
+            answered(await setup.ask({ messages: [...messages] }));
           }
         },
       );
@@ -119,13 +119,13 @@ export const mediaCases: readonly CaseDefinition[] = [
   ),
   the('a file with invalid data is rejected before a byte is sent [P12]', async (subject) => {
     const broken = odd.filter((part) => !/^[A-Za-z0-9+/]+={0,2}$/.test(part.data));
-    await onStage(subject, [], async (stage) => {
+    await withSetup(subject, [], async (setup) => {
       for (const part of broken) {
-        const said: Message[] = [user('Look.'), { role: 'user', content: [part] }];
-        expectEqual(failed(await stage.ask({ messages: said })).kind, 'invalid', 'the kind of the error');
+        const messages: Message[] = [user('Look.'), { role: 'user', content: [part] }];
+        expectEqual(failed(await setup.ask({ messages: messages })).kind, 'invalid', 'the kind of the error');
       }
       expectEqual(
-        [broken.length, stage.server.exchanges.length],
+        [broken.length, setup.server.exchanges.length],
         [5, 0],
         'the number of files tried and of requests',
       );
@@ -133,18 +133,18 @@ export const mediaCases: readonly CaseDefinition[] = [
   }),
   the('a note in a tool result tells the model that a file was omitted', async (subject) => {
     const part: FilePart = { type: 'file', mediaType: 'image/png', data: 'not base64!' };
-    await onStage(subject, [fine], async (stage) => {
+    await withSetup(subject, [fine], async (setup) => {
       const messages: Message[] = [
         user('Look.'),
         assistant(call('a', 'put')),
         { role: 'tool_result', toolCallId: 'a', content: [part] },
       ];
-      answered(await stage.ask({ messages }));
-      const parts = stage.request(0).turns.flatMap((turn) => turn.parts);
-      const told = parts.find(({ type }) => type === 'result');
+      answered(await setup.ask({ messages }));
+      const parts = setup.request(0).turns.flatMap((turn) => turn.parts);
+      const result = parts.find(({ type }) => type === 'result');
       expect(
-        told?.type === 'result' && told.text.includes('omitted'),
-        `a note instead of the file, found ${JSON.stringify(told)}`,
+        result?.type === 'result' && result.text.includes('omitted'),
+        `a note instead of the file, found ${JSON.stringify(result)}`,
       );
     });
   }),

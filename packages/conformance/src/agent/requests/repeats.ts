@@ -2,7 +2,7 @@ import type { Message, ModelRequest } from '@cobbler/agent';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, continued, lookUp, put, result, user } from '../setup/request-parts.ts';
-import { answered, onStage } from '../setup/setup.ts';
+import { answered, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -25,39 +25,39 @@ export const repeatCases: readonly CaseDefinition[] = [
   the('two parallel runs share no state [S0.31]', async (subject) => {
     const script = (request: ReadRequest) =>
       replies(scriptResponse([`You said ${texts(request.turns.at(-1)?.parts).join('')}`]));
-    await onStage(subject, script, async (stage) => {
+    await withSetup(subject, script, async (setup) => {
       const asked = Array.from({ length: 12 }, (_, index) =>
-        stage.ask({ messages: [user(`word ${index}`)] }),
+        setup.ask({ messages: [user(`word ${index}`)] }),
       );
-      const said = (await Promise.all(asked)).map((outcome) => answered(outcome).content);
+      const contents = (await Promise.all(asked)).map((outcome) => answered(outcome).content);
       expectEqual(
-        said,
-        said.map((_, index) => `You said word ${index}`),
+        contents,
+        contents.map((_, index) => `You said word ${index}`),
         'the texts of the responses',
       );
     });
   }),
   the('runs forked from one history do not affect each other [P12]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       () => fine,
-      async (stage) => {
-        answered(await stage.ask({ messages: base }));
+      async (setup) => {
+        answered(await setup.ask({ messages: base }));
         const forks = Array.from({ length: 8 }, (_, index) => [
           ...base,
           user(`fork ${index} ${'x'.repeat(index * 40)}`),
         ]);
-        const outcomes = await Promise.all(forks.map((messages) => stage.ask({ messages })));
+        const outcomes = await Promise.all(forks.map((messages) => setup.ask({ messages })));
         for (const outcome of outcomes) answered(outcome);
-        const ends = stage.server.exchanges
+        const ends = setup.server.exchanges
           .slice(1)
           .map(({ request }) => texts(request?.turns.at(-1)?.parts).join(''));
         const expected = forks.map((_, index) => `fork ${index} ${'x'.repeat(index * 40)}`);
         expectEqual(ends.toSorted(), expected.toSorted(), 'the last texts of the forks');
-        for (const { request } of stage.server.exchanges) {
+        for (const { request } of setup.server.exchanges) {
           expectEqual(
             request?.turns.slice(0, 2),
-            stage.request(0).turns.slice(0, 2),
+            setup.request(0).turns.slice(0, 2),
             'the turns that all forks share',
           );
         }
@@ -65,17 +65,17 @@ export const repeatCases: readonly CaseDefinition[] = [
     );
   }),
   the('a growing conversation sends each earlier turn unchanged [P12]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       () => fine,
-      async (stage) => {
+      async (setup) => {
         let messages: Message[] = [...base];
         for (let turn = 0; turn < 6; turn += 1) {
-          const response = answered(await stage.ask({ messages }));
+          const response = answered(await setup.ask({ messages }));
           messages = continued(messages, response.message);
         }
-        const last = stage.request(5).turns;
-        for (const { request } of stage.server.exchanges) {
+        const last = setup.request(5).turns;
+        for (const { request } of setup.server.exchanges) {
           const turns = request?.turns.slice(0, -1) ?? [];
           expectEqual(turns, last.slice(0, turns.length), 'the earlier turns of a request');
         }
@@ -84,15 +84,15 @@ export const repeatCases: readonly CaseDefinition[] = [
     );
   }),
   the('a replaced earlier message is sent as replaced [P12]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       () => fine,
-      async (stage) => {
+      async (setup) => {
         const [first, ...rest] = [user('Old.'), assistant('Yes.'), user('Next.')];
-        answered(await stage.ask({ messages: [first ?? user(''), ...rest] }));
-        answered(await stage.ask({ messages: [user('New and longer.'), ...rest] }));
-        answered(await stage.ask({ messages: [user('New and longer.'), assistant('No.'), user('Next.')] }));
-        const sent = stage.server.exchanges.map(({ request }) =>
+        answered(await setup.ask({ messages: [first ?? user(''), ...rest] }));
+        answered(await setup.ask({ messages: [user('New and longer.'), ...rest] }));
+        answered(await setup.ask({ messages: [user('New and longer.'), assistant('No.'), user('Next.')] }));
+        const sent = setup.server.exchanges.map(({ request }) =>
           request?.turns.map(({ parts }) => texts(parts).join('')),
         );
         expectEqual(
@@ -108,15 +108,15 @@ export const repeatCases: readonly CaseDefinition[] = [
     );
   }),
   the('a shortened history is sent shortened [P12]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       () => fine,
-      async (stage) => {
+      async (setup) => {
         const [first, second, third] = [user('One.'), assistant('Two.'), user('Three.')] as const;
-        answered(await stage.ask({ messages: [first, second, third] }));
-        answered(await stage.ask({ messages: [first] }));
-        answered(await stage.ask({ messages: [first, second, user('Other.')] }));
-        const sent = stage.server.exchanges.map(({ request }) =>
+        answered(await setup.ask({ messages: [first, second, third] }));
+        answered(await setup.ask({ messages: [first] }));
+        answered(await setup.ask({ messages: [first, second, user('Other.')] }));
+        const sent = setup.server.exchanges.map(({ request }) =>
           request?.turns.map(({ parts }) => texts(parts).join('')),
         );
         expectEqual(sent, [['One.', 'Two.', 'Three.'], ['One.'], ['One.', 'Two.', 'Other.']], 'the texts');
@@ -128,14 +128,14 @@ export const repeatCases: readonly CaseDefinition[] = [
       index < 5
         ? replies(scriptResponse([`Turn ${index}.`, callBlock(`call_${index}`, 'put', { value: index })]))
         : fine;
-    await onStage(subject, script, async (stage) => {
+    await withSetup(subject, script, async (setup) => {
       let messages: Message[] = [user('Go.')];
       for (let turn = 0; turn < 5; turn += 1) {
-        const { message } = answered(await stage.ask({ messages }));
+        const { message } = answered(await setup.ask({ messages }));
         messages = [...messages, message, result(`call_${turn}`, `done ${turn}`)];
       }
-      answered(await stage.ask({ messages }));
-      const { turns } = stage.request(5);
+      answered(await setup.ask({ messages }));
+      const { turns } = setup.request(5);
       const ids = turns.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'result' ? [part.id] : [])),
       );
@@ -153,10 +153,10 @@ export const repeatCases: readonly CaseDefinition[] = [
       name,
       schema: { type: 'object', properties: {}, additionalProperties: false },
     });
-    await onStage(
+    await withSetup(
       subject,
       () => fine,
-      async (stage) => {
+      async (setup) => {
         const tools = [lookUp, put];
         const asked: Partial<ModelRequest>[] = [
           {},
@@ -170,8 +170,8 @@ export const repeatCases: readonly CaseDefinition[] = [
           ...(shaped ? [{ output: shape('first') }, { output: shape('second') }] : []),
           {},
         ];
-        for (const request of asked) answered(await stage.ask({ tools, ...request }));
-        const sent = asked.map((_, index) => stage.request(index));
+        for (const request of asked) answered(await setup.ask({ tools, ...request }));
+        const sent = asked.map((_, index) => setup.request(index));
         const [plain] = sent;
         expectEqual(
           sent.map(({ toolChoice }) => toolChoice),

@@ -5,7 +5,7 @@ import { hasMediaType } from '@cobbler/agent/provider';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
-import { answered, askOnce, contractKey, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, contractKey, failed, withSetup } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -84,20 +84,20 @@ function fileCase(kind: string, file: FilePart): CaseDefinition {
 
 async function accepted(subject: ContractSubject): Promise<readonly string[]> {
   let files: readonly string[] = [];
-  await onStage(subject, [], async (stage) => {
-    files = stage.agent().capabilities.files;
+  await withSetup(subject, [], async (setup) => {
+    files = setup.agent().capabilities.files;
   });
   return files;
 }
 
 export const requestCases: readonly CaseDefinition[] = [
   the('is sent to the given address, with the key in one header and nowhere else [S0.2]', async (subject) => {
-    await onStage(subject, [fine], async (stage) => {
-      const agent = stage.agent({ baseURL: `${stage.baseURL}/some/path` });
-      answered(await stage.ask({}, { agent }));
-      const exchange = await stage.server.arrival(0);
+    await withSetup(subject, [fine], async (setup) => {
+      const agent = setup.agent({ baseURL: `${setup.baseURL}/some/path` });
+      answered(await setup.ask({}, { agent }));
+      const exchange = await setup.server.arrival(0);
       expect(
-        exchange.url.startsWith(`${stage.baseURL}/some/path/`),
+        exchange.url.startsWith(`${setup.baseURL}/some/path/`),
         `the base URL to be used, found ${exchange.url}`,
       );
       expectEqual(exchange.method, 'POST', 'the method');
@@ -116,11 +116,11 @@ export const requestCases: readonly CaseDefinition[] = [
     });
   }),
   the('contains the model of the agent [S0.2]', async (subject) => {
-    await onStage(subject, [fine], async (stage) => {
-      const agent = stage.agent();
-      answered(await stage.ask({}, { agent }));
+    await withSetup(subject, [fine], async (setup) => {
+      const agent = setup.agent();
+      answered(await setup.ask({}, { agent }));
       expect(agent.model !== '', 'the agent to have a model name');
-      expectEqual(stage.request().model, agent.model, 'the model in the request');
+      expectEqual(setup.request().model, agent.model, 'the model in the request');
       expectEqual(
         agent.provider,
         subject.testing.provider,
@@ -171,10 +171,10 @@ export const requestCases: readonly CaseDefinition[] = [
   }),
   the('writes equal schemas as equal bytes, whatever their key order', async (subject) => {
     const parameters = { required: ['word'], properties: { word: { type: 'string' } }, type: 'object' };
-    await onStage(subject, [fine, fine], async (stage) => {
-      answered(await stage.ask({ tools: [defineTool(lookUp)] }));
-      answered(await stage.ask({ tools: [defineTool({ ...lookUp, parameters })] }));
-      expectEqual(stage.server.exchanges[1]?.text, stage.server.exchanges[0]?.text, 'the second body');
+    await withSetup(subject, [fine, fine], async (setup) => {
+      answered(await setup.ask({ tools: [defineTool(lookUp)] }));
+      answered(await setup.ask({ tools: [defineTool({ ...lookUp, parameters })] }));
+      expectEqual(setup.server.exchanges[1]?.text, setup.server.exchanges[0]?.text, 'the second body');
     });
   }),
   the('has the same bytes when it is repeated', async (subject) => {
@@ -184,12 +184,12 @@ export const requestCases: readonly CaseDefinition[] = [
       result('a', 'ok'),
       user('Continue.'),
     ];
-    await onStage(subject, [fine, fine, fine], async (stage) => {
+    await withSetup(subject, [fine, fine, fine], async (setup) => {
       const request = { system: ['One.', 'Two.'], messages: messages() };
-      answered(await stage.ask(request));
-      answered(await stage.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
-      answered(await stage.ask(request, { agent: stage.agent() }));
-      const [first, second, third] = stage.server.exchanges.map(({ text }) => text);
+      answered(await setup.ask(request));
+      answered(await setup.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
+      answered(await setup.ask(request, { agent: setup.agent() }));
+      const [first, second, third] = setup.server.exchanges.map(({ text }) => text);
       expectEqual(second, first, 'the body with a history parsed from JSON');
       expectEqual(third, first, 'the body of another agent');
     });
@@ -216,12 +216,12 @@ export const requestCases: readonly CaseDefinition[] = [
   }),
   config('the agent states the maxTokens that it sends if the request has none [B1]', async (subject) => {
     for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
-      await onStage(subject, [fine], async (stage) => {
-        const agent = stage.agent(link);
-        answered(await stage.ask({}, { agent }));
+      await withSetup(subject, [fine], async (setup) => {
+        const agent = setup.agent(link);
+        answered(await setup.ask({}, { agent }));
         // A vendor SDK may add its own default when nothing is set. Under a limit the request states a
         // maximum.
-        const asked = stage.server.exchanges[0]?.request?.maxTokens;
+        const asked = setup.server.exchanges[0]?.request?.maxTokens;
         const isStated = agent.maxTokens !== undefined || link.maxTokens === 555;
         if (isStated) expectEqual(agent.maxTokens, asked, 'the stated maximum');
       });
@@ -244,8 +244,8 @@ export const requestCases: readonly CaseDefinition[] = [
   heated('no temperature is sent if none is set', {}, {}),
   ...Object.entries(files).map(([kind, file]) => fileCase(kind, file)),
   capabilities('unsupported features are not declared as capabilities', async (subject) => {
-    await onStage(subject, [], async (stage) => {
-      const able = stage.agent().capabilities;
+    await withSetup(subject, [], async (setup) => {
+      const able = setup.agent().capabilities;
       const { lacks } = subject.testing;
       if (lacks.reasoning !== undefined) expectEqual(able.reasoning, false, 'the capability for reasoning');
       if (lacks.sampling !== undefined) expectEqual(able.sampling, false, 'the capability for sampling');

@@ -3,7 +3,7 @@ import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ScriptBlock } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, continued, result, user } from '../setup/request-parts.ts';
-import { answered, onStage } from '../setup/setup.ts';
+import { answered, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -25,12 +25,12 @@ async function sentBack(
   keep: (message: Message) => Message = (message) => message,
 ): Promise<readonly ReadPart[]> {
   let parts: readonly ReadPart[] = [];
-  await onStage(subject, [replies(scriptResponse(blocks)), fine], async (stage) => {
-    const { message } = answered(await stage.ask({ messages: [user('Go.')] }));
+  await withSetup(subject, [replies(scriptResponse(blocks)), fine], async (setup) => {
+    const { message } = answered(await setup.ask({ messages: [user('Go.')] }));
     const kept = keep(message);
     expect(kept.role === 'assistant', 'a message from the model');
-    answered(await stage.ask({ messages: continued([user('Go.')], kept) }));
-    parts = stage.request(1).turns[1]?.parts ?? [];
+    answered(await setup.ask({ messages: continued([user('Go.')], kept) }));
+    parts = setup.request(1).turns[1]?.parts ?? [];
   });
   return parts;
 }
@@ -134,43 +134,43 @@ export const sealCases: readonly CaseDefinition[] = [
   the(
     'a seal contains the name of its provider',
     async (subject) => {
-      await onStage(subject, [replies(scriptResponse([thought('Mine.'), 'Done.']))], async (stage) => {
-        const { message } = answered(await stage.ask());
+      await withSetup(subject, [replies(scriptResponse([thought('Mine.'), 'Done.']))], async (setup) => {
+        const { message } = answered(await setup.ask());
         const owners = message.content.flatMap((part) =>
           part.type !== 'text' && part.seal ? [part.seal.provider] : [],
         );
-        expectEqual([...new Set(owners)], [stage.agent().provider], 'the providers of the seals');
+        expectEqual([...new Set(owners)], [setup.agent().provider], 'the providers of the seals');
       });
     },
     'seal',
   ),
   the('sealed content of another provider is not sent [P12]', async (subject) => {
-    await onStage(subject, [fine], async (stage) => {
+    await withSetup(subject, [fine], async (setup) => {
       const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
-      answered(await stage.ask({ messages: foreignTurn(foreign) }));
-      const text = stage.server.exchanges[0]?.text ?? '';
+      answered(await setup.ask({ messages: foreignTurn(foreign) }));
+      const text = setup.server.exchanges[0]?.text ?? '';
       expect(
         !text.includes('FOREIGN-SEAL') && !text.includes('somebody-else'),
         "the other provider's seal not to be sent",
       );
       expect(!text.includes('A foreign thought.'), "the other provider's reasoning not to be sent");
       expectEqual(
-        stage.request().turns[1]?.parts.map(({ type }) => type),
+        setup.request().turns[1]?.parts.map(({ type }) => type),
         ['text', 'call'],
         'the parts of the turn',
       );
     });
   }),
   the("a message with only another provider's reasoning leaves no empty turn [P12]", async (subject) => {
-    await onStage(subject, [fine], async (stage) => {
+    await withSetup(subject, [fine], async (setup) => {
       const foreign: Seal = { provider: 'somebody-else', data: 'x' };
       const messages = [
         user('One.'),
         assistant({ type: 'reasoning', text: 'Hm.', seal: foreign }),
         user('Two.'),
       ];
-      answered(await stage.ask({ messages }));
-      const { turns } = stage.request();
+      answered(await setup.ask({ messages }));
+      const { turns } = setup.request();
       expect(
         turns.every(({ parts }) => parts.length > 0),
         'no empty turn',

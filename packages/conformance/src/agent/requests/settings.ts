@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { answersStatus, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { answered, failed, onStage } from '../setup/setup.ts';
+import { answered, failed, withSetup } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -24,11 +24,11 @@ export const settingCases: readonly CaseDefinition[] = [
   the(
     'a timeout or retry setting that is not a valid number is rejected immediately [P2]',
     async (subject) => {
-      await onStage(subject, [], async (stage) => {
+      await withSetup(subject, [], async (setup) => {
         for (const link of odd) {
           let thrown: unknown;
           try {
-            stage.agent(link);
+            setup.agent(link);
           } catch (error) {
             thrown = error;
           }
@@ -42,12 +42,12 @@ export const settingCases: readonly CaseDefinition[] = [
   ),
   the('a setting that is undefined has its default [P2]', async (subject) => {
     const unset = { timeouts: { totalMs: undefined }, retry: { retries: undefined } };
-    await onStage(
+    await withSetup(
       subject,
       () => answersStatus(500),
-      async (stage) => {
-        const agent = stage.agent(unset as unknown as Partial<AgentLink>);
-        const error = failed(await stage.ask({}, { agent }));
+      async (setup) => {
+        const agent = setup.agent(unset as unknown as Partial<AgentLink>);
+        const error = failed(await setup.ask({}, { agent }));
         expectEqual(error.status, 500, 'the status');
         expect((error.attempts ?? 0) > 10, `more than ten attempts, found ${error.attempts}`);
       },
@@ -55,8 +55,8 @@ export const settingCases: readonly CaseDefinition[] = [
   }),
   the('infinite timeouts are accepted', async (subject) => {
     const never = { totalMs: Number.POSITIVE_INFINITY, headersMs: Number.POSITIVE_INFINITY };
-    await onStage(subject, [fine], async (stage) => {
-      answered(await stage.ask({}, { agent: stage.agent({ timeouts: never }) }));
+    await withSetup(subject, [fine], async (setup) => {
+      answered(await setup.ask({}, { agent: setup.agent({ timeouts: never }) }));
     });
   }),
 ];

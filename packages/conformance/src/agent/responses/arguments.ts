@@ -14,7 +14,7 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, onStage, promptly, soon } from '../setup/setup.ts';
+import { answered, askOnce, promptly, soon, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -35,17 +35,17 @@ function noneUsable(name: string, inputs: () => readonly string[]): CaseDefiniti
   return the(name, async (subject) => {
     const list = inputs();
     const answer = scriptResponse(list.map((input, index) => callBlock(`call_${index}`, 'put', input)));
-    await onStage(
+    await withSetup(
       subject,
       [replies(answer, { chunks: 'whole' }), replies(sorry)],
-      async (stage) => {
-        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      async (setup) => {
+        const response = answered(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, list.length, 'the number of calls');
         for (const [index, call] of response.toolCalls.entries()) {
           expect(call.problem !== undefined, `a problem for ${JSON.stringify(list[index]?.slice(0, 60))}`);
           expect((call.problem ?? '').length < 2000, 'a short problem text');
         }
-        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
       },
       {},
       limitMs,
@@ -113,33 +113,33 @@ const hostileJson: readonly string[] = [
  */
 async function fedSlowly(
   subject: ContractSubject,
-  pieces: number,
-  piece: string,
+  chunkCount: number,
+  chunk: string,
   act: (held: number) => void,
 ): Promise<void> {
   const stream = new LiveStream();
-  await onStage(
+  await withSetup(
     subject,
     [{ type: 'live', stream }],
-    async (stage) => {
+    async (setup) => {
       const { testing } = subject;
       const answer = scriptResponse([callBlock('call_1', 'put', '')]);
-      let told = 0;
+      let emitted = 0;
       const emit = (event: AgentEvent) => {
-        if (event.type === 'tool_input_delta') told += event.json.length;
+        if (event.type === 'tool_input_delta') emitted += event.json.length;
       };
       const before = await heldBytes();
       // Not through the fixture, which keeps every event.
-      const asked = stage.agent().run({ messages: [userMessage('Go.')], tools: [] }, { emit });
+      const asked = setup.agent().run({ messages: [userMessage('Go.')], tools: [] }, { emit });
       // It may reject long before it is awaited.
       asked.catch(() => {});
-      await stage.server.arrival(0);
+      await setup.server.arrival(0);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       stream.send(stepFrames(responseSteps(answer).slice(0, 1), replies(answer), testing));
-      const frame = stepFrames([{ type: 'delta', at: 0, text: piece }], replies(answer), testing);
-      for (let count = 1; count <= pieces; count += 1) {
+      const frame = stepFrames([{ type: 'delta', at: 0, text: chunk }], replies(answer), testing);
+      for (let count = 1; count <= chunkCount; count += 1) {
         stream.send(frame);
-        for (let tries = 0; told < count * piece.length && tries < 500; tries += 1) await soon(0);
+        for (let tries = 0; emitted < count * chunk.length && tries < 500; tries += 1) await soon(0);
       }
       act((await heldBytes()) - before);
       stream.send(stepFrames([{ type: 'close', at: 0 }, { type: 'end' }], replies(answer), testing));
@@ -172,9 +172,12 @@ export const argumentCases: readonly CaseDefinition[] = [
   }),
   the('arguments of exactly one mebibyte are the maximum [P11]', async (subject) => {
     const frame = '{"value":""}';
-    const most = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
+    const maxArguments = `{"value":"${'x'.repeat(mebibyte - frame.length)}"}`;
     const more = `{"value":"${'é'.repeat((mebibyte - frame.length) / 2)}x"}`;
-    const answer = scriptResponse([callBlock('call_1', 'put', most), callBlock('call_2', 'put', more)]);
+    const answer = scriptResponse([
+      callBlock('call_1', 'put', maxArguments),
+      callBlock('call_2', 'put', more),
+    ]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
     const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
     expectEqual(problems, [false, true], 'whether each call has a problem');
@@ -188,10 +191,10 @@ export const argumentCases: readonly CaseDefinition[] = [
   the('arguments in 20,000 chunks are parsed in linear time', async (subject) => {
     const value = 'lorem ipsum dolor '.repeat(13_000);
     const answer = scriptResponse([callBlock('call_1', 'put', { value })]);
-    await onStage(
+    await withSetup(
       subject,
       [replies(answer, { steps: responseSteps(answer, 20_000), chunks: { size: 65_536 } })],
-      async (stage) => expectAnswer(answered(await stage.ask()), answer, subject.testing),
+      async (setup) => expectAnswer(answered(await setup.ask()), answer, subject.testing),
       {},
       limitMs,
     );
@@ -226,10 +229,10 @@ export const argumentCases: readonly CaseDefinition[] = [
         '__proto__',
       ];
       const answer = scriptResponse(names.map((name, index) => callBlock(`call_${index}`, name, {})));
-      await onStage(subject, [replies(answer), replies(sorry)], async (stage) => {
-        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      await withSetup(subject, [replies(answer), replies(sorry)], async (setup) => {
+        const response = answered(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, names.length, 'the number of calls');
-        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
       });
     },
   ),

@@ -19,7 +19,7 @@ import { expectAnswer, scriptCalls } from '../setup/compare.ts';
 import { spoken, unfinished } from '../setup/positions.ts';
 import { continued, resultsFor, user } from '../setup/request-parts.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -68,15 +68,15 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
     // The end of an empty response: an end that repeats the call would make it valid.
     const end = subject.testing.line({ type: 'end' }, scriptResponse([], { stop: 'tool_use' }));
     const script = [replies(called, { steps, edit: (all) => [...all, ...end] }), replies(text)];
-    await onStage(
+    await withSetup(
       subject,
       script,
-      async (stage) => {
-        const { response, error } = await stage.ask({ messages: [user('Go.')] });
+      async (setup) => {
+        const { response, error } = await setup.ask({ messages: [user('Go.')] });
         if (response === undefined) expectEqual(error?.kind, 'network', 'the kind of the error');
         else {
           expectEqual(usable(response), [], 'the runnable calls');
-          answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+          answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
         }
       },
       { retry: { retries: 0 } },
@@ -102,8 +102,8 @@ function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeat
     `complete calls in a response that ${words} never run [P9]`,
     async (subject) => {
       const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
-      await onStage(subject, [replies(answer), replies(text)], async (stage) => {
-        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
+        const response = answered(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(
           [response.stopReason, usable(response)],
           [reason, []],
@@ -111,7 +111,7 @@ function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeat
         );
         expectEqual(response.toolCalls.length, 1, 'the number of calls in the response');
         const messages = [user('Go.'), response.message, ...resultsFor(response.message), user('So?')];
-        answered(await stage.ask({ messages }));
+        answered(await setup.ask({ messages }));
       });
     },
     ...needs,
@@ -308,20 +308,20 @@ export const blockCases: readonly CaseDefinition[] = [
   the('calls with names that objects inherit are normal calls', async (subject) => {
     const calls: ScriptBlock[] = inherited.map((name) => callBlock(name, name, { [`x${name}`]: name }));
     const answer = scriptResponse(calls);
-    await onStage(subject, [replies(answer), replies(text)], async (stage) => {
-      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
+      const response = answered(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
-      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
     });
   }),
   the('500 calls in one response keep order, ids and arguments', async (subject) => {
     const answer = scriptResponse(
       Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
     );
-    await onStage(subject, [replies(answer, { chunks: 'whole' }), replies(text)], async (stage) => {
-      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [replies(answer, { chunks: 'whole' }), replies(text)], async (setup) => {
+      const response = answered(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
-      answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
     });
   }),
   unreleased('refusal', 'is a refusal'),
@@ -333,14 +333,14 @@ export const blockCases: readonly CaseDefinition[] = [
     async (subject) => {
       for (const blocks of [['Wait.', call], [call]]) {
         const answer = scriptResponse(blocks, { stop: 'complete' });
-        await onStage(subject, [replies(answer), replies(text)], async (stage) => {
-          const response = answered(await stage.ask({ messages: [user('Go.')] }));
+        await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
+          const response = answered(await setup.ask({ messages: [user('Go.')] }));
           expectEqual(
             [response.stopReason, usable(response)],
             ['tool_use', scriptCalls(answer)],
             'the stop reason and the calls',
           );
-          answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+          answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
         });
       }
     },

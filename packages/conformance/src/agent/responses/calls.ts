@@ -4,7 +4,7 @@ import type { ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { continued, resultsFor, user } from '../setup/request-parts.ts';
-import { answered, askOnce, onStage } from '../setup/setup.ts';
+import { answered, askOnce, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -19,11 +19,11 @@ function unusable(name: string, input: () => string): CaseDefinition {
   return the(`rejects only the call with ${name}`, async (subject) => {
     const bad = callBlock('call_bad', 'put', input());
     const good = callBlock('call_good', 'look_up', { word: 'fine' });
-    await onStage(
+    await withSetup(
       subject,
       [replies(scriptResponse([bad, good])), replies(scriptResponse(['Sorry.']))],
-      async (stage) => {
-        const response = answered(await stage.ask({ messages: [user('Go.')] }));
+      async (setup) => {
+        const response = answered(await setup.ask({ messages: [user('Go.')] }));
         const [first, second] = response.toolCalls;
         expect(typeof first?.problem === 'string' && first.problem !== '', 'a problem for the first call');
         expectEqual(
@@ -33,8 +33,8 @@ function unusable(name: string, input: () => string): CaseDefinition {
         );
         const plain: Record<string, unknown> = {};
         expect(plain['polluted'] === undefined, 'an unchanged prototype');
-        answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
-        expectEqual(callInputs(stage.request(1)), [{}, { word: 'fine' }], 'the arguments sent back');
+        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+        expectEqual(callInputs(setup.request(1)), [{}, { word: 'fine' }], 'the arguments sent back');
       },
     );
   });
@@ -51,11 +51,11 @@ function nested(depth: number): string {
 /** A truncated response, none of whose calls may run. */
 async function expectNoneUsable(subject: ContractSubject, input: string): Promise<void> {
   const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', input)], { stop: 'max_tokens' });
-  await onStage(subject, [replies(answer), replies(scriptResponse(['Again.']))], async (stage) => {
-    const response = answered(await stage.ask({ messages: [user('Go.')] }));
+  await withSetup(subject, [replies(answer), replies(scriptResponse(['Again.']))], async (setup) => {
+    const response = answered(await setup.ask({ messages: [user('Go.')] }));
     expectEqual(response.stopReason, 'max_tokens', 'the stop reason');
     expectEqual(usable(response), [], 'the runnable calls');
-    answered(await stage.ask({ messages: continued([user('Go.')], response.message) }));
+    answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
   });
 }
 
@@ -139,25 +139,25 @@ export const callCases: readonly CaseDefinition[] = [
   repeatedIds('calls where one has no id', ['call_1', '', 'call_3']),
   ids('an id repeated in a later turn stays distinct [P12]', async (subject) => {
     const again = replies(scriptResponse([callBlock('call_0', 'put', { value: 'x' })]));
-    await onStage(subject, [again, again, replies(scriptResponse(['Done.']))], async (stage) => {
-      const first = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [again, again, replies(scriptResponse(['Done.']))], async (setup) => {
+      const first = answered(await setup.ask({ messages: [user('Go.')] }));
       const once = [user('Go.'), first.message, ...resultsFor(first.message)];
-      const second = answered(await stage.ask({ messages: once }));
-      answered(await stage.ask({ messages: [...once, second.message, ...resultsFor(second.message)] }));
-      expectTied(stage.request(2), ['result 0', 'result 0']);
+      const second = answered(await setup.ask({ messages: once }));
+      answered(await setup.ask({ messages: [...once, second.message, ...resultsFor(second.message)] }));
+      expectTied(setup.request(2), ['result 0', 'result 0']);
     });
   }),
   ids('ids with characters that services reject are sent with plain ones [P12]', async (subject) => {
-    await onStage(subject, [replies(scriptResponse(['Done.']))], async (stage) => {
+    await withSetup(subject, [replies(scriptResponse(['Done.']))], async (setup) => {
       const odd: ToolCallPart[] = ['call.1/ü', 'call 1', `${'long'.repeat(60)}`].map((id) => ({
         type: 'tool_call',
         id,
         toolName: 'put',
         arguments: {},
       }));
-      answered(await stage.ask({ messages: continued([user('Go.')], { role: 'assistant', content: odd }) }));
-      expectTied(stage.request(0), ['result 0', 'result 1', 'result 2']);
-      const sent = callIds(stage.request(0));
+      answered(await setup.ask({ messages: continued([user('Go.')], { role: 'assistant', content: odd }) }));
+      expectTied(setup.request(0), ['result 0', 'result 1', 'result 2']);
+      const sent = callIds(setup.request(0));
       expect(
         sent.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id)),
         `plain and short ids, found ${sent.join(', ')}`,
@@ -170,22 +170,22 @@ export const callCases: readonly CaseDefinition[] = [
 function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
   return ids(`${what} each get their own result [P12]`, async (subject) => {
     const answer = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
-    await onStage(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (stage) => {
-      const response = answered(await stage.ask({ messages: [user('Go.')] }));
+    await withSetup(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (setup) => {
+      const response = answered(await setup.ask({ messages: [user('Go.')] }));
       expectEqual(
         response.toolCalls.map((call) => call.arguments),
         given.map((_, value) => ({ value })),
         'the arguments',
       );
       answered(
-        await stage.ask({ messages: [user('Go.'), response.message, ...resultsFor(response.message)] }),
+        await setup.ask({ messages: [user('Go.'), response.message, ...resultsFor(response.message)] }),
       );
       expectTied(
-        stage.request(1),
+        setup.request(1),
         given.map((_, index) => `result ${index}`),
       );
       expectEqual(
-        callInputs(stage.request(1)),
+        callInputs(setup.request(1)),
         given.map((_, value) => ({ value })),
         'the arguments sent back',
       );

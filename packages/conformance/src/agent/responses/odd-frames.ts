@@ -11,7 +11,7 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -30,11 +30,11 @@ function body(testing: ProviderTesting, chunks: Iterable<string | Uint8Array>): 
   return { type: 'raw', status: 200, headers, body: chunks };
 }
 
-async function told(subject: ContractSubject, chunks: Iterable<string | Uint8Array>): Promise<void> {
-  await onStage(
+async function expectParsed(subject: ContractSubject, chunks: Iterable<string | Uint8Array>): Promise<void> {
+  await withSetup(
     subject,
     [body(subject.testing, chunks)],
-    async (stage) => expectAnswer(answered(await stage.ask()), answer, subject.testing),
+    async (setup) => expectAnswer(answered(await setup.ask()), answer, subject.testing),
     {},
     limitMs,
   );
@@ -78,19 +78,22 @@ const brokenText: readonly (readonly number[])[] = [
 export const oddFrameCases: readonly CaseDefinition[] = [
   the('a million keep-alives before a response are skipped quickly', (subject) => {
     const some = nothing(subject.testing).repeat(10_000);
-    return told(subject, [...Array<string>(100).fill(some), ...framesOf(replies(answer), subject.testing)]);
+    return expectParsed(subject, [
+      ...Array<string>(100).fill(some),
+      ...framesOf(replies(answer), subject.testing),
+    ]);
   }),
   the('20,000 pings before a response are ignored', (subject) => {
     const { testing } = subject;
     const pings = testing.noise().map(testing.frame).join('');
     const some = pings.repeat(Math.ceil(1000 / Math.max(1, testing.noise().length)));
-    return told(subject, [...Array<string>(20).fill(some), ...framesOf(replies(answer), testing)]);
+    return expectParsed(subject, [...Array<string>(20).fill(some), ...framesOf(replies(answer), testing)]);
   }),
   the('a keep-alive of eight mebibytes is ignored', (subject) => {
     const long = isEventStream(subject.testing)
       ? `:${'x'.repeat(8 * mebibyte)}\n\n`
       : ' '.repeat(8 * mebibyte);
-    return told(subject, [long, ...framesOf(replies(answer), subject.testing)]);
+    return expectParsed(subject, [long, ...framesOf(replies(answer), subject.testing)]);
   }),
   the('a frame of fifteen mebibytes is read', async (subject) => {
     const long = scriptResponse(['lorem ipsum dol '.repeat(15 * 65_536 - 2000)]);
@@ -104,11 +107,11 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       stepFrames([{ type: 'close', at: 0 }], replies(scriptResponse([''])), testing),
       stepFrames([{ type: 'end' }], replies(scriptResponse([])), testing),
     ];
-    await onStage(
+    await withSetup(
       subject,
       [body(testing, chunks)],
-      async (stage) => {
-        const { content } = answered(await stage.ask());
+      async (setup) => {
+        const { content } = answered(await setup.ask());
         expectEqual(
           content.length,
           long.blocks[0]?.type === 'text' ? long.blocks[0].text.length : 0,
@@ -121,15 +124,15 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   }),
   the('a response of many frames uses no more memory than its text [P18]', async (subject) => {
     const { testing } = subject;
-    const piece = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
+    const delta = stepFrames([{ type: 'delta', at: 0, text: 'some more words ' }], replies(answer), testing);
     const noise = testing.noise().map(testing.frame).join('');
     function* chunks(): Iterable<string> {
       yield framesOf(replies(answer, { steps: responseSteps(answer).slice(0, 1) }), testing).join('');
-      for (let count = 0; count < 200; count += 1) yield noise.repeat(40) + piece;
+      for (let count = 0; count < 200; count += 1) yield noise.repeat(40) + delta;
     }
     const before = await heldBytes();
-    const play = { ...body(testing, chunks()), ending: 'end' } as const;
-    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    const reply = { ...body(testing, chunks()), ending: 'end' } as const;
+    const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
     const held = (await heldBytes()) - before;
     expect(held < 6 * mebibyte, `less than 6 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
@@ -150,8 +153,8 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     'invalid UTF-8 is replaced, and nothing else is lost',
     async (subject) => {
       for (const bytes of brokenText) {
-        const play = body(subject.testing, spoiledInText(subject.testing, bytes));
-        const { response, error } = (await askOnce(subject, [play])).outcome;
+        const reply = body(subject.testing, spoiledInText(subject.testing, bytes));
+        const { response, error } = (await askOnce(subject, [reply])).outcome;
         expect(
           response !== undefined,
           `a response despite invalid UTF-8, or \`checked-text\` in \`lacks\` if frames have lengths or checksums; found ${error?.message}`,
@@ -167,8 +170,8 @@ export const oddFrameCases: readonly CaseDefinition[] = [
   ),
   the('a character cut off by the end of the stream means an incomplete stream [P1]', async (subject) => {
     const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
-    const play = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
-    const { outcome } = await askOnce(subject, [play], {}, { retry: { retries: 0 } });
+    const reply = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
+    const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
     expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
   }),
   the('a last frame without a line break is read when the stream closes [P1]', async (subject) => {
@@ -179,17 +182,18 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     }
   }),
   the('one stream may mix all three line endings [P1]', (subject) => {
-    if (!isEventStream(subject.testing)) return told(subject, framesOf(replies(answer), subject.testing));
+    if (!isEventStream(subject.testing))
+      return expectParsed(subject, framesOf(replies(answer), subject.testing));
     const ends = ['\r\n', '\r', '\n'];
     const frames = framesOf(replies(answer), subject.testing);
-    return told(
+    return expectParsed(
       subject,
       frames.map((frame, index) => frame.replaceAll('\n', ends[index % ends.length] ?? '\n')),
     );
   }),
   the('fields and words that only start like data are not data [P1]', (subject) => {
     const { testing } = subject;
-    if (!isEventStream(testing)) return told(subject, framesOf(replies(answer), testing));
+    if (!isEventStream(testing)) return expectParsed(subject, framesOf(replies(answer), testing));
     const odd = [
       'dat: {}',
       ' data: {"broken',
@@ -201,6 +205,11 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       ':data: {"x',
     ];
     const [first = '', ...rest] = framesOf(replies(answer), testing);
-    return told(subject, [first, `${odd.join('\n')}\n\n`, ...odd.map((line) => `${line}\n\n`), ...rest]);
+    return expectParsed(subject, [
+      first,
+      `${odd.join('\n')}\n\n`,
+      ...odd.map((line) => `${line}\n\n`),
+      ...rest,
+    ]);
   }),
 ];

@@ -4,7 +4,7 @@ import type { UnsupportedFeature } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, onStage } from '../setup/setup.ts';
+import { answered, askOnce, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -73,8 +73,8 @@ export const answerCases: readonly CaseDefinition[] = [
       const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, replies(answer));
       expectAnswer(answered(outcome), answer, subject.testing);
-      const told = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
-      expectEqual(told, ['Let me think.'], 'the reasoning emitted');
+      const emitted = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
+      expectEqual(emitted, ['Let me think.'], 'the reasoning emitted');
       const kept = answered(outcome).message.content.flatMap((part) =>
         part.type === 'reasoning' ? [part.text] : [],
       );
@@ -103,32 +103,32 @@ export const answerCases: readonly CaseDefinition[] = [
   }),
   the('an empty response is valid, and the conversation continues [P12]', async (subject) => {
     const empty = scriptResponse([], { usage: { inputTokens: 120, outputTokens: 2 } });
-    await onStage(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (stage) => {
-      const first = answered(await stage.ask({ messages: [user('Say nothing.')] }));
+    await withSetup(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (setup) => {
+      const first = answered(await setup.ask({ messages: [user('Say nothing.')] }));
       expectEqual(
         [first.content, first.stopReason, first.toolCalls],
         ['', 'complete', []],
         'the empty response',
       );
       const messages = continued([user('Say nothing.')], first.message);
-      expectEqual(answered(await stage.ask({ messages })).content, 'Here I am.', 'the second response');
+      expectEqual(answered(await setup.ask({ messages })).content, 'Here I am.', 'the second response');
     });
   }),
   the('an empty text is omitted from the message, and the conversation continues [P12]', async (subject) => {
     const answer = scriptResponse(['', 'Something.', '']);
-    await onStage(subject, [replies(answer), replies(scriptResponse(['More.']))], async (stage) => {
-      const first = answered(await stage.ask({ messages: [user('Hello.')] }));
+    await withSetup(subject, [replies(answer), replies(scriptResponse(['More.']))], async (setup) => {
+      const first = answered(await setup.ask({ messages: [user('Hello.')] }));
       expectAnswer(first, answer, subject.testing);
-      answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
+      answered(await setup.ask({ messages: continued([user('Hello.')], first.message) }));
     });
   }),
   the('the conversation continues after a response of whitespace [P12]', async (subject) => {
-    await onStage(
+    await withSetup(
       subject,
       [replies(scriptResponse([' \n '])), replies(scriptResponse(['Fine.']))],
-      async (stage) => {
-        const first = answered(await stage.ask({ messages: [user('Hello.')] }));
-        answered(await stage.ask({ messages: continued([user('Hello.')], first.message) }));
+      async (setup) => {
+        const first = answered(await setup.ask({ messages: [user('Hello.')] }));
+        answered(await setup.ask({ messages: continued([user('Hello.')], first.message) }));
       },
     );
   }),

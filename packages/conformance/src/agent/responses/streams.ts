@@ -11,7 +11,7 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, failed, onStage } from '../setup/setup.ts';
+import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -49,7 +49,7 @@ const strange: readonly unknown[] = [
 ];
 
 /** Returns the frames of the given steps. */
-function told(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
+function framesOfSteps(answer: ScriptAnswer, steps: readonly Step[], testing: ProviderTesting): string {
   return stepFrames(steps, replies(answer), testing);
 }
 
@@ -81,8 +81,8 @@ export const streamCases: readonly CaseDefinition[] = [
     expect(types.includes('tool_input_delta'), 'the arguments to be emitted as deltas');
     expect(types.indexOf('tool_call') > text, 'the call after the text');
     // If the service closes blocks, they are emitted before the end of the response.
-    const isTold = subject.testing.line({ type: 'close', at: 0 }, answer).length > 0;
-    if (isTold) expect(types.indexOf('tool_input_delta') > text, 'the text as soon as it is complete');
+    const closesBlocks = subject.testing.line({ type: 'close', at: 0 }, answer).length > 0;
+    if (closesBlocks) expect(types.indexOf('tool_input_delta') > text, 'the text as soon as it is complete');
     expectEqual(types.at(-1), 'tool_call', 'the last event');
     const json = outcome.events
       .map((event) => (event.type === 'tool_input_delta' ? event.json : ''))
@@ -101,14 +101,14 @@ export const streamCases: readonly CaseDefinition[] = [
   the('text is emitted before the rest of the response arrives', async (subject) => {
     const answer = scriptResponse(['Early. Late.']);
     const stream = new LiveStream();
-    await onStage(subject, [{ type: 'live', stream }], async (stage) => {
+    await withSetup(subject, [{ type: 'live', stream }], async (setup) => {
       const { testing } = subject;
-      const heard = Promise.withResolvers<void>();
-      const asked = stage.ask({}, { emit: (event) => event.type === 'text_delta' && heard.resolve() });
-      await stage.server.arrival(0);
+      const received = Promise.withResolvers<void>();
+      const asked = setup.ask({}, { emit: (event) => event.type === 'text_delta' && received.resolve() });
+      await setup.server.arrival(0);
       stream.send(testing.begin(answer).map(testing.frame).join(''));
       stream.send(
-        told(
+        framesOfSteps(
           answer,
           [
             { type: 'open', at: 0 },
@@ -117,9 +117,9 @@ export const streamCases: readonly CaseDefinition[] = [
           testing,
         ),
       );
-      await heard.promise;
+      await received.promise;
       stream.send(
-        told(
+        framesOfSteps(
           answer,
           [{ type: 'delta', at: 0, text: 'Late.' }, { type: 'close', at: 0 }, { type: 'end' }],
           testing,
@@ -131,13 +131,13 @@ export const streamCases: readonly CaseDefinition[] = [
   }),
   the('a response is complete at its end, even if the connection stays open [P2]', async (subject) => {
     const answer = scriptResponse(['All said.']);
-    await onStage(subject, [replies(answer, { ending: 'stall' })], async (stage) => {
-      const asked = stage.ask();
+    await withSetup(subject, [replies(answer, { ending: 'stall' })], async (setup) => {
+      const asked = setup.ask();
       const over = asked.then(() => true);
       let isOver = false;
       for (let waited = 0; waited < 5000 && !isOver; waited += 250) {
-        isOver = await Promise.race([over, stage.settled().then(() => false)]);
-        if (!isOver) await stage.runtime.advance(250);
+        isOver = await Promise.race([over, setup.settled().then(() => false)]);
+        if (!isOver) await setup.runtime.advance(250);
       }
       expect(isOver, 'the response within 5 s of its end');
       expectAnswer(answered(await asked), answer, subject.testing);
@@ -173,9 +173,9 @@ export const streamCases: readonly CaseDefinition[] = [
       const speaking = steps.filter(({ type }) => type !== 'open' && type !== 'end');
       const inner = speaking.filter((step) => 'at' in step && step.at === 0);
       const outer = speaking.filter((step) => 'at' in step && step.at === 1);
-      const told = [...opening, ...outer, ...inner, { type: 'end' }] as const;
-      expectEqual(told.length, steps.length, 'the number of steps');
-      const { outcome } = await askOnce(subject, replies(answer, { steps: told }));
+      const reordered = [...opening, ...outer, ...inner, { type: 'end' }] as const;
+      expectEqual(reordered.length, steps.length, 'the number of steps');
+      const { outcome } = await askOnce(subject, replies(answer, { steps: reordered }));
       expectAnswer(answered(outcome), answer, subject.testing);
       const types = answered(outcome).message.content.flatMap(({ type }) =>
         type === 'opaque' ? [] : [type],
@@ -212,11 +212,11 @@ export const streamCases: readonly CaseDefinition[] = [
     expectEqual(answered(outcome).attempts, 2, 'the attempts');
   }),
   the('an emit callback that throws changes nothing', async (subject) => {
-    await onStage(subject, [replies(rich)], async (stage) => {
+    await withSetup(subject, [replies(rich)], async (setup) => {
       const emit = () => {
         throw new Error('The listener failed.');
       };
-      expectAnswer(answered(await stage.ask({}, { emit })), rich, subject.testing);
+      expectAnswer(answered(await setup.ask({}, { emit })), rich, subject.testing);
     });
   }),
 ];

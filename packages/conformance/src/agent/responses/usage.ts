@@ -79,9 +79,9 @@ export const usageCases: readonly CaseDefinition[] = [
     const ends = subject.testing.line({ type: 'end' }, counted).length;
     // All end payloads except the last, which completes the response, are sent three times.
     const edit = (payloads: readonly unknown[]) => {
-      const told = payloads.slice(0, -ends);
+      const before = payloads.slice(0, -ends);
       const again = payloads.slice(-ends, -1);
-      return [...told, ...again, ...again, ...again, ...payloads.slice(-1)];
+      return [...before, ...again, ...again, ...again, ...payloads.slice(-1)];
     };
     const { outcome } = await askOnce(subject, replies(counted, { edit }));
     expectUsage(answered(outcome).usage, counted.usage, subject.testing);

@@ -6,7 +6,7 @@ const history = 'Check `turn` of the wire, and `read` of its mock wire.';
 const failure = 'Check `fault` of the wire, and what its `event` passes to `out.fail`.';
 const bytes =
   "Check the framing: 'sse' and 'ndjson' pass; a custom framer must do all that docs/writing-a-provider.md lists.";
-const kit =
+const createAgentAdvice =
   '`createAgent` does this for every wire without `send`, so the cause is often a failure in the group `answers`.';
 
 /** Advice for authors, by the group of a case. */
@@ -53,7 +53,8 @@ export async function advised(group: string, run: () => Promise<void>): Promise<
   try {
     await run();
   } catch (error) {
-    if (error instanceof ContractFailure) error.message = `${error.message}. ${byGroup[group] ?? kit}`;
+    if (error instanceof ContractFailure)
+      error.message = `${error.message}. ${byGroup[group] ?? createAgentAdvice}`;
     throw error;
   }
 }

@@ -85,7 +85,7 @@ export function needsOf({ needs }: ResponsePosition): readonly UnsupportedFeatur
 }
 
 /** Returns the response up to this position. */
-export function toldTo(
+export function replyUpTo(
   { answer, steps, torn }: ResponsePosition,
   rest: Partial<Omit<ResponseReply, 'type' | 'answer'>> = {},
 ): ResponseReply {
@@ -98,7 +98,7 @@ export function toldTo(
  */
 export function endsInPart(answer: ScriptAnswer, testing: ProviderTesting): ResponseReply[] {
   const payloads = testing.line({ type: 'end' }, answer).length;
-  return Array.from({ length: payloads }, (_, told) =>
-    replies(answer, { edit: (all) => all.slice(0, all.length - payloads + told) }),
+  return Array.from({ length: payloads }, (_, sent) =>
+    replies(answer, { edit: (all) => all.slice(0, all.length - payloads + sent) }),
   );
 }

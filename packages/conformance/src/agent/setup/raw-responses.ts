@@ -1,7 +1,7 @@
 import type { ProviderTesting, ScriptAnswer } from '@cobbler/agent/testing';
 import { framesOf, replies } from '@cobbler/agent/testing';
 import type { Asking, Outcome, WireFixture } from './setup.ts';
-import { onStage } from './setup.ts';
+import { withSetup } from './setup.ts';
 import type { SocketAnswer, SocketServer } from './socket-server.ts';
 import { serveSocket } from './socket-server.ts';
 import type { AgentLink, ContractSubject } from './subject.ts';
@@ -42,8 +42,8 @@ export function fineAnswer(answer: ScriptAnswer, testing: ProviderTesting): Sock
 }
 
 /** A fixture whose service is a raw socket. */
-export interface SocketStage {
-  readonly stage: WireFixture;
+export interface SocketSetup {
+  readonly setup: WireFixture;
   readonly socket: SocketServer;
   ask(how?: Asking): Promise<Outcome>;
 }
@@ -52,14 +52,14 @@ export interface SocketStage {
 export async function onSocket(
   subject: ContractSubject,
   answers: readonly SocketAnswer[],
-  act: (stage: SocketStage) => Promise<void>,
+  act: (setup: SocketSetup) => Promise<void>,
   link: Partial<AgentLink> = {},
 ): Promise<void> {
   const socket = await serveSocket(answers);
   try {
-    await onStage(subject, [], async (stage) => {
-      const agent = stage.agent({ baseURL: socket.url, retry: { retries: 0 }, ...link });
-      await act({ stage, socket, ask: (how = {}) => stage.ask({}, { agent, ...how }) });
+    await withSetup(subject, [], async (setup) => {
+      const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 }, ...link });
+      await act({ setup, socket, ask: (how = {}) => setup.ask({}, { agent, ...how }) });
     });
   } finally {
     await socket.close();

@@ -74,10 +74,10 @@ const loopback: ContractNetwork = { serve: serveLoopback };
  * Creates a fixture and runs the case on it. Then checks that every request was readable and accepted and
  * that no timer is left, and closes the service.
  */
-export async function onStage(
+export async function withSetup(
   subject: ContractSubject,
   script: WireScript,
-  act: (stage: WireFixture) => Promise<void>,
+  act: (setup: WireFixture) => Promise<void>,
   link: Partial<AgentLink> = {},
   limitMs: number = watchdogMs,
 ): Promise<void> {
@@ -85,16 +85,16 @@ export async function onStage(
   const { network = loopback } = subject;
   const service = await network.serve(server.handler);
   const runtime = fakeRuntime();
-  const stage = stageOf(subject, server, service.url, runtime, link);
+  const setup = createSetup(subject, server, service.url, runtime, link);
   let asked = 0;
   const ask: WireFixture['ask'] = (...given) =>
-    stage.ask(...given).finally(() => {
+    setup.ask(...given).finally(() => {
       asked += 1;
     });
   try {
     const limit = limitMs * (subject.slack ?? 1);
     // A case of many requests takes long on a busy machine; one that hangs settles none of them.
-    await promptly(act({ ...stage, ask }), limit, undefined, () => asked);
+    await promptly(act({ ...setup, ask }), limit, undefined, () => asked);
     for (const [index, { complaint }] of server.exchanges.entries()) {
       expect(complaint === undefined, `request ${index + 1} to be accepted, but ${complaint}`);
     }
@@ -114,19 +114,19 @@ export async function askOnce(
   let outcome: Outcome = { events: [] };
   let exchanges: readonly Exchange[] = [];
   const list = 'type' in script ? [script] : script;
-  await onStage(
+  await withSetup(
     subject,
     list,
-    async (stage) => {
-      outcome = await stage.ask(request);
-      exchanges = stage.server.exchanges;
+    async (setup) => {
+      outcome = await setup.ask(request);
+      exchanges = setup.server.exchanges;
     },
     link,
   );
   return { outcome, exchanges };
 }
 
-function stageOf(
+function createSetup(
   subject: ContractSubject,
   server: WireServer,
   baseURL: string,
@@ -136,7 +136,7 @@ function stageOf(
   const transport = defined({ transport: subject.network?.transport });
   const agent = (own: Partial<AgentLink> = {}) =>
     subject.create({ baseURL, apiKey: contractKey, runtime, ...transport, ...link, ...own });
-  let usual: Agent | undefined;
+  let defaultAgent: Agent | undefined;
   return {
     subject,
     server,
@@ -144,9 +144,9 @@ function stageOf(
     runtime,
     agent,
     ask(request = {}, how = {}) {
-      usual ??= agent();
+      defaultAgent ??= agent();
       return ask(
-        how.agent ?? usual,
+        how.agent ?? defaultAgent,
         { messages: [userMessage('Hello.')], tools: [lookUp, put], ...request },
         how,
         runtime,
@@ -191,10 +191,12 @@ function checkOutcome({ response, error, events }: Outcome): void {
   expect(secret === undefined, `the key to appear nowhere, found it at ${secret}`);
   if (response === undefined) return;
   const last = events.slice(events.findLastIndex(({ type }) => type === 'retry') + 1);
-  const told = last.filter((event) => 'index' in event).toSorted((left, right) => left.index - right.index);
-  const text = told.map((event) => (event.type === 'text' ? event.text : '')).join('');
+  const emitted = last
+    .filter((event) => 'index' in event)
+    .toSorted((left, right) => left.index - right.index);
+  const text = emitted.map((event) => (event.type === 'text' ? event.text : '')).join('');
   expectEqual(text, response.content, 'the text blocks emitted, compared with the response');
-  const blocks = [...Map.groupBy(told, ({ index }) => index).values()];
+  const blocks = [...Map.groupBy(emitted, ({ index }) => index).values()];
   // Half a surrogate pair may be emitted as it arrives; the response contains none.
   const shown = blocks.map((block) => textDeltas(block).toWellFormed()).join('');
   expectEqual(shown, response.content, 'the text deltas emitted since the last retry');
@@ -202,7 +204,7 @@ function checkOutcome({ response, error, events }: Outcome): void {
   if (response.stopReason !== 'tool_use') return;
   const problems = response.toolCalls.map(({ problem }) => problem);
   // Data after an emitted call can still make it invalid.
-  const calls = told
+  const calls = emitted
     .flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
     .map((call, index) => (problems[index] === undefined ? call : { ...call, problem: problems[index] }));
   expectEqual(calls, response.toolCalls, 'the calls emitted, compared with those of the response');

@@ -127,9 +127,9 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
 }
 
 async function write(socket: Socket, { bytes, ending = 'keep' }: SocketAnswer): Promise<void> {
-  for (const piece of bytes) {
+  for (const chunk of bytes) {
     if (socket.destroyed) return;
-    if (!socket.write(piece)) await drained(socket);
+    if (!socket.write(chunk)) await drained(socket);
   }
   if (ending === 'end') socket.end();
   if (ending === 'reset') socket.resetAndDestroy();

@@ -13,7 +13,7 @@ import {
 import type { ExecutorCase } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
 import type { Rest } from '../setup/odd-tool.ts';
-import { callIn, expectAtOnce, given, toldOf } from '../setup/odd-tool.ts';
+import { callIn, expectAtOnce, given, resultOf } from '../setup/odd-tool.ts';
 
 const the = group('tools');
 
@@ -58,21 +58,24 @@ const spoilers: readonly (readonly [string, Rest])[] = [
 
 /** A `validate` that returns an invalid result. */
 function unclear(what: string, answer: () => unknown): ExecutorCase {
-  return the(`a validate function that returns ${what} rejects the call [P9]`, async (stage) => {
-    const told = await toldOf(stage, { validate: answer as NonNullable<Tool['validate']> });
-    expect(told.text.includes('refused') && !told.text.includes('done'), `a rejection, found ${told.text}`);
-    expect(told.isError, 'an error');
-    expectAtOnce(told);
+  return the(`a validate function that returns ${what} rejects the call [P9]`, async (setup) => {
+    const result = await resultOf(setup, { validate: answer as NonNullable<Tool['validate']> });
+    expect(
+      result.text.includes('refused') && !result.text.includes('done'),
+      `a rejection, found ${result.text}`,
+    );
+    expect(result.isError, 'an error');
+    expectAtOnce(result);
   });
 }
 
 const argumentCases: readonly ExecutorCase[] = [
   ...spoilers.map(([when, rest]) =>
-    the(`a tool that corrupts its arguments ${when} changes nothing else [P12]`, async (stage) => {
-      await toldOf(stage, rest);
+    the(`a tool that corrupts its arguments ${when} changes nothing else [P12]`, async (setup) => {
+      await resultOf(setup, rest);
     }),
   ),
-  the('a gate that corrupts the arguments it receives changes nothing else [P12]', async (stage) => {
+  the('a gate that corrupts the arguments it receives changes nothing else [P12]', async (setup) => {
     const { tool, runs } = probeTools();
     const agent = scriptedModel([
       calls([{ name: 'one', arguments: structuredClone(given) }]),
@@ -82,11 +85,11 @@ const argumentCases: readonly ExecutorCase[] = [
       spoil(call.arguments);
       return { type: 'allow' } as const;
     };
-    const result = await stage.play({ agent, tools: [tool('one')], gate });
+    const result = await setup.play({ agent, tools: [tool('one')], gate });
     expectEqual([result.status, runs[0]?.arguments], ['complete', given], 'the status and the arguments');
     expectEqual(callIn(agent.requests[1]?.messages[1]?.content), given, 'the arguments sent back');
   }),
-  the('arguments that a gate sets and later corrupts run as they were set [P12]', async (stage) => {
+  the('arguments that a gate sets and later corrupts run as they were set [P12]', async (setup) => {
     const { tool, runs } = probeTools();
     const own = structuredClone(given);
     const agent = scriptedModel([calls(['one']), textResponse('On.')]);
@@ -97,19 +100,19 @@ const argumentCases: readonly ExecutorCase[] = [
         return 'done';
       },
     });
-    const run = stage.run({ agent, tools: [one], gate });
-    await stage.until(run);
+    const run = setup.run({ agent, tools: [one], gate });
+    await setup.until(run);
     expectEqual(runs[0]?.arguments, given, 'the arguments');
-    expectEqual(ofType(stage.storedOf(run), 'tool_started')[0]?.arguments, given, 'the arguments recorded');
+    expectEqual(ofType(setup.storedOf(run), 'tool_started')[0]?.arguments, given, 'the arguments recorded');
   }),
-  the('arguments from a gate that JSON cannot represent are not run [P9]', async (stage) => {
+  the('arguments from a gate that JSON cannot represent are not run [P9]', async (setup) => {
     const round: Record<string, unknown> = {};
     round['self'] = round;
     for (const odd of [round, { count: 1n }]) {
       const { tool, names } = probeTools();
       const agent = scriptedModel([calls(['one']), textResponse('On.')]);
       const gate = () => ({ type: 'allow', arguments: odd }) as const;
-      const result = await stage.play({ agent, tools: [tool('one')], gate });
+      const result = await setup.play({ agent, tools: [tool('one')], gate });
       expectEqual([result.status, names], ['complete', []], 'the status and the tools that ran');
       expectEqual(resultsOf(result.messages)[0]?.isError, true, 'whether the result is an error');
     }
@@ -123,35 +126,35 @@ const argumentCases: readonly ExecutorCase[] = [
 ];
 
 const lateCases: readonly ExecutorCase[] = [
-  the('a tool that rejects long after its run was cancelled changes nothing [P3, P12]', async (stage) => {
+  the('a tool that rejects long after its run was cancelled changes nothing [P3, P12]', async (setup) => {
     const { tool } = probeTools();
     const late = Promise.withResolvers<string>();
-    const run = stage.run({
+    const run = setup.run({
       agent: scriptedModel([calls(['one'])]),
       tools: [tool('one', { execute: () => late.promise })],
     });
-    await stage.advance(1000);
-    const before = stage.elapsed;
+    await setup.advance(1000);
+    const before = setup.elapsed;
     run.cancel();
-    const result = await stage.until(run);
-    expect(stage.elapsed - before <= 250, `an end within 250 ms, found ${stage.elapsed - before}`);
+    const result = await setup.until(run);
+    expect(setup.elapsed - before <= 250, `an end within 250 ms, found ${setup.elapsed - before}`);
     expectEqual(result.status, 'cancelled', 'the status');
-    const events = stage.eventsOf(run).length;
-    await stage.advance(60_000);
+    const events = setup.eventsOf(run).length;
+    await setup.advance(60_000);
     late.reject(new Error('far too late'));
-    await stage.advance(1000);
-    expectEqual(stage.eventsOf(run).length, events, 'the number of events');
-    expectEqual((await stage.until(run)).messages, result.messages, 'the messages');
+    await setup.advance(1000);
+    expectEqual(setup.eventsOf(run).length, events, 'the number of events');
+    expectEqual((await setup.until(run)).messages, result.messages, 'the messages');
   }),
-  the('a foreign promise that never settles ends at the time limit of its tool [P2]', async (stage) => {
+  the('a foreign promise that never settles ends at the time limit of its tool [P2]', async (setup) => {
     // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
     const never = { then() {} };
-    const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => never });
+    const { isError, took } = await resultOf(setup, { timeoutMs: 2000, execute: () => never });
     expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
   }),
   the(
     'a promise that resolves to itself repeatedly ends at the time limit of its tool [P2]',
-    async (stage) => {
+    async (setup) => {
       const round: { then?: (resolve: (value: unknown) => void) => void } = {};
       let turns = 0;
       // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
@@ -160,11 +163,11 @@ const lateCases: readonly ExecutorCase[] = [
         // An endless chain would block the clock, as it would block any program.
         if (turns < 1000) resolve(round);
       };
-      const { isError, took } = await toldOf(stage, { timeoutMs: 2000, execute: () => round });
+      const { isError, took } = await resultOf(setup, { timeoutMs: 2000, execute: () => round });
       expect(isError && took >= 2000 && took < 2500, `an end after 2 s, found ${took}`);
     },
   ),
-  the('progress values of any type are converted to text', async (stage) => {
+  the('progress values of any type are converted to text', async (setup) => {
     const { tool } = probeTools();
     const shown: readonly unknown[] = [undefined, null, 7, { a: 1 }, ['x'], 'words'];
     const one = tool('one', {
@@ -173,9 +176,9 @@ const lateCases: readonly ExecutorCase[] = [
         return 'done';
       },
     });
-    const run = stage.run({ agent: scriptedModel([calls(['one']), textResponse('On.')]), tools: [one] });
-    const result = await stage.until(run);
-    const texts = stage.eventsOf(run).flatMap((event) => (event.type === 'progress' ? [event.text] : []));
+    const run = setup.run({ agent: scriptedModel([calls(['one']), textResponse('On.')]), tools: [one] });
+    const result = await setup.until(run);
+    const texts = setup.eventsOf(run).flatMap((event) => (event.type === 'progress' ? [event.text] : []));
     expectEqual(texts, shown.map(String), 'the progress');
     expectEqual(resultTexts(result.messages), ['done'], 'the results');
   }),

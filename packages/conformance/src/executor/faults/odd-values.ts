@@ -11,17 +11,20 @@ import {
 } from '@cobbler/agent/testing';
 import type { ExecutorCase } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
-import { expectAtOnce, toldOf } from '../setup/odd-tool.ts';
+import { expectAtOnce, resultOf } from '../setup/odd-tool.ts';
 
 const the = group('tools');
 
 /** Checks that an unusual result or error of a tool reaches the model as this text, without delay. */
 function tells(what: string, execute: () => unknown, words: string, isError: boolean): ExecutorCase {
-  return the(`a tool that ${what} produces ${isError ? 'an error' : 'a result'} [P10]`, async (stage) => {
-    const told = await toldOf(stage, { execute });
-    expect(told.text.includes(words), `a text that contains "${words}", found ${told.text.slice(0, 300)}`);
-    expectEqual(told.isError, isError, 'whether it is an error');
-    expectAtOnce(told);
+  return the(`a tool that ${what} produces ${isError ? 'an error' : 'a result'} [P10]`, async (setup) => {
+    const result = await resultOf(setup, { execute });
+    expect(
+      result.text.includes(words),
+      `a text that contains "${words}", found ${result.text.slice(0, 300)}`,
+    );
+    expectEqual(result.isError, isError, 'whether it is an error');
+    expectAtOnce(result);
   });
 }
 
@@ -289,19 +292,19 @@ const outputs: readonly ExecutorCase[] = [
     'x',
     false,
   ),
-  the('100,000 parts of output reach the model as at most 256 KiB [P10]', async (stage) => {
+  the('100,000 parts of output reach the model as at most 256 KiB [P10]', async (setup) => {
     const content = Array.from({ length: 100_000 }, (_, index) => ({ type: 'text', text: `part ${index}` }));
-    const { text } = await toldOf(stage, { execute: output({ content }) });
+    const { text } = await resultOf(setup, { execute: output({ content }) });
     const bytes = new TextEncoder().encode(text).length;
     expect(bytes <= maxOutputBytes, `at most ${maxOutputBytes} bytes, found ${bytes}`);
     expect(text.startsWith('part 0') && text.endsWith('part 99999'), 'the first and the last part');
   }),
-  the('a summary for display is short', async (stage) => {
+  the('a summary for display is short', async (setup) => {
     const { tool } = probeTools();
     const long = tool('long', { execute: output({ content: 'x', summary: 's'.repeat(1_000_000) }) });
-    const run = stage.run({ agent: scriptedModel([calls(['long']), textResponse('On.')]), tools: [long] });
-    await stage.until(run);
-    const [event] = ofType(stage.storedOf(run), 'tool_result');
+    const run = setup.run({ agent: scriptedModel([calls(['long']), textResponse('On.')]), tools: [long] });
+    await setup.until(run);
+    const [event] = ofType(setup.storedOf(run), 'tool_result');
     const length = event?.summary?.length ?? 0;
     expect(length > 100 && length <= 1000, `a summary of at most 1000 characters, found ${length}`);
   }),

@@ -13,7 +13,7 @@ import {
   seededRandom,
   textResponse,
 } from '@cobbler/agent/testing';
-import type { ExecutorCase, NewStage } from '../setup/cases.ts';
+import type { CreateSetup, ExecutorCase } from '../setup/cases.ts';
 import { group } from '../setup/cases.ts';
 import type { FaultPoint, FaultyStore, StoreFault } from '../setup/faulty-store.ts';
 import { faultyStore, slowStore, storeFaults } from '../setup/faulty-store.ts';
@@ -22,23 +22,23 @@ const the = group('store');
 
 /** A fixture whose store fails at one point. */
 interface Failing {
-  readonly stage: RunFixture;
+  readonly setup: RunFixture;
   readonly store: FaultyStore;
 }
 
-function failing(newStage: NewStage, place: FaultPoint, fault: StoreFault): Failing {
+function failing(createSetup: CreateSetup, place: FaultPoint, fault: StoreFault): Failing {
   let store: FaultyStore | undefined;
   const spoil: Spoil = (healthy) => {
     store = faultyStore(healthy, place, fault);
     return store;
   };
-  const stage = newStage(spoil);
+  const setup = createSetup(spoil);
   if (store === undefined) throw new Error('The fixture has no store.');
-  return { stage, store };
+  return { setup, store };
 }
 
 /** Runs a scenario over a failing store. No request or tool may start after the store has failed. */
-function played({ stage, store }: Failing, staged: Staged, when: string): Run {
+function played({ setup, store }: Failing, staged: Staged, when: string): Run {
   const { agent, tools = [] } = staged.options;
   const beginning = (what: string) => expect(!store.failed, `no ${what} to start, ${when}`);
   const watchedAgent: Agent = {
@@ -57,7 +57,7 @@ function played({ stage, store }: Failing, staged: Staged, when: string): Run {
   }));
   const approvals: string[] = [];
   let run: Run | undefined;
-  run = stage.run({ ...staged.options, agent: watchedAgent, tools: watchedTools }, 'Go.', {
+  run = setup.run({ ...staged.options, agent: watchedAgent, tools: watchedTools }, 'Go.', {
     sessionId: 'one',
     onEvent(event) {
       if (event.type === 'approval_requested') approvals.push(event.approvalId);
@@ -68,9 +68,9 @@ function played({ stage, store }: Failing, staged: Staged, when: string): Run {
 }
 
 /** Returns the number of appends that a scenario makes when nothing fails. */
-async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number> {
-  const whole = failing(newStage, -1, 'throws');
-  const result = await whole.stage.until(played(whole, scenario.open(), 'with a healthy store'));
+async function appendsOf(createSetup: CreateSetup, scenario: Scenario): Promise<number> {
+  const whole = failing(createSetup, -1, 'throws');
+  const result = await whole.setup.until(played(whole, scenario.open(), 'with a healthy store'));
   expectEqual(result.status, scenario.status, 'the status with a healthy store');
   return whole.store.appends;
 }
@@ -78,32 +78,32 @@ async function appendsOf(newStage: NewStage, scenario: Scenario): Promise<number
 function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
   return the(
     `a store that ${fault} at any point: ${scenario.name} [P1, P13, P18]`,
-    async (_stage, newStage) => {
-      const appends = await appendsOf(newStage, scenario);
+    async (_setup, createSetup) => {
+      const appends = await appendsOf(createSetup, scenario);
       const places: FaultPoint[] = ['claim', 'read', ...Array.from({ length: appends }, (_, place) => place)];
       for (const place of places) {
         const when = `fault point ${place}`;
-        const rig = failing(newStage, place, fault);
+        const rig = failing(createSetup, place, fault);
         const staged = scenario.open();
         const run = played(rig, staged, when);
-        const result = await rig.stage.until(run);
+        const result = await rig.setup.until(run);
         const ends = scenario.status === 'cancelled' ? ['failed', 'cancelled'] : ['failed'];
         expectOneOf(result.status as string, ends, `the status at ${when}`);
         if (result.status === 'failed') {
           expectEqual(result.error?.code, fault === 'is fenced' ? 'fenced' : 'store', `the code at ${when}`);
         }
-        expectStarted(rig.stage, run, staged, when);
-        await rig.stage.check();
-        await expectGoesOn(rig.stage, when);
+        expectStarted(rig.setup, run, staged, when);
+        await rig.setup.check();
+        await expectContinues(rig.setup, when);
       }
     },
   );
 }
 
 /** No tool runs before its start is stored. */
-function expectStarted(stage: RunFixture, run: Run, { runs }: Staged, when: string): void {
+function expectStarted(setup: RunFixture, run: Run, { runs }: Staged, when: string): void {
   const started = new Set(
-    ofType(stage.storedOf(run), 'tool_started').map(({ turn, index }) => `${turn}.${index}`),
+    ofType(setup.storedOf(run), 'tool_started').map(({ turn, index }) => `${turn}.${index}`),
   );
   for (const { name, context } of runs) {
     const place = context.idempotencyKey.split(':').at(-1) ?? '';
@@ -112,94 +112,94 @@ function expectStarted(stage: RunFixture, run: Run, { runs }: Staged, when: stri
 }
 
 /** The session works again once the store does. */
-async function expectGoesOn(stage: RunFixture, when: string): Promise<void> {
-  const run = stage.run(
-    { agent: scriptedModel([textResponse('Better now.')]), store: stage.healthy },
+async function expectContinues(setup: RunFixture, when: string): Promise<void> {
+  const run = setup.run(
+    { agent: scriptedModel([textResponse('Better now.')]), store: setup.healthy },
     'And now?',
     {
       sessionId: 'one',
     },
   );
-  const result = await stage.until(run);
+  const result = await setup.until(run);
   expectEqual([result.status, result.text], ['complete', 'Better now.'], `the next run at ${when}`);
-  await stage.check();
+  await setup.check();
 }
 
 const slowCases: readonly ExecutorCase[] = [
   the(
     'a cancel ends the run within 250 ms, however slow the store is [P3, P13]',
-    async (_stage, newStage) => {
+    async (_setup, createSetup) => {
       for (const place of ['claim', 'read', 0, 1, 2, 3] as const) {
-        const rig = failing(newStage, place, 'hangs');
+        const rig = failing(createSetup, place, 'hangs');
         const { tool } = probeTools();
         const agent = scriptedModel([calls(['one']), noResponse()]);
-        const run = rig.stage.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
-        await rig.stage.advance(1000);
-        const before = rig.stage.elapsed;
+        const run = rig.setup.run({ agent, tools: [tool('one')] }, 'Go.', { sessionId: 'one' });
+        await rig.setup.advance(1000);
+        const before = rig.setup.elapsed;
         run.cancel();
-        const result = await rig.stage.until(run);
-        const took = rig.stage.elapsed - before;
+        const result = await rig.setup.until(run);
+        const took = rig.setup.elapsed - before;
         expect(took <= 250, `an end within 250 ms at ${place}, found ${took}`);
         expectEqual(result.status, 'cancelled', `the status at ${place}`);
         expect(result.messages.length >= 1, 'the messages so far to be kept');
-        await rig.stage.check();
+        await rig.setup.check();
       }
     },
   ),
-  the('a cancelled run that a slow store delays still records its end later', async (_stage, newStage) => {
-    const stage = newStage((store, runtime) =>
+  the('a cancelled run that a slow store delays still records its end later', async (_setup, createSetup) => {
+    const setup = createSetup((store, runtime) =>
       slowStore(store, runtime, { random: seededRandom(1), maxMs: 900 }),
     );
-    const run = stage.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
-    await stage.advance(100);
+    const run = setup.run({ agent: scriptedModel([noResponse()]) }, 'Go.', { sessionId: 'one' });
+    await setup.advance(100);
     run.cancel();
-    expectEqual((await stage.until(run)).status, 'cancelled', 'the status');
-    await stage.check();
-    const stored = await stage.until(Promise.resolve(stage.store.read('one')));
+    expectEqual((await setup.until(run)).status, 'cancelled', 'the status');
+    await setup.check();
+    const stored = await setup.until(Promise.resolve(setup.store.read('one')));
     expectEqual(
       stored.map(({ type }) => type),
       ['user', 'stop_requested', 'finished'],
       'the events stored in the end',
     );
   }),
-  the('a store that never settles fails the run after its timeout [P2, P13]', async (_stage, newStage) => {
+  the('a store that never settles fails the run after its timeout [P2, P13]', async (_setup, createSetup) => {
     for (const [storeTimeoutMs, place] of [
       [5000, 'claim'],
       [5000, 0],
       [700, 1],
     ] as const) {
-      const rig = failing(newStage, place, 'hangs');
-      const run = rig.stage.run({
+      const rig = failing(createSetup, place, 'hangs');
+      const run = rig.setup.run({
         agent: scriptedModel([textResponse('Done.')]),
         ...(storeTimeoutMs !== 5000 && { storeTimeoutMs }),
       });
-      const result = await rig.stage.until(run);
+      const result = await rig.setup.until(run);
       expectEqual(result.error?.code, 'store', 'the code');
-      const { elapsed } = rig.stage;
+      const { elapsed } = rig.setup;
       expect(
         elapsed >= storeTimeoutMs && elapsed <= storeTimeoutMs + 250,
         `an end when the store times out, found ${elapsed}`,
       );
-      await rig.stage.check();
+      await rig.setup.check();
     }
   }),
   the(
     'a gate that hangs does not delay the end of a run whose store failed [P2, P13]',
-    async (_stage, newStage) => {
-      const rig = failing(newStage, 2, 'rejects');
+    async (_setup, createSetup) => {
+      const rig = failing(createSetup, 2, 'rejects');
       const agent = scriptedModel([calls(['one'])]);
-      const run = rig.stage.run({
+      const run = rig.setup.run({
         agent,
         tools: [probeTools().tool('one')],
         gate: () => new Promise(() => {}),
       });
-      await rig.stage.advance(1000);
+      await rig.setup.advance(1000);
       run.steer('Anybody there?');
-      const before = rig.stage.elapsed;
-      const result = await rig.stage.until(run);
+      const before = rig.setup.elapsed;
+      const result = await rig.setup.until(run);
       expectEqual(result.error?.code, 'store', 'the code');
-      expect(rig.stage.elapsed - before <= 250, 'an end within 250 ms');
-      await rig.stage.check();
+      expect(rig.setup.elapsed - before <= 250, 'an end within 250 ms');
+      await rig.setup.check();
     },
   ),
 ];

@@ -1,13 +1,13 @@
 import type { RunFixture, Spoil } from '@cobbler/agent/testing';
 
 /** Makes another fixture with a new, empty store, for cases with several runs. */
-export type NewStage = (spoil?: Spoil) => RunFixture;
+export type CreateSetup = (spoil?: Spoil) => RunFixture;
 
 /** A case of the executor contract before it is bound to a store. */
 export interface ExecutorCase {
   readonly group: string;
   readonly name: string;
-  run(stage: RunFixture, newStage: NewStage): Promise<void>;
+  run(setup: RunFixture, createSetup: CreateSetup): Promise<void>;
 }
 
 /** Defines the cases of one group. */

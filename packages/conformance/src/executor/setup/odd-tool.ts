@@ -30,30 +30,30 @@ export const given: Record<string, unknown> = { path: 'a.txt', list: ['one', { d
  * Runs an unusual tool and a normal one. Whatever the unusual tool does, the run completes, the other tool
  * runs, and the stored events are plain data with the original arguments of the model.
  */
-export async function toldOf(stage: RunFixture, rest: Rest): Promise<ObservedToolResult> {
+export async function resultOf(setup: RunFixture, rest: Rest): Promise<ObservedToolResult> {
   const { tool, names } = probeTools();
-  const before = stage.elapsed;
+  const before = setup.elapsed;
   const agent = scriptedModel([
     calls([{ name: 'odd', arguments: structuredClone(given) }, 'other']),
     textResponse('On.'),
   ]);
   const tools = [tool('odd', rest), tool('other')];
-  const run = stage.run({ agent, tools });
-  const result = await stage.until(run);
+  const run = setup.run({ agent, tools });
+  const result = await setup.until(run);
   expectEqual([result.status, result.text], ['complete', 'On.'], 'the outcome');
   expectEqual(names.at(-1), 'other', 'the last tool that ran');
-  const stored = stage.storedOf(run);
+  const stored = setup.storedOf(run);
   expectEqual(JSON.parse(JSON.stringify(stored)), stored, 'the stored events, after JSON');
-  const begun = ofType(stored, 'tool_started').find(({ toolName }) => toolName === 'odd');
-  if (begun !== undefined) expectEqual(begun.arguments, given, 'the arguments recorded');
-  const [said] = ofType(stored, 'assistant');
-  expectEqual(callIn(said?.content), given, 'the arguments in the conversation');
+  const started = ofType(stored, 'tool_started').find(({ toolName }) => toolName === 'odd');
+  if (started !== undefined) expectEqual(started.arguments, given, 'the arguments recorded');
+  const [response] = ofType(stored, 'assistant');
+  expectEqual(callIn(response?.content), given, 'the arguments in the conversation');
   expectEqual(callIn(agent.requests[1]?.messages[1]?.content), given, 'the arguments sent back');
   const [first] = resultsOf(result.messages);
   return {
     text: resultTexts(result.messages)[0] ?? '',
     isError: first?.isError === true,
-    took: stage.elapsed - before,
+    took: setup.elapsed - before,
   };
 }
 

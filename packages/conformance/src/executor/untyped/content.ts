@@ -1,7 +1,7 @@
 import type { ApprovalDecision, ResumeOptions, UserPart } from '@cobbler/agent';
 import type { RunFixture } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
-import { place, play, puppet, toolWith, untyped } from './place.ts';
+import { place, runPrompt, toolCallingAgent, toolWith, untyped } from './place.ts';
 
 /** Prompts that contain the value at different places. */
 const prompts: Readonly<Record<string, (value: unknown) => unknown>> = {
@@ -61,11 +61,11 @@ function assistantParts(parts: Readonly<Record<string, Build>>): Record<string, 
 
 /** Starts a run, and passes the value once it waits for a decision. */
 async function waiting(
-  stage: RunFixture,
+  setup: RunFixture,
   pass: (approvalId: string, run: ReturnType<RunFixture['run']>) => unknown,
 ): Promise<unknown> {
-  const run = stage
-    .executor({ agent: puppet(), tools: [toolWith()], gate: () => 'ask', attended: true })
+  const run = setup
+    .executor({ agent: toolCallingAgent(), tools: [toolWith()], gate: () => 'ask', attended: true })
     .run('Go.');
   const approvalId = await new Promise<string>((resolve) => {
     run.subscribe((event) => {
@@ -81,8 +81,8 @@ async function waiting(
 }
 
 /** Ends a run that waits for a decision, and resumes it with these arguments. */
-async function resume(stage: RunFixture, options: unknown, sessionId: unknown = 'here'): Promise<unknown> {
-  const executor = stage.executor({ agent: puppet(), tools: [toolWith()], gate: () => 'ask' });
+async function resume(setup: RunFixture, options: unknown, sessionId: unknown = 'here'): Promise<unknown> {
+  const executor = setup.executor({ agent: toolCallingAgent(), tools: [toolWith()], gate: () => 'ask' });
   await executor.run('Go.', { sessionId: 'here' });
   return executor.resume(untyped<string>(sessionId), untyped<ResumeOptions>(options)).result;
 }
@@ -90,58 +90,58 @@ async function resume(stage: RunFixture, options: unknown, sessionId: unknown = 
 /** The prompt, steering and decisions. */
 export const contentPlaces: readonly Place[] = [
   ...Object.entries(prompts).map(([path, build]) =>
-    place(`run: ${path}`, (stage, value) => play(stage, {}, build(value)), 'prompt'),
+    place(`run: ${path}`, (setup, value) => runPrompt(setup, {}, build(value)), 'prompt'),
   ),
   place(
     'run: prompt of a session with a conversation',
-    async (stage, value) => {
-      await play(stage, {}, 'Go.', { sessionId: 'here' });
-      return play(stage, {}, value, { sessionId: 'here' });
+    async (setup, value) => {
+      await runPrompt(setup, {}, 'Go.', { sessionId: 'here' });
+      return runPrompt(setup, {}, value, { sessionId: 'here' });
     },
     'prompt',
   ),
   place(
     'advance: options.prompt',
-    (stage, prompt) =>
-      stage
-        .executor({ agent: puppet() })
+    (setup, prompt) =>
+      setup
+        .executor({ agent: toolCallingAgent() })
         .advance({ sessionId: 'here', runId: 'run-1', prompt: untyped<string>(prompt) }),
     'prompt',
   ),
-  place('steer: content', (stage, value) => waiting(stage, (_, run) => run.steer(untyped<string>(value)))),
+  place('steer: content', (setup, value) => waiting(setup, (_, run) => run.steer(untyped<string>(value)))),
   place(
     'steer: content[0]',
-    (stage, value) => waiting(stage, (_, run) => run.steer([untyped<UserPart>(value)])),
+    (setup, value) => waiting(setup, (_, run) => run.steer([untyped<UserPart>(value)])),
     'content',
   ),
-  place('subscribe: listener', (stage, value) =>
-    waiting(stage, (_, run) => run.subscribe(untyped<() => void>(value))),
+  place('subscribe: listener', (setup, value) =>
+    waiting(setup, (_, run) => run.subscribe(untyped<() => void>(value))),
   ),
-  place('decide: approvalId', (stage, value) =>
-    waiting(stage, (_, run) => run.decide(untyped<string>(value), { decision: 'deny' })),
+  place('decide: approvalId', (setup, value) =>
+    waiting(setup, (_, run) => run.decide(untyped<string>(value), { decision: 'deny' })),
   ),
-  place('decide: answer', (stage, value) =>
-    waiting(stage, (id, run) => run.decide(id, untyped<ApprovalDecision>(value))),
+  place('decide: answer', (setup, value) =>
+    waiting(setup, (id, run) => run.decide(id, untyped<ApprovalDecision>(value))),
   ),
   ...['decision', 'message'].map((field) =>
-    place(`decide: answer.${field}`, (stage, value) =>
-      waiting(stage, (id, run) => run.decide(id, untyped({ decision: 'deny', [field]: value }))),
+    place(`decide: answer.${field}`, (setup, value) =>
+      waiting(setup, (id, run) => run.decide(id, untyped({ decision: 'deny', [field]: value }))),
     ),
   ),
-  place('resume: sessionId', (stage, value) => resume(stage, {}, value), 'sessionId', 'session id'),
-  place('resume: options', (stage, value) => resume(stage, value), 'options'),
+  place('resume: sessionId', (setup, value) => resume(setup, {}, value), 'sessionId', 'session id'),
+  place('resume: options', (setup, value) => resume(setup, value), 'options'),
   ...['signal', 'onEvent', 'output', 'runId', 'budget', 'answers'].map((field) =>
-    place(`resume: options.${field}`, (stage, value) => resume(stage, { [field]: value })),
+    place(`resume: options.${field}`, (setup, value) => resume(setup, { [field]: value })),
   ),
-  place('resume: options.answers[0]', (stage, value) => resume(stage, { answers: [value] }), 'answers'),
+  place('resume: options.answers[0]', (setup, value) => resume(setup, { answers: [value] }), 'answers'),
   ...['approvalId', 'decision', 'message'].map((field) =>
-    place(`resume: options.answers[0].${field}`, (stage, value) =>
-      resume(stage, { answers: [{ approvalId: 'id', decision: 'deny', [field]: value }] }),
+    place(`resume: options.answers[0].${field}`, (setup, value) =>
+      resume(setup, { answers: [{ approvalId: 'id', decision: 'deny', [field]: value }] }),
     ),
   ),
-  place('advance: options.answers', (stage, value) =>
-    stage
-      .executor({ agent: puppet() })
+  place('advance: options.answers', (setup, value) =>
+    setup
+      .executor({ agent: toolCallingAgent() })
       .advance({ sessionId: 'here', runId: 'run-1', prompt: 'Go.', answers: untyped<[]>(value) }),
   ),
 ];

@@ -42,7 +42,7 @@ interface Seen {
 }
 
 /** Runs a conversation in which every function of the caller passes what it is given to the receiver. */
-async function conversation(stage: RunFixture, receive: Receiver): Promise<Seen> {
+async function conversation(setup: RunFixture, receive: Receiver): Promise<Seen> {
   const requests: string[] = [];
   const asked =
     (step: ModelStep): ModelStep =>
@@ -52,7 +52,7 @@ async function conversation(stage: RunFixture, receive: Receiver): Promise<Seen>
       context.emit?.({ type: 'text_delta', index: 0, text: 'Do' });
       return typeof step === 'function' ? step(request, context) : step;
     };
-  const options = { receive, steps: script().map(asked), stage };
+  const options = { receive, steps: script().map(asked), setup };
   const harness = createHarness({ ...optionsOf(options), sessionId: 'here' });
   const runs = [
     () => harness.prompt([{ type: 'text', text: 'Look.' }]),
@@ -62,14 +62,14 @@ async function conversation(stage: RunFixture, receive: Receiver): Promise<Seen>
   for (const start of runs) {
     const run = start();
     run.subscribe(receive);
-    const result = await stage.until(run.result);
+    const result = await setup.until(run.result);
     receive(run.soFar);
     receive(result);
     for await (const event of run) receive(event);
   }
   const log: string[] = [];
-  receive(await stage.healthy.read('here'));
-  for await (const line of exportSession(stage.healthy, 'here')) log.push(line);
+  receive(await setup.healthy.read('here'));
+  for await (const line of exportSession(setup.healthy, 'here')) log.push(line);
   return { requests, log };
 }
 
@@ -96,11 +96,11 @@ function script(): ModelStep[] {
 function optionsOf({
   receive,
   steps,
-  stage,
+  setup,
 }: {
   readonly receive: Receiver;
   readonly steps: readonly ModelStep[];
-  readonly stage: RunFixture;
+  readonly setup: RunFixture;
 }): ExecutorOptions {
   const agent = scriptedModel(steps);
   const passing =
@@ -116,8 +116,8 @@ function optionsOf({
     subject: () => 'x',
   });
   return {
-    runtime: stage.runtime,
-    store: passingStore(stage.store, receive),
+    runtime: setup.runtime,
+    store: passingStore(setup.store, receive),
     agent: { ...agent, run: (request, context) => agent.run(request, context) },
     tools: [tool],
     system: ['Be kind.', 'Be brief.'],
@@ -151,9 +151,9 @@ function passingStore(store: Store, receive: Receiver): Store {
 
 /** Cases in which callers change everything that they are given. */
 export const handedOutCases: readonly ExecutorCase[] = [
-  the('what a run hands out cannot change what is stored or sent [P26]', async (stage, newStage) => {
-    const whole = await conversation(stage, () => {});
-    const damaged = await conversation(newStage(), damage);
+  the('what a run hands out cannot change what is stored or sent [P26]', async (setup, createSetup) => {
+    const whole = await conversation(setup, () => {});
+    const damaged = await conversation(createSetup(), damage);
     if (whole.requests.length < 5) throw new ContractFailure('The script was not played to its end.');
     expectEqual(damaged.requests, whole.requests, 'the requests');
     expectEqual(damaged.log, whole.log, 'the log');

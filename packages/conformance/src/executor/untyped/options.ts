@@ -11,7 +11,7 @@ import { keepLast, memoryBlobs, offload } from '@cobbler/agent/context';
 import type { RunFixture } from '@cobbler/agent/testing';
 import { calls, scriptedModel, textResponse } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
-import { place, play, puppet, structured, toolWith, untyped } from './place.ts';
+import { place, runPrompt, structured, toolCallingAgent, toolWith, untyped } from './place.ts';
 
 /** The fields of a type, all of them: a new field of the options must be listed here. */
 type Fields<Options> = Readonly<Record<keyof Options, true>>;
@@ -53,13 +53,16 @@ const toolFields: Fields<Omit<Tool, '~calls'>> = {
 
 /** The fields of options within options, by their path. */
 const nested: Readonly<Record<string, (value: unknown) => object>> = {
-  'agent.run': (run) => ({ agent: { ...puppet(), run } }),
-  'agent.provider': (provider) => ({ agent: { ...puppet(), provider } }),
-  'agent.model': (model) => ({ agent: { ...puppet(), model } }),
-  'agent.maxTokens': (maxTokens) => ({ agent: { ...puppet(), maxTokens }, limits: { tokens: 1e6 } }),
-  'agent.capabilities': (capabilities) => ({ agent: { ...puppet(), capabilities } }),
+  'agent.run': (run) => ({ agent: { ...toolCallingAgent(), run } }),
+  'agent.provider': (provider) => ({ agent: { ...toolCallingAgent(), provider } }),
+  'agent.model': (model) => ({ agent: { ...toolCallingAgent(), model } }),
+  'agent.maxTokens': (maxTokens) => ({
+    agent: { ...toolCallingAgent(), maxTokens },
+    limits: { tokens: 1e6 },
+  }),
+  'agent.capabilities': (capabilities) => ({ agent: { ...toolCallingAgent(), capabilities } }),
   'agent.capabilities.contextTokens': (contextTokens) => ({
-    agent: { ...puppet(), capabilities: { ...puppet().capabilities, contextTokens } },
+    agent: { ...toolCallingAgent(), capabilities: { ...toolCallingAgent().capabilities, contextTokens } },
     context: { compact: keepLast(2) },
   }),
   'tools[0]': (tool) => ({ tools: [tool] }),
@@ -100,21 +103,23 @@ function storeWith(fields: object): object {
   return { claim: () => 1, append: () => undefined, read: () => [], sessions: () => [], ...fields };
 }
 
-function asTool(stage: RunFixture, options: unknown): unknown {
-  const tool = stage.executor({ agent: puppet() }).asTool(untyped<AsToolOptions>(options));
+function asTool(setup: RunFixture, options: unknown): unknown {
+  const tool = setup.executor({ agent: toolCallingAgent() }).asTool(untyped<AsToolOptions>(options));
   const agent = scriptedModel([
     calls([{ name: tool.name, arguments: { prompt: 'x' } }]),
     textResponse('Ok.'),
   ]);
-  return play(stage, { agent, tools: [tool] });
+  return runPrompt(setup, { agent, tools: [tool] });
 }
 
-function advance(stage: RunFixture, options: unknown): unknown {
-  return stage.executor({ agent: puppet(), tools: [toolWith()] }).advance(untyped<AdvanceOptions>(options));
+function advance(setup: RunFixture, options: unknown): unknown {
+  return setup
+    .executor({ agent: toolCallingAgent(), tools: [toolWith()] })
+    .advance(untyped<AdvanceOptions>(options));
 }
 
-function define(stage: RunFixture, definition: unknown): unknown {
-  return play(stage, { tools: [defineTool(untyped<ToolDefinition<unknown>>(definition))] });
+function define(setup: RunFixture, definition: unknown): unknown {
+  return runPrompt(setup, { tools: [defineTool(untyped<ToolDefinition<unknown>>(definition))] });
 }
 
 const advanced = { sessionId: 'here', runId: 'run-1', prompt: 'Go.' };
@@ -124,50 +129,50 @@ const named = { name: 'sub', description: 'Another agent.' };
 export const optionPlaces: readonly Place[] = [
   place('Executor: options', (_, options) => void new Executor(untyped<ExecutorOptions>(options)), 'options'),
   ...Object.keys(executorFields).map((field) =>
-    place(`Executor: options.${field}`, (stage, value) => play(stage, { [field]: value }), field),
+    place(`Executor: options.${field}`, (setup, value) => runPrompt(setup, { [field]: value }), field),
   ),
   ...Object.entries(nested).map(([path, options]) =>
     place(
       `Executor: options.${path}`,
-      (stage, value) => play(stage, options(value)),
+      (setup, value) => runPrompt(setup, options(value)),
       path,
       path.startsWith('store') ? 'store' : path.replace(/^.*\./, ''),
       // The error of the function itself.
       ...(path === 'agent.run' || path === 'context.compact' ? [''] : []),
     ),
   ),
-  place('run: options', (stage, options) => play(stage, {}, 'Go.', options), 'options'),
+  place('run: options', (setup, options) => runPrompt(setup, {}, 'Go.', options), 'options'),
   ...Object.keys(runFields).map((field) =>
-    place(`run: options.${field}`, (stage, value) => play(stage, {}, 'Go.', { [field]: value })),
+    place(`run: options.${field}`, (setup, value) => runPrompt(setup, {}, 'Go.', { [field]: value })),
   ),
   ...['name', 'schema', 'toJsonSchema'].map((field) =>
-    place(`run: options.output.${field}`, (stage, value) => {
+    place(`run: options.output.${field}`, (setup, value) => {
       const schema = { type: 'object', properties: { a: { type: 'string' } } };
-      return play(stage, { agent: structured() }, 'Go.', { output: { schema, [field]: value } });
+      return runPrompt(setup, { agent: structured() }, 'Go.', { output: { schema, [field]: value } });
     }),
   ),
   place('advance: options', advance, 'options'),
   ...Object.keys(advanceFields).map((field) =>
-    place(`advance: options.${field}`, (stage, value) => advance(stage, { ...advanced, [field]: value })),
+    place(`advance: options.${field}`, (setup, value) => advance(setup, { ...advanced, [field]: value })),
   ),
   place('asTool: options', asTool, 'options'),
   ...Object.keys(asToolFields).map((field) =>
-    place(`asTool: options.${field}`, (stage, value) => asTool(stage, { ...named, [field]: value })),
+    place(`asTool: options.${field}`, (setup, value) => asTool(setup, { ...named, [field]: value })),
   ),
   place('defineTool: definition', define, 'definition'),
   ...[...Object.keys(toolFields), 'toJsonSchema'].map((field) =>
-    place(`defineTool: definition.${field}`, (stage, value) => define(stage, toolWith({ [field]: value }))),
+    place(`defineTool: definition.${field}`, (setup, value) => define(setup, toolWith({ [field]: value }))),
   ),
   ...['type', 'properties', 'required', 'a', '$ref', 'enum', 'pattern'].map((keyword) =>
     place(
       `defineTool: definition.parameters.${keyword}`,
-      (stage, value) => define(stage, toolWith({ parameters: { type: 'object', [keyword]: value } })),
+      (setup, value) => define(setup, toolWith({ parameters: { type: 'object', [keyword]: value } })),
       'parameters',
     ),
   ),
   ...Object.keys(toolFields).map((field) =>
-    place(`Executor: options.tools[0].${field}`, (stage, value) =>
-      play(stage, { tools: [toolWith({ [field]: value })] }),
+    place(`Executor: options.tools[0].${field}`, (setup, value) =>
+      runPrompt(setup, { tools: [toolWith({ [field]: value })] }),
     ),
   ),
 ];

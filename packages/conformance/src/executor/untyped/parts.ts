@@ -8,7 +8,7 @@ import { memoryRunner } from '@cobbler/agent/runner';
 import type { Writer } from '@cobbler/agent/store';
 import type { RunFixture } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
-import { place, play, puppet, toolWith, untyped } from './place.ts';
+import { place, runPrompt, toolCallingAgent, toolWith, untyped } from './place.ts';
 
 const budgetPlaces: readonly Place[] = [
   place('budget.take: count', (_, value) => void new Budget().take('turns', untyped(value))),
@@ -18,12 +18,12 @@ const budgetPlaces: readonly Place[] = [
   place('budget.again: used', (_, value) => void new Budget().reserve(1, 1).again(0, untyped(value))),
   place(
     'the budget of a tool: used',
-    (stage, value) => {
+    (setup, value) => {
       const execute = (_: unknown, { budget }: { readonly budget: Budget }) => {
         budget.take('turns', untyped(value));
         return 'done';
       };
-      return play(stage, { tools: [toolWith({ execute })] });
+      return runPrompt(setup, { tools: [toolWith({ execute })] });
     },
     '',
   ),
@@ -33,7 +33,7 @@ const gatePlaces: readonly Place[] = [readOnly, planMode, rules({ allow: ['one(a
   place(`gate ${index + 1}: call`, (_, call) => void gate(untyped<GateCall>(call))),
 );
 
-const factory: AgentFactory = () => puppet();
+const factory: AgentFactory = () => toolCallingAgent();
 
 const configPlaces: readonly Place[] = [
   place('resolveAgent: config', (_, config) => void resolveAgent(untyped(config), { claude: factory }, {})),
@@ -76,17 +76,17 @@ const blobPlaces: readonly Place[] = [
 ];
 
 /** Appends to a store in memory as an untyped caller. */
-async function append(stage: RunFixture, events: unknown, writer?: unknown): Promise<void> {
+async function append(setup: RunFixture, events: unknown, writer?: unknown): Promise<void> {
   const store = memoryStore();
   const epoch = await store.claim('here');
-  await play(stage);
+  await runPrompt(setup);
   await store.append('here', untyped(events), untyped<Writer>(writer ?? { epoch }));
 }
 
 const storePlaces: readonly Place[] = [
-  place('store.append: events', (stage, events) => append(stage, events), 'events', 'sequence number'),
-  place('store.append: events[0]', (stage, event) => append(stage, [event]), 'events', 'sequence number'),
-  place('store.append: writer', (stage, writer) => append(stage, [], writer), 'writer', 'taken over'),
+  place('store.append: events', (setup, events) => append(setup, events), 'events', 'sequence number'),
+  place('store.append: events[0]', (setup, event) => append(setup, [event]), 'events', 'sequence number'),
+  place('store.append: writer', (setup, writer) => append(setup, [], writer), 'writer', 'taken over'),
   place('store.list: options', async (_, options) => void (await memoryStore().list(untyped(options)))),
   ...['limit', 'after'].map((field) =>
     place(

@@ -19,7 +19,7 @@ export interface Place {
   /** Words of which an error must contain one, such as the path of the field. */
   readonly words: readonly string[];
   /** Passes the value at this place and uses what results from it. Returns the outcome. */
-  pass(stage: RunFixture, value: unknown): unknown;
+  pass(setup: RunFixture, value: unknown): unknown;
 }
 
 /** Words for a field in messages that describe its value. */
@@ -67,21 +67,21 @@ const maxMs = 5_000;
  * @throws ContractFailure for another error than an AgentError with a code and the place of the value, for a call that
  * does not end, and for a log that cannot be imported.
  */
-export async function passAt(at: Place, odd: OddValue, stage: RunFixture): Promise<boolean> {
+export async function passAt(at: Place, odd: OddValue, setup: RunFixture): Promise<boolean> {
   const value = odd.make();
   const began = systemRuntime.monotonic();
-  const { error } = await stage.until(failureOf(at, stage, value));
+  const { error } = await setup.until(failureOf(at, setup, value));
   const took = systemRuntime.monotonic() - began;
   if (took > maxMs) throw new ContractFailure(`took ${Math.round(took)} ms`);
   if (error !== undefined) checkError(error, at.words);
-  await checkLogs(stage.healthy);
+  await checkLogs(setup.healthy);
   return error !== undefined;
 }
 
 /** Returns what a call threw, or the error of a failed run. In an object, because it can be a thenable. */
-async function failureOf(at: Place, stage: RunFixture, value: unknown): Promise<{ readonly error: unknown }> {
+async function failureOf(at: Place, setup: RunFixture, value: unknown): Promise<{ readonly error: unknown }> {
   try {
-    return { error: failureIn(await at.pass(stage, value)) };
+    return { error: failureIn(await at.pass(setup, value)) };
   } catch (thrown) {
     return { error: thrown ?? new TypeError(`${thrown} was thrown`) };
   }
@@ -121,7 +121,7 @@ export async function checkLogs(store: Store): Promise<void> {
 }
 
 /** Returns an agent that calls the tool `one` and then responds. */
-export function puppet(): Agent {
+export function toolCallingAgent(): Agent {
   return scriptedModel([
     calls([{ name: 'one', arguments: { list: ['a'] } }]),
     ...Array.from({ length: 8 }, (_, turn) => textResponse(`Done ${turn}.`)),
@@ -139,14 +139,14 @@ export function toolWith(fields: object = {}): Tool {
 }
 
 /** Runs a prompt with these options and returns the result. */
-export function play(
-  stage: RunFixture,
+export function runPrompt(
+  setup: RunFixture,
   options: object = {},
   prompt: unknown = 'Go.',
   rest: unknown = {},
 ): Promise<RunResult> {
-  const given = { agent: puppet(), tools: [toolWith()], ...options };
-  const run = stage
+  const given = { agent: toolCallingAgent(), tools: [toolWith()], ...options };
+  const run = setup
     .executor(untyped<ExecutorOptions>(given))
     .run(untyped<Prompt>(prompt), untyped<RunOptions>(rest));
   return run.result;

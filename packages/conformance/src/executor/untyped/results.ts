@@ -5,7 +5,7 @@ import { memoryBlobs, offload } from '@cobbler/agent/context';
 import type { RunFixture } from '@cobbler/agent/testing';
 import { calls, modelResponse, scriptedModel, textResponse } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
-import { place, play, toolWith, untyped } from './place.ts';
+import { place, runPrompt, toolWith, untyped } from './place.ts';
 
 function refused(value: unknown): () => never {
   return () => {
@@ -91,10 +91,11 @@ const responses: Readonly<Record<string, (value: unknown) => object>> = {
   message: (message) => ({ message }),
   'message.content': (content) => ({ message: { role: 'assistant', content } }),
   'message.content[0]': (part) => ({ message: { role: 'assistant', content: [part] } }),
-  'message.content[0].type': (type) => said({ type, text: 'x' }),
-  'message.content[0].text': (text) => said({ type: 'text', text }),
-  'message.content[0].seal': (seal) => said({ type: 'reasoning', text: 'x', seal }),
-  'message.content[0].seal.data': (data) => said({ type: 'opaque', seal: { provider: 'puppet', data } }),
+  'message.content[0].type': (type) => responseWith({ type, text: 'x' }),
+  'message.content[0].text': (text) => responseWith({ type: 'text', text }),
+  'message.content[0].seal': (seal) => responseWith({ type: 'reasoning', text: 'x', seal }),
+  'message.content[0].seal.data': (data) =>
+    responseWith({ type: 'opaque', seal: { provider: 'puppet', data } }),
   'message.content[0].id': (id) => called({ id }),
   'message.content[0].toolName': (toolName) => called({ toolName }),
   'message.content[0].arguments': (args) => called({ arguments: args }),
@@ -115,13 +116,13 @@ const responses: Readonly<Record<string, (value: unknown) => object>> = {
   rateLimits: (rateLimits) => ({ rateLimits }),
 };
 
-function said(part: object): object {
+function responseWith(part: object): object {
   return { message: { role: 'assistant', content: [part] } };
 }
 
 function called(fields: object): object {
   const part = { type: 'tool_call', id: 'a', toolName: 'one', arguments: {}, ...fields };
-  return { ...said(part), stopReason: 'tool_use' };
+  return { ...responseWith(part), stopReason: 'tool_use' };
 }
 
 function responding(respond: (context: { emit?: (event: unknown) => void }) => unknown): object {
@@ -136,11 +137,11 @@ function responding(respond: (context: { emit?: (event: unknown) => void }) => u
 const response: ModelResponse = modelResponse([{ type: 'text', text: 'Hi.' }]);
 
 /** Runs two prompts in a store of which one method returns or throws something else. */
-async function withStore(stage: RunFixture, fields: (store: Store) => Partial<Store>): Promise<unknown> {
+async function withStore(setup: RunFixture, fields: (store: Store) => Partial<Store>): Promise<unknown> {
   const healthy = memoryStore();
-  await play(stage, { store: healthy }, 'Go.', { sessionId: 'here' });
+  await runPrompt(setup, { store: healthy }, 'Go.', { sessionId: 'here' });
   const store = { ...healthy, ...fields(healthy) };
-  return play(stage, { store }, 'And?', { sessionId: 'here' });
+  return runPrompt(setup, { store }, 'And?', { sessionId: 'here' });
 }
 
 const storeMethods = ['claim', 'append', 'read', 'snapshot', 'keepSnapshot'] as const;
@@ -148,41 +149,41 @@ const storeMethods = ['claim', 'append', 'read', 'snapshot', 'keepSnapshot'] as 
 /** The results of the caller's gates, tools, agents, context policies and stores, and what these throw. */
 export const resultPlaces: readonly Place[] = [
   ...Object.entries(functions).map(([name, options]) =>
-    place(`result of ${name}`, (stage, value) => play(stage, options(value)), ''),
+    place(`result of ${name}`, (setup, value) => runPrompt(setup, options(value)), ''),
   ),
   place(
     'result of an agent',
-    (stage, value) =>
-      play(
-        stage,
+    (setup, value) =>
+      runPrompt(
+        setup,
         responding(() => value),
       ),
     'response',
     '',
   ),
-  place('result of an agent that throws', (stage, value) => play(stage, responding(refused(value))), ''),
+  place('result of an agent that throws', (setup, value) => runPrompt(setup, responding(refused(value))), ''),
   place(
     'result of an agent that rejects',
-    (stage, value) =>
-      play(
-        stage,
+    (setup, value) =>
+      runPrompt(
+        setup,
         responding(() => Promise.reject(value)),
       ),
     '',
   ),
-  place('event of an agent', (stage, value) => {
+  place('event of an agent', (setup, value) => {
     const options = responding(({ emit }) => {
       emit?.(value);
       return response;
     });
-    return play(stage, options);
+    return runPrompt(setup, options);
   }),
   ...Object.entries(responses).map(([path, fields]) =>
     place(
       `result of an agent: ${path}`,
-      (stage, value) =>
-        play(
-          stage,
+      (setup, value) =>
+        runPrompt(
+          setup,
           responding(() => ({ ...response, ...fields(value) })),
         ),
       path === 'stopReason' ? 'stopped' : `response.${path.replace(/\[.*$/, '')}`,
@@ -191,7 +192,7 @@ export const resultPlaces: readonly Place[] = [
   ...storeMethods.map((method) =>
     place(
       `result of a store: ${method}`,
-      (stage, value) => withStore(stage, () => ({ [method]: () => value })),
+      (setup, value) => withStore(setup, () => ({ [method]: () => value })),
       method,
       'store',
     ),
@@ -201,25 +202,25 @@ export const resultPlaces: readonly Place[] = [
     .map((method) =>
       place(
         `result of a store: ${method} throws`,
-        (stage, value) => withStore(stage, () => ({ [method]: refused(value) })),
+        (setup, value) => withStore(setup, () => ({ [method]: refused(value) })),
         '',
       ),
     ),
   place(
     'result of a store: read[0]',
-    (stage, value) => withStore(stage, () => ({ read: () => untyped([value]) })),
+    (setup, value) => withStore(setup, () => ({ read: () => untyped([value]) })),
     'store',
   ),
   place(
     'result of a store: snapshot of another version',
-    (stage, value) =>
-      withStore(stage, () => ({ snapshot: () => untyped({ seq: 1, messages: value, calls: value }) })),
+    (setup, value) =>
+      withStore(setup, () => ({ snapshot: () => untyped({ seq: 1, messages: value, calls: value }) })),
     'store',
   ),
   place(
     'result of validate after a call',
-    (stage, value) =>
-      play(stage, {
+    (setup, value) =>
+      runPrompt(setup, {
         agent: scriptedModel([calls(['one', 'one']), calls(['one']), textResponse('Done.')]),
         tools: [toolWith({ validate: () => ({ ok: true, value }), execute: (args: unknown) => args })],
       }),

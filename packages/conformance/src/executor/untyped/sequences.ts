@@ -15,7 +15,7 @@ const length = 12;
 
 /** Everything that a random call needs. */
 interface Dice {
-  readonly stage: RunFixture;
+  readonly setup: RunFixture;
   readonly random: SeededRandom;
   /** Returns the valid value, or at times any other. */
   value(valid: unknown): unknown;
@@ -24,7 +24,7 @@ interface Dice {
 
 type Call = (dice: Dice) => unknown;
 
-function optionsOf({ stage, random, value }: Dice): ExecutorOptions {
+function optionsOf({ setup, random, value }: Dice): ExecutorOptions {
   const called = calls([{ name: 'one', arguments: { list: ['a'] } }]);
   const steps = [called, textResponse('Done.'), called, called, textResponse('Good.')].map(
     (response): ModelStep =>
@@ -32,7 +32,7 @@ function optionsOf({ stage, random, value }: Dice): ExecutorOptions {
         untyped(random.chance(0.9) ? response : value({ ...response, usage: value(response.usage) })),
   );
   const valid: ExecutorOptions = {
-    ...{ runtime: stage.runtime, store: stage.store, agent: scriptedModel(steps), attended: false },
+    ...{ runtime: setup.runtime, store: setup.store, agent: scriptedModel(steps), attended: false },
     tools: [toolWith({ execute: () => value('done'), timeoutMs: 1_000 })],
     gate: () => untyped(value(random.pick(['allow', 'deny', 'ask'] as const))),
     context: { maxTokens: 200, compact: () => untyped(value({ upTo: 2, summary: 'Short.' })) },
@@ -48,7 +48,7 @@ const publicCalls: readonly Call[] = [
   (dice) => {
     const options = { sessionId: dice.sessionId(), runId: dice.value(undefined) };
     const prompt = untyped<Prompt>(dice.value('Go.'));
-    return dice.stage.executor(optionsOf(dice)).run(prompt, untyped<RunOptions>(options)).result;
+    return dice.setup.executor(optionsOf(dice)).run(prompt, untyped<RunOptions>(options)).result;
   },
   (dice) => {
     const conversation = [
@@ -56,26 +56,26 @@ const publicCalls: readonly Call[] = [
       { role: 'assistant', content: dice.value('Yes?') },
       { role: 'user', content: 'Go.' },
     ];
-    return dice.stage.executor(optionsOf(dice)).run(untyped<Prompt>(conversation)).result;
+    return dice.setup.executor(optionsOf(dice)).run(untyped<Prompt>(conversation)).result;
   },
   async (dice) => {
-    const { stage, random, value } = dice;
+    const { setup, random, value } = dice;
     const sessionId = dice.sessionId();
-    const events = await stage.store.read(sessionId);
+    const events = await setup.store.read(sessionId);
     const asked = events.flatMap((event) =>
       event.type === 'approval_requested' ? [{ approvalId: event.approvalId, decision: 'allow' }] : [],
     );
     const options = { answers: random.chance(0.7) ? asked : value([value(asked[0])]) };
-    return stage.executor(optionsOf(dice)).resume(sessionId, untyped<ResumeOptions>(options)).result;
+    return setup.executor(optionsOf(dice)).resume(sessionId, untyped<ResumeOptions>(options)).result;
   },
   (dice) => {
-    const { stage, random, value } = dice;
+    const { setup, random, value } = dice;
     const options = { prompt: value('Go.'), sessionId: dice.sessionId(), runId: random.pick(['a', 'b']) };
-    return stage.executor(optionsOf(dice)).advance(untyped<AdvanceOptions>(options));
+    return setup.executor(optionsOf(dice)).advance(untyped<AdvanceOptions>(options));
   },
   async (dice) => {
-    const { stage, value } = dice;
-    const run = stage.executor(optionsOf(dice)).run('Go.', { sessionId: dice.sessionId() });
+    const { setup, value } = dice;
+    const run = setup.executor(optionsOf(dice)).run('Go.', { sessionId: dice.sessionId() });
     try {
       run.steer(untyped<string>(value('Wait.')));
       run.decide(untyped<string>(value('id')), untyped(value({ decision: 'deny' })));
@@ -93,19 +93,19 @@ const publicCalls: readonly Call[] = [
     await fork.prompt('And?').result;
     return result;
   },
-  ({ stage, random, value }) =>
+  ({ setup, random, value }) =>
     forkSession(
-      stage.store,
+      setup.store,
       untyped({ from: 'one', to: `fork-${random.between(1, 999)}`, upToSeq: value(1) }),
-      stage.runtime,
+      setup.runtime,
     ),
 ];
 
 /** Makes random calls and checks after them that each session can be exported and imported. */
-async function playSequence(seed: number, stage: RunFixture): Promise<void> {
+async function runSequence(seed: number, setup: RunFixture): Promise<void> {
   const random = seededRandom(seed);
   const dice: Dice = {
-    stage,
+    setup,
     random,
     value: (valid) => (random.chance(0.75) ? valid : random.pick(oddValues).make()),
     sessionId: () => random.pick(['one', 'two']),
@@ -113,23 +113,23 @@ async function playSequence(seed: number, stage: RunFixture): Promise<void> {
   for (let call = 0; call < length; call += 1) {
     const chosen = random.pick(publicCalls);
     try {
-      const outcome: unknown = await stage.until((async () => ({ value: await chosen(dice) }))());
+      const outcome: unknown = await setup.until((async () => ({ value: await chosen(dice) }))());
       void outcome;
     } catch (thrown) {
       if (thrown instanceof ContractFailure) throw thrown;
       checkError(thrown, ['']);
     }
   }
-  await checkLogs(stage.healthy);
+  await checkLogs(setup.healthy);
 }
 
 /** Returns the case that makes this many random sequences of calls. */
 export function sequenceCases(sequences: number, print: (line: string) => void): readonly ExecutorCase[] {
   return [
-    the('after any calls each session can be exported and imported [P26]', async (_, newStage) => {
+    the('after any calls each session can be exported and imported [P26]', async (_, createSetup) => {
       for (let seed = 1; seed <= sequences; seed += 1) {
         try {
-          await playSequence(seed, newStage());
+          await runSequence(seed, createSetup());
         } catch (error) {
           const message = error instanceof Error ? error.message : 'an unreadable error';
           throw new ContractFailure(`Sequence ${seed}: ${message}`);

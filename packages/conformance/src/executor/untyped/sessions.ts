@@ -6,7 +6,7 @@ import type { Harness, HarnessOptions } from '@cobbler/agent/harness';
 import { createHarness } from '@cobbler/agent/harness';
 import type { RunFixture } from '@cobbler/agent/testing';
 import type { Place } from './place.ts';
-import { place, play, puppet, toolWith, untyped } from './place.ts';
+import { place, runPrompt, toolCallingAgent, toolWith, untyped } from './place.ts';
 
 type Fields<Options> = Readonly<Record<keyof Options, true>>;
 
@@ -15,69 +15,69 @@ const harnessFields: Fields<Pick<HarnessOptions, 'handler' | 'sessionId' | 'when
   ...{ handler: true, sessionId: true, whenBusy: true, report: true },
 };
 
-function harness(stage: RunFixture, options: object = {}): Harness {
-  const { runtime, store } = stage;
-  return createHarness({ runtime, store, agent: puppet(), tools: [toolWith()], ...options });
+function harness(setup: RunFixture, options: object = {}): Harness {
+  const { runtime, store } = setup;
+  return createHarness({ runtime, store, agent: toolCallingAgent(), tools: [toolWith()], ...options });
 }
 
-async function prompted(stage: RunFixture, content: unknown, options?: unknown): Promise<unknown> {
-  const conversation = harness(stage);
+async function prompted(setup: RunFixture, content: unknown, options?: unknown): Promise<unknown> {
+  const conversation = harness(setup);
   const result = await conversation.prompt(untyped<string>(content), untyped<object>(options)).result;
   await conversation.close();
   return result;
 }
 
-async function forked(stage: RunFixture, fork: unknown, runtime: unknown = stage.runtime): Promise<void> {
-  await play(stage, {}, 'Go.', { sessionId: 'here' });
-  await forkSession(stage.store, untyped(fork), untyped<Runtime>(runtime));
+async function forked(setup: RunFixture, fork: unknown, runtime: unknown = setup.runtime): Promise<void> {
+  await runPrompt(setup, {}, 'Go.', { sessionId: 'here' });
+  await forkSession(setup.store, untyped(fork), untyped<Runtime>(runtime));
 }
 
-/** A store in memory that `stage` checks at the end. */
-function memory(stage: RunFixture): SessionStore {
-  return untyped(stage.healthy);
+/** A store in memory that `setup` checks at the end. */
+function memory(setup: RunFixture): SessionStore {
+  return untyped(setup.healthy);
 }
 
 const harnessPlaces: readonly Place[] = [
   place('createHarness: options', (_, options) => void createHarness(untyped(options)), 'options'),
   ...[...Object.keys(harnessFields), 'store', 'tools', 'limits', 'toolErrors'].map((field) =>
-    place(`createHarness: options.${field}`, async (stage, value) => {
-      const conversation = harness(stage, { [field]: value });
+    place(`createHarness: options.${field}`, async (setup, value) => {
+      const conversation = harness(setup, { [field]: value });
       return await conversation.prompt('Go.').result;
     }),
   ),
   ...['onUser', 'onText', 'onToolCall', 'onToolResult', 'onStatus', 'onUsage', 'onEvent'].map((method) =>
-    place(`createHarness: options.handler.${method}`, async (stage, value) => {
-      const conversation = harness(stage, { handler: { [method]: value } });
+    place(`createHarness: options.handler.${method}`, async (setup, value) => {
+      const conversation = harness(setup, { handler: { [method]: value } });
       return await conversation.prompt('Go.').result;
     }),
   ),
-  place('harness.prompt: content', (stage, value) => prompted(stage, value), 'prompt'),
-  place('harness.prompt: options', (stage, value) => prompted(stage, 'Go.', value)),
+  place('harness.prompt: content', (setup, value) => prompted(setup, value), 'prompt'),
+  place('harness.prompt: options', (setup, value) => prompted(setup, 'Go.', value)),
   ...['signal', 'runId'].map((field) =>
-    place(`harness.prompt: options.${field}`, (stage, value) => prompted(stage, 'Go.', { [field]: value })),
+    place(`harness.prompt: options.${field}`, (setup, value) => prompted(setup, 'Go.', { [field]: value })),
   ),
   place(
     'harness.resume: options',
-    (stage, value) => harness(stage).resume(untyped<object>(value)).result,
+    (setup, value) => harness(setup).resume(untyped<object>(value)).result,
     '',
   ),
   ...['signal', 'runId', 'answers'].map((field) =>
     place(
       `harness.resume: options.${field}`,
-      async (stage, value) => {
-        const conversation = harness(stage);
+      async (setup, value) => {
+        const conversation = harness(setup);
         await conversation.prompt('Go.').result;
         return await conversation.resume(untyped<object>({ [field]: value })).result;
       },
       field,
     ),
   ),
-  place('harness.steer: content', (stage, value) => void harness(stage).steer(untyped<string>(value))),
+  place('harness.steer: content', (setup, value) => void harness(setup).steer(untyped<string>(value))),
   ...[(value: unknown) => value, (upToSeq: unknown) => ({ upToSeq })].map((options, index) =>
     place(
       `harness.fork: ${index === 0 ? 'options' : 'options.upToSeq'}`,
-      async (stage, value) => {
-        const conversation = harness(stage);
+      async (setup, value) => {
+        const conversation = harness(setup);
         await conversation.prompt('Go.').result;
         const fork = await conversation.fork(untyped(options(value)));
         return await fork.prompt('And?').result;
@@ -88,23 +88,23 @@ const harnessPlaces: readonly Place[] = [
 ];
 
 const storedPlaces: readonly Place[] = [
-  place('forkSession: store', (stage, store) =>
-    forkSession(untyped<Store>(store), { from: 'here', to: 'there' }, stage.runtime),
+  place('forkSession: store', (setup, store) =>
+    forkSession(untyped<Store>(store), { from: 'here', to: 'there' }, setup.runtime),
   ),
-  place('forkSession: fork', (stage, fork) => forked(stage, fork)),
-  place('forkSession: fork.from', (stage, from) => forked(stage, { from, to: 'there' }), 'from', 'session'),
-  place('forkSession: fork.to', (stage, to) => forked(stage, { from: 'here', to }), 'to', 'session id'),
+  place('forkSession: fork', (setup, fork) => forked(setup, fork)),
+  place('forkSession: fork.from', (setup, from) => forked(setup, { from, to: 'there' }), 'from', 'session'),
+  place('forkSession: fork.to', (setup, to) => forked(setup, { from: 'here', to }), 'to', 'session id'),
   place(
     'forkSession: fork.upToSeq',
-    (stage, upToSeq) => forked(stage, { from: 'here', to: 'there', upToSeq }),
+    (setup, upToSeq) => forked(setup, { from: 'here', to: 'there', upToSeq }),
     'upToSeq',
     'event',
   ),
-  place('forkSession: runtime', (stage, runtime) => forked(stage, { from: 'here', to: 'there' }, runtime)),
+  place('forkSession: runtime', (setup, runtime) => forked(setup, { from: 'here', to: 'there' }, runtime)),
   place('openSession: store', async (_, store) => void (await openSession(untyped<Store>(store), 'here'))),
   place(
     'openSession: sessionId',
-    async (stage, id) => void (await openSession(stage.store, untyped<string>(id))),
+    async (setup, id) => void (await openSession(setup.store, untyped<string>(id))),
   ),
   place(
     'importSession: store',
@@ -116,21 +116,21 @@ const storedPlaces: readonly Place[] = [
   ),
   place(
     'importSession: lines',
-    async (stage, lines) => void (await importSession(stage.healthy, untyped<string[]>(lines), 'new')),
+    async (setup, lines) => void (await importSession(setup.healthy, untyped<string[]>(lines), 'new')),
     'lines',
     'Line',
     'no events',
   ),
   place(
     'importSession: lines[0]',
-    async (stage, line) => void (await importSession(stage.healthy, [untyped<string>(line)], 'new')),
+    async (setup, line) => void (await importSession(setup.healthy, [untyped<string>(line)], 'new')),
     'lines',
     'Line',
     'no events',
   ),
   place(
     'importSession: sessionId',
-    async (stage, id) => void (await importSession(stage.healthy, [], untyped<string>(id))),
+    async (setup, id) => void (await importSession(setup.healthy, [], untyped<string>(id))),
     'sessionId',
     'session id',
     'no events',
@@ -140,8 +140,8 @@ const storedPlaces: readonly Place[] = [
   }),
   place(
     'exportSession: sessionId',
-    async (stage, id) => {
-      for await (const line of exportSession(stage.healthy, untyped<string>(id))) void line;
+    async (setup, id) => {
+      for await (const line of exportSession(setup.healthy, untyped<string>(id))) void line;
     },
     'sessionId',
     'session',
@@ -149,81 +149,84 @@ const storedPlaces: readonly Place[] = [
 ];
 
 const factoryPlaces: readonly Place[] = [
-  place('rules: rules', (stage, given) => play(stage, { gate: rules(untyped(given)) }), 'rules'),
+  place('rules: rules', (setup, given) => runPrompt(setup, { gate: rules(untyped(given)) }), 'rules'),
   ...['allow', 'deny', 'otherwise'].map((field) =>
-    place(`rules: rules.${field}`, (stage, value) =>
-      play(stage, { gate: rules(untyped({ [field]: value })) }),
+    place(`rules: rules.${field}`, (setup, value) =>
+      runPrompt(setup, { gate: rules(untyped({ [field]: value })) }),
     ),
   ),
   place(
     'rules: rules.allow[0]',
-    (stage, value) => play(stage, { gate: rules({ allow: [untyped(value)] }) }),
+    (setup, value) => runPrompt(setup, { gate: rules({ allow: [untyped(value)] }) }),
     'allow',
     'rule',
   ),
-  place('keepLast: count', (stage, count) =>
-    play(stage, { context: { maxTokens: 1, compact: keepLast(untyped<number>(count)) } }),
+  place('keepLast: count', (setup, count) =>
+    runPrompt(setup, { context: { maxTokens: 1, compact: keepLast(untyped<number>(count)) } }),
   ),
   place(
     'summarize: by',
-    (stage, by) => play(stage, { context: { maxTokens: 1, compact: summarize(untyped(by), { keep: 1 }) } }),
+    (setup, by) =>
+      runPrompt(setup, { context: { maxTokens: 1, compact: summarize(untyped(by), { keep: 1 }) } }),
     'by',
     '',
   ),
-  place('summarize: options', (stage, options) =>
-    play(stage, { context: { maxTokens: 1, compact: summarize(undefined, untyped<object>(options)) } }),
+  place('summarize: options', (setup, options) =>
+    runPrompt(setup, { context: { maxTokens: 1, compact: summarize(undefined, untyped<object>(options)) } }),
   ),
   ...['keep', 'maxTokens'].map((field) =>
-    place(`summarize: options.${field}`, (stage, value) => {
+    place(`summarize: options.${field}`, (setup, value) => {
       const compact = summarize(() => 'Short.', untyped<object>({ keep: 1, [field]: value }));
-      return play(stage, { context: { maxTokens: 1, compact } });
+      return runPrompt(setup, { context: { maxTokens: 1, compact } });
     }),
   ),
   place(
     'firstOf: compactions[0]',
-    (stage, value) =>
-      play(stage, { context: { maxTokens: 1, compact: firstOf(untyped(value), () => undefined) } }),
+    (setup, value) =>
+      runPrompt(setup, { context: { maxTokens: 1, compact: firstOf(untyped(value), () => undefined) } }),
     'compact',
   ),
-  place('offload: blobs', (stage, blobs) => {
+  place('offload: blobs', (setup, blobs) => {
     const offloaded = offload(untyped(blobs), { overBytes: 1 });
-    return play(stage, { context: { offload: offloaded } });
+    return runPrompt(setup, { context: { offload: offloaded } });
   }),
-  place('offload: options', (stage, options) =>
-    play(stage, { context: { offload: offload(memoryBlobs(), untyped<object>(options)) } }),
+  place('offload: options', (setup, options) =>
+    runPrompt(setup, { context: { offload: offload(memoryBlobs(), untyped<object>(options)) } }),
   ),
   ...['overBytes', 'excerptBytes'].map((field) =>
-    place(`offload: options.${field}`, (stage, value) => {
+    place(`offload: options.${field}`, (setup, value) => {
       const offloaded = offload(memoryBlobs(), untyped<object>({ overBytes: 1, [field]: value }));
-      return play(stage, { context: { offload: offloaded } });
+      return runPrompt(setup, { context: { offload: offloaded } });
     }),
   ),
   place('memoryBlobs: options', (_, options) => void memoryBlobs(untyped<object>(options))),
   place('memoryBlobs: options.maxBytes', (_, maxBytes) => void memoryBlobs(untyped<object>({ maxBytes }))),
-  place('memoryStore: options', (stage, options) =>
-    play(stage, { store: memoryStore(untyped<object>(options)) }),
+  place('memoryStore: options', (setup, options) =>
+    runPrompt(setup, { store: memoryStore(untyped<object>(options)) }),
   ),
   ...['now', 'keepLast'].map((field) =>
     place(
       `memoryStore: options.${field}`,
-      (stage, value) => play(stage, { store: memoryStore(untyped<object>({ [field]: value })) }),
+      (setup, value) => runPrompt(setup, { store: memoryStore(untyped<object>({ [field]: value })) }),
       field,
       'store',
     ),
   ),
-  place('Budget: limits', (stage, limits) => play(stage, {}, 'Go.', { budget: new Budget(untyped(limits)) })),
+  place('Budget: limits', (setup, limits) =>
+    runPrompt(setup, {}, 'Go.', { budget: new Budget(untyped(limits)) }),
+  ),
   ...['tokens', 'usd', 'turns', 'toolCalls'].map((field) =>
     place(
       `Budget: limits.${field}`,
-      (stage, value) => play(stage, {}, 'Go.', { budget: new Budget(untyped({ [field]: value })) }),
+      (setup, value) => runPrompt(setup, {}, 'Go.', { budget: new Budget(untyped({ [field]: value })) }),
       field,
       'price',
     ),
   ),
-  place('toolOutput: output', (stage, value) => {
+  place('toolOutput: output', (setup, value) => {
     const tools = [toolWith({ execute: () => toolOutput(untyped(value)) })];
     toolOutput(untyped(value));
-    return play(stage, { tools });
+    return runPrompt(setup, { tools });
   }),
 ];
 
@@ -231,11 +234,11 @@ const factoryPlaces: readonly Place[] = [
 const storePlaces: readonly Place[] = [
   place(
     'store.claim: sessionId',
-    (stage, id) => void memory(stage).claim(untyped(id)),
+    (setup, id) => void memory(setup).claim(untyped(id)),
     'sessionId',
     'session id',
   ),
-  place('store.read: sessionId', (stage, id) => void memory(stage).read(untyped(id))),
+  place('store.read: sessionId', (setup, id) => void memory(setup).read(untyped(id))),
 ];
 
 /** Harnesses, sessions, stores and the functions that create parts of the options. */

@@ -25,13 +25,13 @@ export function untypedCases(step = 1, print: (line: string) => void = () => {})
     ...handedOutCases,
     ...sequenceCases(step === 1 ? 200 : 20, print),
     ...places.map((at, index) =>
-      the(`${at.name} is read once or rejected with its place [P26]`, async (_, newStage) => {
+      the(`${at.name} is read once or rejected with its place [P26]`, async (_, createSetup) => {
         const failures: string[] = [];
         for (const odd of oddValues.filter(
           (value, number) => (number + index) % step === 0 && belongs(at, value),
         )) {
           try {
-            if (await passAt(at, odd, newStage())) rejected += 1;
+            if (await passAt(at, odd, createSetup())) rejected += 1;
             else accepted += 1;
           } catch (error) {
             failures.push(`${odd.name}: ${error instanceof Error ? error.message : 'an unreadable error'}`);

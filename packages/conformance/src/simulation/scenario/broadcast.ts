@@ -18,8 +18,8 @@ export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[]
   const steps = answer.blocks.flatMap((block, at) =>
     blockSteps(block, at, splitText(textOfBlock(block), deltas)),
   );
-  const said = [...steps, { type: 'end' as const }].flatMap((step) => scriptTesting.line(step, answer));
-  const payloads = [...scriptTesting.begin(answer), ...said];
+  const content = [...steps, { type: 'end' as const }].flatMap((step) => scriptTesting.line(step, answer));
+  const payloads = [...scriptTesting.begin(answer), ...content];
   const noise = choices.whether('noise', 0.2) ? scriptTesting.noise() : [];
   return laidOut([...noise, ...payloads, ...noise.slice(0, 1)]);
 }
@@ -54,7 +54,7 @@ export interface ReceivedResponse {
   readonly ended: boolean;
 }
 
-export function heardFrom(payloads: readonly unknown[]): ReceivedResponse {
+export function receivedFrom(payloads: readonly unknown[]): ReceivedResponse {
   let usage = noUsage;
   let size = 0;
   let ended = false;

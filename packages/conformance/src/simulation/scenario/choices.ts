@@ -35,9 +35,9 @@ export class Choices {
     return this.#choose(site, (chance) => (chance < probability ? 1 : 0)) === 1;
   }
 
-  /** Returns an integer from `least` to `most`, both included. The plain outcome is `least`. */
-  between(site: string, least: number, most: number): number {
-    return least + this.#choose(site, (chance) => Math.floor(chance * (most - least + 1)));
+  /** Returns an integer from `min` to `max`, both included. The plain outcome is `min`. */
+  between(site: string, min: number, max: number): number {
+    return min + this.#choose(site, (chance) => Math.floor(chance * (max - min + 1)));
   }
 
   /** Returns one of the items, with a probability by weight. The plain outcome is the first item. */

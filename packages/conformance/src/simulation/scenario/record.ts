@@ -5,7 +5,7 @@ import type { Program } from './program.ts';
 export interface SimulatedModelCall {
   /** The number of earlier requests of its program. */
   readonly from: number;
-  readonly begunAt: number;
+  readonly startedAt: number;
   /** The usage and waste that the agent reported in its response or error. */
   spent?: { readonly used: Usage; readonly wasted: Usage };
   /** The model of the response. */
@@ -66,7 +66,7 @@ export interface SimulatedRun {
   readonly calls: SimulatedModelCall[];
   readonly executions: Execution[];
   /** Marks of the accepted messages. */
-  readonly heard: string[];
+  readonly accepted: string[];
   readonly stops: StopReport[];
   /** The time of the first attempt to stop the run, accepted or not. */
   pressedAt?: number;

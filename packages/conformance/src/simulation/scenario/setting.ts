@@ -1,11 +1,11 @@
 import type { Limits, Price } from '@cobbler/agent';
 import { defined } from '@cobbler/agent/values';
 import type { Choices } from './choices.ts';
-import type { Weather } from './weather.ts';
+import type { FaultRate } from './weather.ts';
 
 /** The settings of a simulation, which never change. */
 export interface SimulationSetting {
-  readonly weather: Weather;
+  readonly faultRate: FaultRate;
   /** True if a gate decides about calls, and true if a user is attached who can decide. */
   readonly gated: boolean;
   readonly attended: boolean;
@@ -59,7 +59,7 @@ export function chooseSetting(choices: Choices): SimulationSetting {
     [7, 1],
   ]);
   return {
-    weather: choices.among<Weather>('weather', [
+    faultRate: choices.among<FaultRate>('weather', [
       [4, 'fair'],
       [4, 'mixed'],
       [2, 'foul'],

@@ -29,18 +29,18 @@ export interface ServedResponse {
 }
 
 /** The frequency of network faults. */
-export type Weather = 'fair' | 'mixed' | 'foul';
+export type FaultRate = 'fair' | 'mixed' | 'foul';
 
-const chanceOfTrouble: Readonly<Record<Weather, number>> = { fair: 0, mixed: 0.12, foul: 0.45 };
+const chanceOfTrouble: Readonly<Record<FaultRate, number>> = { fair: 0, mixed: 0.12, foul: 0.45 };
 
 /** Decides how the service responds to a request that would get this response. */
-export function serve(answer: ScriptAnswer, weather: Weather, choices: Choices): ServedResponse {
+export function serve(answer: ScriptAnswer, faultRate: FaultRate, choices: Choices): ServedResponse {
   const headMs = choices.among('head', [
     [6, 5],
     [3, 0],
     [1, 400],
   ]);
-  if (choices.whether('trouble', chanceOfTrouble[weather])) return troubled(answer, headMs, choices);
+  if (choices.whether('trouble', chanceOfTrouble[faultRate])) return troubled(answer, headMs, choices);
   const frames = framesOf(answer, choices);
   return streamed('answers', frames, [...paced(chunked(frames, choices), choices), end], headMs);
 }

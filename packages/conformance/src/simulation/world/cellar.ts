@@ -123,10 +123,10 @@ export class Cellar {
     const id = String(call.arguments['id']);
     const offset = Number(call.arguments['offset'] ?? 0);
     const whole = this.#kept.get(id);
-    const told = `reading ${id} from offset ${offset} returned: ${text.slice(0, 80)}`;
+    const failure = `reading ${id} from offset ${offset} returned: ${text.slice(0, 80)}`;
     if (text.startsWith('There is no blob'))
-      expect(whole === undefined || this.#lost.has(id), 'P10 reading', told);
-    if (text.includes('is beyond its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', told);
+      expect(whole === undefined || this.#lost.has(id), 'P10 reading', failure);
+    if (text.includes('is beyond its end')) expect(offset >= (whole?.length ?? 0), 'P10 reading', failure);
     const match = /^\(bytes (\d+) to (\d+) of (\d+); (more follows|the end)\)\n/.exec(text);
     if (match === null) return;
     const [head, from, to, size, rest] = [
@@ -143,7 +143,7 @@ export class Cellar {
       from < offset + 4 &&
       text.slice(head.length) === textIn(whole, from, to) &&
       (rest === 'the end') === (to === size);
-    expect(isSame, 'P10 reading', told);
+    expect(isSame, 'P10 reading', failure);
   }
 }
 

@@ -34,7 +34,7 @@ interface Accident {
 }
 
 /** The operations to which an accident can happen, with the maximum number of the operation. */
-const places: readonly (readonly [number, readonly [kind: Accident['kind'], most: number]])[] = [
+const places: readonly (readonly [number, readonly [kind: Accident['kind'], max: number]])[] = [
   [5, ['any', 14]],
   [3, ['append', 10]],
   [2, ['read', 3]],
@@ -123,8 +123,8 @@ export class Disk {
   open(program: Program): Store {
     const { choices } = this.#world;
     if (choices.whether('store accident', 0.25)) {
-      const [kind, most] = choices.among('kind of operation', places);
-      const nth = choices.between('which operation', 1, most);
+      const [kind, max] = choices.among('kind of operation', places);
+      const nth = choices.between('which operation', 1, max);
       this.#accidents.set(program, { kind, nth, fault: choices.pick('how it goes wrong', faults) });
     }
     return {
@@ -181,8 +181,8 @@ export class Disk {
     this.#dropPending();
     for (const [sessionId, session] of this.#sessions) {
       if (session.isDamaged) continue;
-      const most = session.lines.length - session.durable;
-      const lost = this.#world.choices.between('events lost', 0, most);
+      const unsynced = session.lines.length - session.durable;
+      const lost = this.#world.choices.between('events lost', 0, unsynced);
       session.lines.length -= lost;
       if (lost > 0) this.#world.note(`the power failure loses the last ${lost} events of ${sessionId}`);
       session.durable = session.lines.length;

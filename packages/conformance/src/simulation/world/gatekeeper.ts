@@ -26,10 +26,10 @@ export function gatekeeper(world: World, program: Program, permits: Permits): Ga
     program.cross('gate');
     const n = call.arguments['n'];
     const manner = world.choices.among('gate', manners);
-    const said = `${program.name}: the gate ${manner} call ${n}`;
+    const note = `${program.name}: the gate ${manner} call ${n}`;
     permits.delete(n);
     const decide = (): Verdict => {
-      world.note(said);
+      world.note(note);
       if (manner === 'denies') return { type: 'deny', message: `No, not call ${n}.` };
       if (manner === 'asks') return { type: 'ask' };
       if (manner === 'throws') throw new Error('the gate is broken');

@@ -167,8 +167,8 @@ export class Mind {
       [1, 'same'],
       [1, 'none'],
     ]);
-    const isUsual = (name: string) => name !== readingTool && !repeatable.has(name);
-    const names = read.tools.map(({ name }) => name).filter(isUsual);
+    const isOrdinary = (name: string) => name !== readingTool && !repeatable.has(name);
+    const names = read.tools.map(({ name }) => name).filter(isOrdinary);
     const count = this.#choices.between('calls', 1, 4);
     return Array.from({ length: count }, (_, index) => {
       const id = { own: `call_${request}_${index}`, same: 'call-1', none: '' }[ids];
@@ -193,8 +193,11 @@ export class Mind {
   #usage({ bytes, read }: Thought, blocks: readonly ScriptBlock[]): Usage {
     const size = blocks.reduce((sum, block) => sum + ('text' in block ? block.text : block.input).length, 0);
     const inputTokens = Math.ceil(bytes / 4);
-    const most = read.maxTokens ?? Number.POSITIVE_INFINITY;
-    const outputTokens = Math.min(most, Math.ceil(size / 4) + this.#choices.between('more tokens', 1, 40));
+    const maxTokens = read.maxTokens ?? Number.POSITIVE_INFINITY;
+    const outputTokens = Math.min(
+      maxTokens,
+      Math.ceil(size / 4) + this.#choices.between('more tokens', 1, 40),
+    );
     if (!this.#choices.whether('usage details', 0.3)) return { inputTokens, outputTokens };
     return {
       inputTokens,

@@ -4,9 +4,9 @@ import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/pr
 import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { scriptTesting } from '@cobbler/agent/testing';
 import type { ReceivedResponse } from '../scenario/broadcast.ts';
-import { heardFrom, wastedIn } from '../scenario/broadcast.ts';
+import { receivedFrom, wastedIn } from '../scenario/broadcast.ts';
 import type { Program } from '../scenario/program.ts';
-import type { ConnectionStep, ServedResponse, Weather } from '../scenario/weather.ts';
+import type { ConnectionStep, FaultRate, ServedResponse } from '../scenario/weather.ts';
 import { serve } from '../scenario/weather.ts';
 import type { World } from '../scenario/world.ts';
 import { never } from '../scenario/world.ts';
@@ -32,14 +32,14 @@ export interface Served {
 export class ModelService {
   readonly #world: World;
   readonly #mind: Mind;
-  readonly #weather: Weather;
+  readonly #faultRate: FaultRate;
   readonly #served: Served[] = [];
   #calm = false;
 
-  constructor(world: World, mind: Mind, weather: Weather) {
+  constructor(world: World, mind: Mind, faultRate: FaultRate) {
     this.#world = world;
     this.#mind = mind;
-    this.#weather = weather;
+    this.#faultRate = faultRate;
   }
 
   /** Returns the requests of a program, in order. */
@@ -79,7 +79,7 @@ export class ModelService {
     );
     const read = scriptTesting.read(asked);
     const answer = this.#mind.answer({ request, read, bytes: text.length });
-    const serving = serve(answer, this.#calm ? 'fair' : this.#weather, this.#world.choices);
+    const serving = serve(answer, this.#calm ? 'fair' : this.#faultRate, this.#world.choices);
     const served: Served = { request, program, answer, serving, arrived: 0, surely: 0 };
     this.#served.push(served);
     this.#world.note(`${program.name}: request ${request}, which the service ${serving.what}`);
@@ -88,18 +88,18 @@ export class ModelService {
 }
 
 /** Returns what the client received of a response. */
-export function heardOf({ serving, arrived }: Served): ReceivedResponse {
-  return heardUpTo(serving, arrived);
+export function receivedOf({ serving, arrived }: Served): ReceivedResponse {
+  return receivedUpTo(serving, arrived);
 }
 
 /** Returns the minimum and maximum cost of a failed response. */
-export function wastedBy({ serving, arrived, surely }: Served): readonly [least: Usage, most: Usage] {
+export function wastedBy({ serving, arrived, surely }: Served): readonly [min: Usage, max: Usage] {
   if (serving.frames.length === 0) return [noUsage, noUsage];
-  return [wastedIn(heardUpTo(serving, surely)), wastedIn(heardUpTo(serving, arrived))];
+  return [wastedIn(receivedUpTo(serving, surely)), wastedIn(receivedUpTo(serving, arrived))];
 }
 
-function heardUpTo({ frames }: ServedResponse, bytes: number): ReceivedResponse {
-  return heardFrom(frames.filter(({ end }) => end <= bytes).map(({ payload }) => payload));
+function receivedUpTo({ frames }: ServedResponse, bytes: number): ReceivedResponse {
+  return receivedFrom(frames.filter(({ end }) => end <= bytes).map(({ payload }) => payload));
 }
 
 /** A simulated connection. The world schedules its steps, and it ends when the client disconnects. */

@@ -131,8 +131,8 @@ export class Workshop {
     const record = bench.current();
     const { program } = record;
     if (!program.alive) return never();
-    const usual = bench.spills ? wordy : manners;
-    const manner = this.#world.choices.among('tool', repeatable.has(kind.name) ? looks : usual);
+    const ordinary = bench.spills ? wordy : manners;
+    const manner = this.#world.choices.among('tool', repeatable.has(kind.name) ? looks : ordinary);
     this.#world.note(`${program.name}: ${kind.name} runs call ${args['n']} and ${manner}`);
     const n = Number(args['n']);
     const execution: Execution = { n, toolName: kind.name, record, signal: context.signal };
