@@ -283,8 +283,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'damaged log imported',
     file: 'src/store/session-file.ts',
-    find: 'if (first !== undefined) throw damaged(',
-    replace: 'if (events.length === 0 && first !== undefined) throw damaged(',
+    find: 'if (first !== undefined) throw damagedError(',
+    replace: 'if (events.length === 0 && first !== undefined) throw damagedError(',
     why: 'a log with missing events is imported without an error',
   },
   {

@@ -31,7 +31,7 @@ export interface ServiceAccount {
 }
 
 /** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
-const patientHeadersMs = 600_000;
+const compatibleHeadersMs = 600_000;
 
 /** Finds the key and the address in the configuration or the environment. */
 export function accountOf(config: FactoryConfig, service: ServiceDescription): ServiceAccount {
@@ -70,7 +70,7 @@ export function sharedOptions(
   return {
     baseURL,
     secrets: apiKey === undefined ? [] : [apiKey],
-    timeouts: { ...(!isOfficial && { headersMs: patientHeadersMs }), ...config.timeouts },
+    timeouts: { ...(!isOfficial && { headersMs: compatibleHeadersMs }), ...config.timeouts },
     ...defined({ maxTokens, temperature, requestTimeout, retryFor, runtime, retry, transport }),
   };
 }

@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: reader,
-    find: "else if (content.test(part.type)) this.#garbled('content arrived after its end');",
+    find: "else if (content.test(part.type)) this.#failMalformed('content arrived after its end');",
     replace: '',
     why: 'content after the end of a response is dropped silently',
     breaks: ['P27'],

@@ -23,7 +23,7 @@ import { writeTurn } from './turn.ts';
 const serviceURL = 'https://api.anthropic.com';
 
 /** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
-const patientHeadersMs = 600_000;
+const compatibleHeadersMs = 600_000;
 
 /** Settings specific to Claude. */
 export interface ClaudeOptions {
@@ -63,7 +63,7 @@ export function createClaude(options: FactoryConfig & ClaudeOptions = {}): Agent
     },
     maxTokens: config.maxTokens || defaultMaxTokens,
     timeouts: {
-      ...(baseURL !== serviceURL && { headersMs: patientHeadersMs }),
+      ...(baseURL !== serviceURL && { headersMs: compatibleHeadersMs }),
       ...defined({ totalMs: config.requestTimeout }),
       ...config.timeouts,
     },

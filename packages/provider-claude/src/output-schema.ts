@@ -43,7 +43,7 @@ export function outputSchema(schema: JsonObject): JsonObject {
 function keep(key: string, value: Json): Json | undefined {
   if (plain.has(key) || key === '$ref') return value;
   if (key === 'items') return inner(value);
-  if (key === 'properties' || key === '$defs') return named(value);
+  if (key === 'properties' || key === '$defs') return mapSchemas(value);
   if (key === 'anyOf' || key === 'oneOf' || key === 'allOf')
     return Array.isArray(value) ? value.map(inner) : undefined;
   if (key === 'minItems') return value === 0 || value === 1 ? value : undefined;
@@ -55,7 +55,7 @@ function inner(value: Json): Json {
   return isJsonObject(value) ? outputSchema(value) : value;
 }
 
-function named(value: Json): Json {
+function mapSchemas(value: Json): Json {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, inner(schema)]));
 }

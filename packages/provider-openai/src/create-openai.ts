@@ -26,7 +26,7 @@ export interface OpenAIOptions extends ResponsesOptions {
 }
 
 /** Time limit for the headers of servers at other addresses, which may load the model first, in milliseconds. */
-const patientHeadersMs = 600_000;
+const compatibleHeadersMs = 600_000;
 
 /**
  * Creates an agent for OpenAI or a compatible server. The model is an alias (`fast`, `balanced`, `best`) or an id.
@@ -46,7 +46,7 @@ export function createOpenAI(options: FactoryConfig & OpenAIOptions = {}): Agent
       files: acceptedFiles(model, address.official ? api : 'compatible'),
     },
     timeouts: {
-      ...(!address.official && { headersMs: patientHeadersMs }),
+      ...(!address.official && { headersMs: compatibleHeadersMs }),
       ...defined({ totalMs: config.requestTimeout }),
       ...config.timeouts,
     },

@@ -23,7 +23,7 @@ export function faultOf(status: number, body: string): Fault {
   const kind = isTooLong(error) ? 'too_long' : wordKind(error);
   const isWithoutCredit = kinds.get(error.code) === 'invalid';
   const isDecisive = kind === 'busy' || kind === 'too_long' || isWithoutCredit;
-  return { message: explained(message, error), ...(isDecisive && defined({ kind })) };
+  return { message: explainMessage(message, error), ...(isDecisive && defined({ kind })) };
 }
 
 /** Describes a failure inside a stream, where there is no status. */
@@ -32,7 +32,7 @@ export function streamFault(error: ErrorObject): { kind: FaultKind; message: str
   const retryAfterMs = waitIn(message);
   return {
     kind: (isTooLong(error) ? 'too_long' : kindIn(error)) ?? 'agent',
-    message: explained(message, error),
+    message: explainMessage(message, error),
     ...defined({ retryAfterMs }),
   };
 }
@@ -125,7 +125,7 @@ function waitIn(message: string): number | undefined {
 }
 
 /** Removes the key, parts of which OpenAI repeats in a rejection, and adds advice for known errors. */
-function explained(message: string, error: ErrorObject): string {
+function explainMessage(message: string, error: ErrorObject): string {
   const safe = message.replace(/(API key provided: )\S+/gi, '$1(not shown).');
   if (error.param === 'reasoning.summary')
     return `${safe} Set reasoningSummary to 'off' to disable summaries.`;

@@ -53,7 +53,7 @@ export function differenceLines({ path, recorded, now }: RequestDifference): str
 }
 
 /** Returns a value as one line of JSON with limited length. */
-export function clipped(value: Json, maxLength: number = shown): string {
+export function shortJson(value: Json, maxLength: number = shown): string {
   const text = JSON.stringify(value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
@@ -84,7 +84,7 @@ function firstUnlike(one: string, other: string): number {
 
 function side(value: Json | undefined, from: number): string {
   if (value === undefined) return 'nothing';
-  if (typeof value !== 'string') return clipped(value);
+  if (typeof value !== 'string') return shortJson(value);
   const end = from + shown;
   return `${from > 0 ? '…' : ''}${JSON.stringify(value.slice(from, end))}${value.length > end ? '…' : ''}`;
 }

@@ -22,7 +22,7 @@ export class Stillness {
   }
 
   /** Resolves when the run is idle. */
-  async reached(): Promise<void> {
+  async untilReached(): Promise<void> {
     do await this.#turn();
     while (this.#busy > 0);
   }

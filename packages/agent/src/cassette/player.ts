@@ -3,7 +3,7 @@ import { AgentError } from '../values/errors.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { Runtime } from '../values/runtime.ts';
 import { systemRuntime } from '../values/runtime.ts';
-import { clipped, differenceLines, firstDifference } from './difference.ts';
+import { differenceLines, firstDifference, shortJson } from './difference.ts';
 import type { Cassette } from './format.ts';
 import { readCassette } from './format.ts';
 import { Stillness } from './idle.ts';
@@ -91,7 +91,7 @@ class ReplayPorts implements Ports {
   readonly #known = new Set<string>();
   readonly #ports = new Map<string, ReplayedPort>();
   #wake: () => void = () => {};
-  #isPlaying = false;
+  #isReplaying = false;
   #hasTimedOut = false;
   #mismatch: AgentError | undefined;
   #next = 0;
@@ -206,7 +206,9 @@ class ReplayPorts implements Ports {
     );
     if (isRecorded) return;
     this.#diverge(
-      replayError(`The program performed an action on ${port.name} that was not recorded: ${clipped(data)}`),
+      replayError(
+        `The program performed an action on ${port.name} that was not recorded: ${shortJson(data)}`,
+      ),
     );
     port.plan.take(given);
   }
@@ -219,20 +221,20 @@ class ReplayPorts implements Ports {
 
   #go(): void {
     this.#wake();
-    if (!this.#isPlaying) void this.#replay();
+    if (!this.#isReplaying) void this.#replay();
   }
 
   async #replay(): Promise<void> {
-    this.#isPlaying = true;
+    this.#isReplaying = true;
     for (;;) {
-      await this.#stillness.reached();
+      await this.#stillness.untilReached();
       const step = this.#mismatch === undefined ? this.#step() : this.#windUp(this.#mismatch);
       if (step === 'rest') break;
       if (step === 'done') this.#hasTimedOut = false;
       else if (step === 'wait' && this.#hasTimedOut) this.#diverge(this.#stuck());
-      else await this.#woken(step === 'wait');
+      else await this.#untilWoken(step === 'wait');
     }
-    this.#isPlaying = false;
+    this.#isReplaying = false;
   }
 
   #step(): PlayerStep {
@@ -283,14 +285,14 @@ class ReplayPorts implements Ports {
   }
 
   /** Resolves when a port opens or closes, when input arrives, or, if `inTime` is true, after `patienceMs`. */
-  async #woken(inTime: boolean): Promise<void> {
+  async #untilWoken(inTime: boolean): Promise<void> {
     const { patienceMs = 10_000 } = this.#options;
     await new Promise<void>((resolve) => {
-      const impatient = () => {
+      const onTimeout = () => {
         this.#hasTimedOut = true;
         resolve();
       };
-      const takeBack = inTime ? this.#runtime.timer(patienceMs, impatient) : () => {};
+      const takeBack = inTime ? this.#runtime.timer(patienceMs, onTimeout) : () => {};
       this.#wake = () => {
         takeBack();
         resolve();
@@ -351,7 +353,7 @@ function differentFields(recorded: JsonObject, now: JsonObject): string[] {
 function gist(content: JsonObject): string {
   for (const [name, value] of Object.entries(content).toReversed()) {
     const last = Array.isArray(value) ? value.at(-1) : undefined;
-    if (last !== undefined) return `${name}: … ${clipped(last, 300)}`;
+    if (last !== undefined) return `${name}: … ${shortJson(last, 300)}`;
   }
-  return clipped(content, 300);
+  return shortJson(content, 300);
 }

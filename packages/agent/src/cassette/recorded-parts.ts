@@ -15,12 +15,12 @@ import type { Ports } from './ports.ts';
  */
 export function recordedBlobs(ports: Ports, blobs: Blobs): Blobs {
   return {
-    put: (id, bytes) => waited(ports, blobs.put(id, bytes)),
-    get: (id, range) => waited(ports, blobs.get(id, range)),
+    put: (id, bytes) => holdInputsDuring(ports, blobs.put(id, bytes)),
+    get: (id, range) => holdInputsDuring(ports, blobs.get(id, range)),
   };
 }
 
-function waited<Value>(ports: Ports, work: Value | Promise<Value>): Value | Promise<Value> {
+function holdInputsDuring<Value>(ports: Ports, work: Value | Promise<Value>): Value | Promise<Value> {
   return work instanceof Promise ? ports.during(work) : work;
 }
 
@@ -46,17 +46,17 @@ export function recordedGate(ports: Ports, gate: Gate): Gate {
  */
 export function recordedStore(ports: Ports, store: Store): Store {
   return {
-    claim: (sessionId, origin) => timed(ports, 'claim', sessionId, store.claim(sessionId, origin)),
+    claim: (sessionId, origin) => atRecordedTime(ports, 'claim', sessionId, store.claim(sessionId, origin)),
     append: (sessionId, events, writer) =>
-      timed(ports, 'append', sessionId, store.append(sessionId, events, writer)),
+      atRecordedTime(ports, 'append', sessionId, store.append(sessionId, events, writer)),
     read: (sessionId, afterSeq, limit) =>
-      timed(ports, 'read', sessionId, store.read(sessionId, afterSeq, limit)),
+      atRecordedTime(ports, 'read', sessionId, store.read(sessionId, afterSeq, limit)),
     sessions: () => store.sessions(),
   };
 }
 
 /** Resolves with the store's result at the recorded time. */
-function timed<Value>(
+function atRecordedTime<Value>(
   ports: Ports,
   kind: string,
   session: string,

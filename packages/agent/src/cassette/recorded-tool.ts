@@ -42,7 +42,7 @@ async function execute(
 ): Promise<unknown> {
   const { signal, idempotencyKey: call } = context;
   const name = ports.ask('tool', { tool: tool.name, call, arguments: plainFields(args) });
-  const spent: Spent = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
+  const spent: ToolSpending = { tokens: 0, usd: 0, turns: 0, toolCalls: 0 };
   let ran = false;
   return await new Promise((resolve, reject) => {
     const port = ports.open(name, {
@@ -115,7 +115,7 @@ async function previewOf(
 }
 
 /** The part of the run's budget that a tool used. */
-interface Spent {
+interface ToolSpending {
   tokens: number;
   usd: number;
   turns: number;
@@ -123,7 +123,7 @@ interface Spent {
 }
 
 /** Returns the same budget for one tool, and adds everything that the tool settles to `spent`. */
-function watchedBudget(budget: Budget, spent: Spent): Budget {
+function watchedBudget(budget: Budget, spent: ToolSpending): Budget {
   const reserve: Budget['reserve'] = (...amounts) => {
     const reservation = budget.reserve(...amounts);
     let open = true;

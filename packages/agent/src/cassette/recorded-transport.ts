@@ -119,12 +119,12 @@ function headOf(response: RawResponse): JsonObject {
 function listen({ response, put, redaction }: LiveResponse): void {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const clean = redaction.stream();
-  const tell = (chunk: string) => {
+  const putChunk = (chunk: string) => {
     if (chunk !== '') put({ chunk });
   };
   response
-    .read((bytes) => tell(clean(decoder.decode(bytes, { stream: true }))))
-    .finally(() => tell(clean(decoder.decode(), true)))
+    .read((bytes) => putChunk(clean(decoder.decode(bytes, { stream: true }))))
+    .finally(() => putChunk(clean(decoder.decode(), true)))
     .then(
       () => put({ end: true }),
       (thrown: unknown) => put({ thrown: thrownData(thrown) }),
@@ -149,7 +149,7 @@ async function requestContent(
   const body = bodyOf(text);
   return body === undefined
     ? { POST, text }
-    : { POST, ...((await fingerprinted(body, digest)) as JsonObject) };
+    : { POST, ...((await replaceMedia(body, digest)) as JsonObject) };
 }
 
 /**
@@ -184,14 +184,14 @@ function bodyOf(text: string): JsonObject | undefined {
   }
 }
 
-async function fingerprinted(value: Json, digest: (text: string) => Promise<string>): Promise<Json> {
+async function replaceMedia(value: Json, digest: (text: string) => Promise<string>): Promise<Json> {
   if (typeof value === 'string') {
     if (value.length <= maxMediaLength || !media.test(value)) return value;
     return `(${value.length} characters of base64, sha256 ${await digest(value)})`;
   }
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return await Promise.all(value.map((item) => fingerprinted(item, digest)));
+  if (Array.isArray(value)) return await Promise.all(value.map((item) => replaceMedia(item, digest)));
   const fields: JsonObject = {};
-  for (const [name, field] of Object.entries(value)) fields[name] = await fingerprinted(field, digest);
+  for (const [name, field] of Object.entries(value)) fields[name] = await replaceMedia(field, digest);
   return fields;
 }

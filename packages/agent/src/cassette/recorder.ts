@@ -141,7 +141,7 @@ class RecordingPorts implements Ports {
 
   async #letIn(): Promise<void> {
     this.#isLettingIn = true;
-    await this.#stillness.reached();
+    await this.#stillness.untilReached();
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       const { port, data } = next;
       // The port was closed in the meantime, so its input is dropped.
@@ -150,7 +150,7 @@ class RecordingPorts implements Ports {
       this.#at = this.#now(port.plan.dueAt ?? 0);
       this.#line(arrivalLine({ at: this.#at, name: port.name, data: clean }));
       port.plan.take(clean);
-      await this.#stillness.reached();
+      await this.#stillness.untilReached();
     }
     this.#isLettingIn = false;
   }

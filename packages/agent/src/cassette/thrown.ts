@@ -10,7 +10,7 @@ const deepest = 5;
 /** Converts anything thrown to data, from which {@link thrownFrom} creates an equivalent error. */
 export function thrownData(thrown: unknown): JsonObject {
   if (AgentError.is(thrown)) return { agentError: plainFields(thrown.toJSON()) };
-  return described(thrown, deepest);
+  return describeThrown(thrown, deepest);
 }
 
 /** Creates an error equivalent to the recorded one. */
@@ -27,10 +27,10 @@ export function thrownFrom(data: Json | undefined): Error {
   return code === undefined ? error : Object.assign(error, { code });
 }
 
-function described(thrown: unknown, depth: number): JsonObject {
+function describeThrown(thrown: unknown, depth: number): JsonObject {
   const own: JsonObject = { ...summarize(thrown) };
   const cause = causeOf(thrown);
-  return cause === undefined || depth === 0 ? own : { ...own, cause: described(cause, depth - 1) };
+  return cause === undefined || depth === 0 ? own : { ...own, cause: describeThrown(cause, depth - 1) };
 }
 
 /** Returns the cause of an error: HTTP clients put it in `cause`, a failed DNS lookup puts it in `errors`. */

@@ -108,9 +108,9 @@ function readBlob(blobs: Blobs): Tool {
     async execute({ id, offset = 0, bytes = defaultRead }) {
       const part = await blobs.get(id, { start: offset, end: offset + Math.min(bytes, maxRead) });
       if (part === undefined)
-        return failed(`There is no blob ${JSON.stringify(id)}: it may have been deleted.`);
+        return errorOutput(`There is no blob ${JSON.stringify(id)}: it may have been deleted.`);
       if (part.bytes.length === 0)
-        return failed(`The blob has ${part.size} bytes; offset ${offset} is beyond its end.`);
+        return errorOutput(`The blob has ${part.size} bytes; offset ${offset} is beyond its end.`);
       return passage(part.bytes, offset, part.size);
     },
   });
@@ -130,6 +130,6 @@ function passage(bytes: Uint8Array, offset: number, size: number): string {
   return `(bytes ${from} to ${to} of ${size}; ${rest})\n${text}`;
 }
 
-function failed(content: string): ToolOutput {
+function errorOutput(content: string): ToolOutput {
   return toolOutput({ content, isError: true });
 }

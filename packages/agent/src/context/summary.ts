@@ -34,12 +34,12 @@ export function summarize(by?: Agent | Summarizer, options: SummarizeOptions = {
     if (upTo === 0) return undefined;
     const older = messages.slice(0, upTo);
     if (typeof summarizer === 'function')
-      return { upTo, summary: filled(await summarizer(older, { signal: means.signal })) };
+      return { upTo, summary: checkSummary(await summarizer(older, { signal: means.signal })) };
     const agent = summarizer ?? means.agent;
     const response = await means.ask(summaryRequest(older, agent, maxTokens), agent);
     // A summary that was cut off may lack the remaining work.
     if (response.stopReason !== 'complete') throw noSummary(`the model stopped with ${response.stopReason}`);
-    return { upTo, summary: filled(response.content) };
+    return { upTo, summary: checkSummary(response.content) };
   };
 }
 
@@ -48,7 +48,7 @@ const readSummarizer: Reader<Agent | Summarizer | undefined> = (value) =>
 
 const summarizeOptions = record<SummarizeOptions>({ keep: amount, maxTokens: amount });
 
-function filled(summary: unknown): string {
+function checkSummary(summary: unknown): string {
   if (typeof summary === 'string' && summary.trim() !== '') return summary;
   throw noSummary('it is empty');
 }

@@ -35,7 +35,7 @@ export function argumentLines(call: ShownCall, elsewhere: readonly string[] = []
     if (elsewhere.includes(value)) return [];
     const isLong = value.includes('\n') || value.length > longValue;
     if (isLong && sides.some((side) => side.includes(value))) return [`${title}: as in the diff`];
-    const [first = '', ...rest] = visibleText(value).split('\n').map(barred);
+    const [first = '', ...rest] = visibleText(value).split('\n').map(barLine);
     return rest.length === 0
       ? [`${title} ${first}`]
       : [`${title}:`, ...[first, ...rest].map((line) => `  ${line}`)];
@@ -58,7 +58,7 @@ export function approvalText(call: ShownCall): string {
  * Formats a line of a string. Spaces and tabs at its end are invisible and some terminals drop them, so they are
  * escaped.
  */
-function barred(line: string): string {
+function barLine(line: string): string {
   const seen = line.replace(/[ \t]+$/, (blanks) =>
     blanks.replaceAll(' ', '\\u{20}').replaceAll('\t', '\\u{9}'),
   );

@@ -52,7 +52,7 @@ export function repairLog(values: readonly unknown[]): RepairedLog {
     events.push({ ...headOf(last.event), ...ending(state) });
   }
   return {
-    events: events.map((event, index) => placed(event, session, index + 1)),
+    events: events.map((event, index) => atPosition(event, session, index + 1)),
     problems: problems.sort((one, other) => one.at - other.at),
   };
 }
@@ -178,7 +178,7 @@ function ending({ metrics }: State): EventBody {
 }
 
 /** Returns the event at a position; the same object if it is already there. */
-function placed(event: Event, session: string, seq: number): Event {
+function atPosition(event: Event, session: string, seq: number): Event {
   const id = `${session}-${seq}`;
   return event.seq === seq && event.id === id ? event : { ...event, seq, id };
 }

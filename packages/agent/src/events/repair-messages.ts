@@ -20,7 +20,7 @@ export interface RepairedMessages {
 }
 
 /** A call and the result that was found for it. */
-interface Answered {
+interface RepairedCall {
   readonly at: number;
   readonly part: ToolCallPart;
   result?: ToolResultMessage;
@@ -64,8 +64,8 @@ function contentProblems(message: Message, at: number): MessageIssue[] {
 }
 
 /** Finds the result of each call, and reports calls and results without a partner or in the wrong position. */
-function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[] {
-  const calls: Answered[] = [];
+function pair(messages: readonly Message[], problems: MessageIssue[]): RepairedCall[] {
+  const calls: RepairedCall[] = [];
   // The response whose results are expected now: only other results come between it and them.
   let latest = -1;
   for (const [at, message] of messages.entries()) {
@@ -76,12 +76,15 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[
     else {
       const call = callFor(calls, message, latest);
       if (call === undefined) {
-        problems.push({ at, what: `is a result for the call ${shown(message)}, which is not open` });
+        problems.push({ at, what: `is a result for the call ${quotedCallId(message)}, which is not open` });
         continue;
       }
       call.result = message;
       if (call.at !== latest)
-        problems.push({ at, what: `is the result of the call ${shown(message)}, but does not follow it` });
+        problems.push({
+          at,
+          what: `is the result of the call ${quotedCallId(message)}, but does not follow it`,
+        });
     }
   }
   for (const { at, part, result } of calls) {
@@ -96,14 +99,14 @@ function pair(messages: readonly Message[], problems: MessageIssue[]): Answered[
 
 /** Finds the call of a result. Ids can repeat: the previous response is preferred, then the nearest earlier one. */
 function callFor(
-  calls: readonly Answered[],
+  calls: readonly RepairedCall[],
   result: ToolResultMessage,
   latest: number,
-): Answered | undefined {
+): RepairedCall | undefined {
   const open = calls.filter((call) => call.result === undefined && call.part.id === result.toolCallId);
   return open.find((call) => call.at === latest) ?? open.at(-1);
 }
 
-function shown(result: ToolResultMessage): string {
+function quotedCallId(result: ToolResultMessage): string {
   return JSON.stringify(result.toolCallId);
 }

@@ -7,13 +7,13 @@ import {
   limitName,
   message,
   metrics,
-  named,
   record,
   requestUsage,
   stopReason,
   toolResultContent,
   usage,
   userContent,
+  withTypeName,
 } from './value-schema.ts';
 
 /*
@@ -30,24 +30,24 @@ const usd = z.number().optional();
 const place = { turn: count, index: count };
 const subject = { callId: z.string(), toolName: z.string() };
 
-const runStatus = named(
+const runStatus = withTypeName(
   'RunStatus',
   'The outcome of a run.',
   z.enum(['complete', 'max_tokens', 'refusal', 'limit', 'cancelled', 'timeout', 'waiting', 'failed']),
 );
 
 const bodies = [
-  named(
+  withTypeName(
     'UserEvent',
     'A message from a user or a program. `steer` marks a message sent during a run.',
     z.looseObject({ type: z.literal('user'), content: userContent, steer: flag }),
   ),
-  named(
+  withTypeName(
     'HistoryEvent',
     'An imported conversation; always the first event of its session.',
     z.looseObject({ type: z.literal('history'), messages: z.array(message) }),
   ),
-  named(
+  withTypeName(
     'AssistantEvent',
     'A model response.',
     z.looseObject({
@@ -63,7 +63,7 @@ const bodies = [
       usd: usd.describe('Cost of the response in US dollars; absent if the price is unknown.'),
     }),
   ),
-  named(
+  withTypeName(
     'AskFailedEvent',
     'A model request failed after all retries, or the conversation could not be shortened.',
     z.looseObject({
@@ -81,7 +81,7 @@ const bodies = [
       ),
     }),
   ),
-  named(
+  withTypeName(
     'ToolStartedEvent',
     'A tool is about to run. After a crash, this event without a result means that the outcome is unknown.',
     z.looseObject({
@@ -97,7 +97,7 @@ const bodies = [
         ),
     }),
   ),
-  named(
+  withTypeName(
     'ToolResultEvent',
     'The result of a call: from its tool, or an error because permission was denied or the arguments were invalid.',
     z.looseObject({
@@ -115,7 +115,7 @@ const bodies = [
       final: flag.describe('True if this result is the requested output: no further response is needed.'),
       blobs: z
         .array(
-          named(
+          withTypeName(
             'BlobReference',
             'A reference to a text that is stored outside the log.',
             z.looseObject({ id: z.string(), bytes: count.describe('Size of the complete text in bytes.') }),
@@ -125,7 +125,7 @@ const bodies = [
         .describe('References to the complete text of long output; `content` contains its start and end.'),
     }),
   ),
-  named(
+  withTypeName(
     'ApprovalRequestedEvent',
     'A user must decide about a call. The decision must name this id, and only the first one counts.',
     z.looseObject({
@@ -151,7 +151,7 @@ const bodies = [
       ),
     }),
   ),
-  named(
+  withTypeName(
     'ApprovalDecidedEvent',
     'The decision about a call: made by a user, expired, or superseded by a new message.',
     z.looseObject({
@@ -164,7 +164,7 @@ const bodies = [
         .describe('Time until the decision, in milliseconds; not counted toward the time limit.'),
     }),
   ),
-  named(
+  withTypeName(
     'CompactedEvent',
     'Replaces the messages before `upTo` (an index into the folded messages) with a summary.',
     z.looseObject({
@@ -174,7 +174,7 @@ const bodies = [
       spent: requestUsage.optional().describe('Usage of the requests that created the summary.'),
     }),
   ),
-  named(
+  withTypeName(
     'StopRequestedEvent',
     'The run was cancelled, its time limit was reached, or another limit was reached and one closing response is still needed. The event is stored so that the run does not revive after a crash.',
     z.looseObject({
@@ -183,7 +183,7 @@ const bodies = [
       limit: limitName.optional().describe('The limit that was reached, if the reason is `limit`.'),
     }),
   ),
-  named(
+  withTypeName(
     'NoticeEvent',
     'A message from the runtime to the model, from neither a user nor a tool. Occurs only between two turns.',
     z.looseObject({
@@ -196,12 +196,12 @@ const bodies = [
       text: z.string().describe('The text that the model sees.'),
     }),
   ),
-  named(
+  withTypeName(
     'ResumedEvent',
     'A session is resumed after a crash or a wait.',
     z.looseObject({ type: z.literal('resumed') }),
   ),
-  named(
+  withTypeName(
     'FinishedEvent',
     'The end of a run; always its last event.',
     z.looseObject({
@@ -232,7 +232,7 @@ const [first, ...rest] = bodies.map((body) => z.looseObject({ ...head, ...body.s
 const events = z.discriminatedUnion('type', [first as NonNullable<typeof first>, ...rest]);
 
 /** An event before the log assigns its position. */
-export const eventBodySchema: z.ZodType = named(
+export const eventBodySchema: z.ZodType = withTypeName(
   'EventBody',
   'An event before the log assigns its position.',
   z.union(bodies),

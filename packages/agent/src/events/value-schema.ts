@@ -9,7 +9,11 @@ import { z } from 'zod';
 export const typeNames: z.core.$ZodRegistry<{ id: string }> = z.registry();
 
 /** Sets the type name and the description of a schema. */
-export function named<Schema extends z.ZodType>(id: string, description: string, schema: Schema): Schema {
+export function withTypeName<Schema extends z.ZodType>(
+  id: string,
+  description: string,
+  schema: Schema,
+): Schema {
   const described = schema.describe(description);
   typeNames.add(described, { id });
   return described;
@@ -21,13 +25,13 @@ export const record: z.ZodRecord<z.ZodString, z.ZodUnknown> = z.record(z.string(
 const flag = z.boolean().optional();
 const some = count.optional();
 
-const seal = named(
+const seal = withTypeName(
   'Seal',
   'Data that a provider needs back byte for byte and that no other program can read, such as a signature. It is sent only to the provider named here.',
-  z.looseObject({ provider: z.string(), data: named('Json', '', z.json()) }),
+  z.looseObject({ provider: z.string(), data: withTypeName('Json', '', z.json()) }),
 );
 
-const text = named(
+const text = withTypeName(
   'TextPart',
   'Text, never empty in a valid history.',
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -37,7 +41,7 @@ const fileFields = {
   data: z.string().describe('Base64 without a data-URL prefix.'),
   name: z.string().optional(),
 };
-const file = named(
+const file = withTypeName(
   'FilePart',
   'A file: an image, a document or a recording.',
   z.looseObject({ type: z.literal('file'), ...fileFields }),
@@ -46,17 +50,17 @@ const file = named(
 const earlierFiles = (['image', 'document'] as const).map((type) =>
   z.looseObject({ type: z.literal(type), ...fileFields }).meta({ deprecated: true }),
 );
-const reasoning = named(
+const reasoning = withTypeName(
   'ReasoningPart',
   "The model's thinking. The text can be empty if the provider does not show it and returns only a signature or encrypted data.",
   z.looseObject({ type: z.literal('reasoning'), text: z.string(), seal: seal.optional() }),
 );
-const providerData = named(
+const providerData = withTypeName(
   'ProviderDataPart',
   'A provider-specific part without a general meaning, which must stay in its position.',
   z.looseObject({ type: z.literal('opaque'), seal }),
 );
-const toolCall = named(
+const toolCall = withTypeName(
   'ToolCallPart',
   "The model's request to run a tool.",
   z.looseObject({
@@ -76,17 +80,17 @@ const toolCall = named(
   }),
 );
 
-const userPart = named(
+const userPart = withTypeName(
   'UserPart',
   'A part of a user message.',
   z.discriminatedUnion('type', [text, file, ...earlierFiles]),
 );
-const assistantPart = named(
+const assistantPart = withTypeName(
   'AssistantPart',
   'A part of a model response.',
   z.discriminatedUnion('type', [text, reasoning, providerData, toolCall]),
 );
-const toolResultPart = named(
+const toolResultPart = withTypeName(
   'ToolResultPart',
   'A part of a tool result.',
   z.discriminatedUnion('type', [text, file, ...earlierFiles]),
@@ -96,21 +100,21 @@ export const userContent: z.ZodType = z.array(userPart);
 export const assistantContent: z.ZodType = z.array(assistantPart);
 export const toolResultContent: z.ZodType = z.array(toolResultPart);
 
-export const message: z.ZodType = named(
+export const message: z.ZodType = withTypeName(
   'Message',
   'One message of a conversation. Messages are immutable: providers cache converted messages by identity, so a changed message must be a new object.',
   z.discriminatedUnion('role', [
-    named(
+    withTypeName(
       'UserMessage',
       'A message from the user, or in the role of the user, such as a summary.',
       z.looseObject({ role: z.literal('user'), content: z.array(userPart) }),
     ),
-    named(
+    withTypeName(
       'AssistantMessage',
       'One model response, with its parts in the order in which they arrived.',
       z.looseObject({ role: z.literal('assistant'), content: z.array(assistantPart) }),
     ),
-    named(
+    withTypeName(
       'ToolResultMessage',
       'The result of one call. Each call in a response gets exactly one result before the next message.',
       z.looseObject({
@@ -126,7 +130,7 @@ export const message: z.ZodType = named(
   ]),
 );
 
-export const usage: z.ZodType = named(
+export const usage: z.ZodType = withTypeName(
   'Usage',
   'Tokens as counted by the provider. Only the usage of a failed attempt can be estimated; it is then marked as such.\n\n`inputTokens` is all input, cached tokens included; `outputTokens` is all output, reasoning included. The other fields are parts of these two, and absent if the provider does not report them. The numbers mean the same for every provider.',
   z.looseObject({
@@ -144,13 +148,13 @@ export const usage: z.ZodType = named(
   }),
 );
 
-const errorKind = named(
+const errorKind = withTypeName(
   'ErrorKind',
   "The cause of a failure, independent of the vendor. `agent`: the model's service failed; `tool`: a tool failed; `timeout`: a deadline passed; `rate_limit`: the service received too many requests; `network`: the connection failed, or the stream was cut off or garbled; `invalid`: the request or configuration is wrong; `auth`: the credentials were rejected; `aborted`: the caller cancelled; `limit`: a limit of the run was reached.",
   z.enum(['agent', 'tool', 'timeout', 'rate_limit', 'network', 'invalid', 'auth', 'aborted', 'limit']),
 );
 
-export const error: z.ZodType = named(
+export const error: z.ZodType = withTypeName(
   'ErrorData',
   'The plain data of an {@link AgentError}: stored in events and sent to other processes.',
   z.looseObject({
@@ -169,7 +173,7 @@ export const error: z.ZodType = named(
     requestId: z.string().optional().describe("The service's id of the failed request."),
     attempts: some.describe('Number of requests sent, including the failed one.'),
     wasted: usage.optional().describe('Tokens used by failed attempts.'),
-    cause: named(
+    cause: withTypeName(
       'CauseSummary',
       'A plain summary of an underlying error. Vendor errors contain headers and requests, so they are not stored in full.',
       z.looseObject({ name: z.string(), message: z.string(), code: z.string().optional() }),
@@ -179,7 +183,7 @@ export const error: z.ZodType = named(
 
 const usd = z.number().optional();
 
-export const metrics: z.ZodType = named(
+export const metrics: z.ZodType = withTypeName(
   'ExecutionMetrics',
   'The usage of a run.',
   z.looseObject({
@@ -202,7 +206,7 @@ export const metrics: z.ZodType = named(
   }),
 );
 
-export const requestUsage: z.ZodType = named(
+export const requestUsage: z.ZodType = withTypeName(
   'RequestUsage',
   'The usage of one model response, or the sum of several.',
   z.looseObject({
@@ -215,13 +219,13 @@ export const requestUsage: z.ZodType = named(
   }),
 );
 
-export const limitName: z.ZodType = named(
+export const limitName: z.ZodType = withTypeName(
   'LimitName',
   'The limit that ended a run.',
   z.enum(['turns', 'toolCalls', 'tokens', 'usd', 'no_progress']),
 );
 
-export const stopReason: z.ZodType = named(
+export const stopReason: z.ZodType = withTypeName(
   'StopReason',
   'The reason why the model stopped. Only a normal end of turn is `complete`; an unrecognized reason is `unknown`. `pause` means that the response must be continued; `context_full` means that the conversation no longer fits.',
   z.enum(['complete', 'tool_use', 'max_tokens', 'refusal', 'pause', 'context_full', 'unknown']),

@@ -43,7 +43,7 @@ export function notifyHandler(
   report: (error: AgentError) => void = (error) => handler.onStatus?.('error', error.message),
 ): (event: RunEvent) => void {
   let hasReported = false;
-  const tell: Tell = (method, ...args) => {
+  const notify: Notify = (method, ...args) => {
     const failed = (thrown: unknown) => {
       if (hasReported) return;
       hasReported = true;
@@ -61,32 +61,32 @@ export function notifyHandler(
       failed(thrown);
     }
   };
-  const blocks = new Blocks((block) => tellBlock(block, tell));
+  const blocks = new Blocks((block) => notifyBlock(block, notify));
   return (event) => {
-    tell('onEvent', event);
-    tellEvent(event, tell);
+    notify('onEvent', event);
+    notifyEvent(event, notify);
     blocks.handle(event);
-    if (event.type === 'assistant') tell('onUsage', event.usage);
+    if (event.type === 'assistant') notify('onUsage', event.usage);
   };
 }
 
 /** Calls a method of the handler, if it has it. */
-type Tell = <Method extends keyof HarnessHandler>(
+type Notify = <Method extends keyof HarnessHandler>(
   method: Method,
   ...args: Parameters<NonNullable<HarnessHandler[Method]>>
 ) => void;
 
-function tellEvent(event: RunEvent, tell: Tell): void {
+function notifyEvent(event: RunEvent, notify: Notify): void {
   switch (event.type) {
     case 'user':
-      return tell('onUser', textIn(event.content));
+      return notify('onUser', textIn(event.content));
     case 'tool_result':
-      return tell('onToolResult', event.callId, textIn(event.content), event.isError);
+      return notify('onToolResult', event.callId, textIn(event.content), event.isError);
     case 'status':
-      return tell('onStatus', event.state, event.message);
+      return notify('onStatus', event.state, event.message);
     case 'finished':
-      if (event.status === 'failed') return tell('onStatus', 'error', event.error?.message);
-      return tell('onStatus', event.status === 'waiting' ? 'waiting' : 'idle');
+      if (event.status === 'failed') return notify('onStatus', 'error', event.error?.message);
+      return notify('onStatus', event.status === 'waiting' ? 'waiting' : 'idle');
     default:
       return ignore<'input' | 'response' | 'call' | 'note' | 'stream' | 'activity'>(event);
   }
@@ -95,10 +95,10 @@ function tellEvent(event: RunEvent, tell: Tell): void {
 /** A part of a response that the handler receives. */
 type Block = Exclude<AssistantPart, { type: 'opaque' }>;
 
-function tellBlock(block: Block, tell: Tell): void {
-  if (block.type === 'text') tell('onText', block.text);
-  else if (block.type === 'reasoning') tell('onReasoning', block.text);
-  else tell('onToolCall', block.id, block.toolName, block.arguments);
+function notifyBlock(block: Block, notify: Notify): void {
+  if (block.type === 'text') notify('onText', block.text);
+  else if (block.type === 'reasoning') notify('onReasoning', block.text);
+  else notify('onToolCall', block.id, block.toolName, block.arguments);
 }
 
 /**
@@ -106,11 +106,11 @@ function tellBlock(block: Block, tell: Tell): void {
  * complete response.
  */
 class Blocks {
-  readonly #tell: (block: Block) => void;
+  readonly #emit: (block: Block) => void;
   #emitted: string[] = [];
 
-  constructor(tell: (block: Block) => void) {
-    this.#tell = tell;
+  constructor(emit: (block: Block) => void) {
+    this.#emit = emit;
   }
 
   handle(event: RunEvent): void {
@@ -135,7 +135,7 @@ class Blocks {
 
   #early(block: Block): void {
     this.#emitted.push(nameOf(block));
-    this.#tell(block);
+    this.#emit(block);
   }
 
   #rest(content: readonly AssistantPart[]): void {
@@ -143,7 +143,7 @@ class Blocks {
     for (const part of content) {
       if (part.type === 'opaque' || (part.type !== 'tool_call' && part.text === '')) continue;
       const before = emitted.indexOf(nameOf(part));
-      if (before === -1) this.#tell(part);
+      if (before === -1) this.#emit(part);
       else emitted.splice(before, 1);
     }
   }

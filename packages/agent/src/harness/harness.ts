@@ -17,7 +17,7 @@ import { systemRuntime } from '../values/runtime.ts';
 import type { HarnessHandler } from './handler.ts';
 import { notifyHandler } from './handler.ts';
 import type { RunIds } from './pending-run.ts';
-import { busy, closed, PendingRun, refusedRun } from './pending-run.ts';
+import { busyError, closedError, PendingRun, refusedRun } from './pending-run.ts';
 
 /** The features of a harness. The contract suite skips the test cases of features that it does not support. */
 export interface HarnessCapabilities {
@@ -111,7 +111,7 @@ const forkOptions = record<{ readonly upToSeq?: number }>({ upToSeq: count });
 type Start = (runId: string, onEvent: (event: RunEvent) => void) => Run;
 
 /** A prompt in the queue. */
-interface Queued {
+interface QueuedPrompt {
   readonly held: PendingRun;
   readonly begin: () => void;
   /** Stops listening to the caller's signal. */
@@ -131,8 +131,8 @@ class LocalHarness implements Harness {
   readonly #executor: Executor;
   readonly #runtime: Runtime;
   readonly #store: Store;
-  readonly #tell: (event: RunEvent) => void;
-  readonly #queue: Queued[] = [];
+  readonly #notify: (event: RunEvent) => void;
+  readonly #queue: QueuedPrompt[] = [];
   /** True while a run is active, also while its first event is emitted and its handle does not exist yet. */
   #busy = false;
   #run: Run | undefined;
@@ -152,7 +152,7 @@ class LocalHarness implements Harness {
     this.#store = store;
     this.#runtime = runtime;
     this.sessionId = own.sessionId ?? runtime.id();
-    this.#tell = notifyHandler(own.handler ?? {}, own.report);
+    this.#notify = notifyHandler(own.handler ?? {}, own.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
@@ -192,7 +192,7 @@ class LocalHarness implements Harness {
     this.#isClosed = true;
     for (const { held, forget } of this.#queue.splice(0)) {
       forget();
-      held.refuse(closed(), this.#runtime);
+      held.refuse(closedError(), this.#runtime);
     }
     this.cancel();
     await this.#run?.result;
@@ -200,9 +200,9 @@ class LocalHarness implements Harness {
 
   #take({ signal, runId = this.#runtime.id() }: PromptOptions, start: Start): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed) return refusedRun(ids, closed(), this.#runtime);
+    if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
     if (!this.#busy && this.#queue.length === 0) return this.#begin(ids, start);
-    if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busy(), this.#runtime);
+    if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busyError(), this.#runtime);
     return this.#enqueue(ids, start, signal);
   }
 
@@ -218,7 +218,7 @@ class LocalHarness implements Harness {
       run = start(ids.id, (event) => {
         // A client that has seen the end may send the next prompt immediately.
         if (event.type === 'finished') over();
-        this.#tell(event);
+        this.#notify(event);
       });
     } catch (thrown) {
       this.#busy = false;

@@ -15,12 +15,12 @@ export interface RunIds {
 }
 
 /** Creates the error for a prompt during a run. */
-export function busy(): AgentError {
+export function busyError(): AgentError {
   return new AgentError({ kind: 'invalid', code: 'busy', message: 'another prompt is already in progress' });
 }
 
 /** Creates the error for a prompt after the conversation was closed. */
-export function closed(): AgentError {
+export function closedError(): AgentError {
   return new AgentError({ kind: 'invalid', code: 'closed', message: 'The conversation has been closed.' });
 }
 

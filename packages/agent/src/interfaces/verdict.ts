@@ -35,7 +35,7 @@ export async function askForVerdict(ask: () => unknown, signal?: AbortSignal): P
 function verdictIn(value: unknown): Verdict {
   if (value === 'allow' || value === 'ask') return { type: value };
   if (value === 'deny') return deny(undefined);
-  if (!isObject(value)) return unclear(value === null ? 'null' : quoted(value));
+  if (!isObject(value)) return unclear(value === null ? 'null' : describeWord(value));
   const own = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined);
   const [type, behavior, given, updated] = ['type', 'behavior', 'arguments', 'updatedInput'].map(own);
   const isOurs = type !== undefined;
@@ -45,7 +45,7 @@ function verdictIn(value: unknown): Verdict {
   if (word === 'deny') return deny(own('message'), own('interrupt'));
   if (isMixed) return unclear('an object with fields of two kinds of verdicts');
   if (word === 'ask' && isOurs) return { type: 'ask' };
-  if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${quoted(word)}`);
+  if (word !== 'allow') return unclear(`${isOurs ? 'type' : 'behavior'} ${describeWord(word)}`);
   const changed = isOurs ? given : updated;
   return changed === undefined ? { type: 'allow' } : { type: 'allow', arguments: plainArguments(changed) };
 }
@@ -71,7 +71,7 @@ function refused(what: string, thrown: unknown): Verdict {
   return deny(`The permission gate ${what}: ${reason}`);
 }
 
-function quoted(word: unknown): string {
+function describeWord(word: unknown): string {
   return typeof word === 'string' ? JSON.stringify(word.slice(0, 40)) : `a value of type ${typeof word}`;
 }
 

@@ -32,19 +32,19 @@ class ParsingBudget {
 }
 
 /** A schema that is ready to validate values. */
-export interface Compiled {
+export interface CompiledSchema {
   readonly node: ReturnType<typeof compileSchema>;
   readonly work: ParsingBudget;
   /** Patterns without a linear-time matcher. */
   readonly costly: readonly string[];
 }
 
-const known = new WeakMap<JsonObject, Compiled>();
+const known = new WeakMap<JsonObject, CompiledSchema>();
 
 /** Validates a value. @returns the problem, written for the model, or undefined. */
 export function checkFull(schema: JsonObject, value: unknown): string | undefined {
   try {
-    const { node, work } = compiled(schema);
+    const { node, work } = compileFull(schema);
     work.allow(Math.min(minSteps + stepsEach * partsOf(value), maxSteps));
     const [error] = node.validate(value).errors;
     return error === undefined ? undefined : wordsFor(error);
@@ -73,13 +73,13 @@ function partsOf(value: unknown): number {
 }
 
 /** Compiles a schema. */
-export function compiled(schema: JsonObject): Compiled {
+export function compileFull(schema: JsonObject): CompiledSchema {
   const before = known.get(schema);
   if (before !== undefined) return before;
   const work = new ParsingBudget();
   const costly: string[] = [];
   const keywords = draft2020.keywords.map((keyword) =>
-    counted({ ...keyword, ...replacement(keyword, costly) }, work),
+    countSteps({ ...keyword, ...replacement(keyword, costly) }, work),
   );
   // Error messages are created by `wordsFor`, and only for the error that is shown.
   const silent = Object.fromEntries(Object.keys(draft2020.errors).map((code) => [code, '']));
@@ -105,7 +105,7 @@ function modern(schema: JsonObject): JsonObject {
 }
 
 /** Wraps a keyword so that its steps are counted. */
-function counted(keyword: Keyword, work: ParsingBudget): Keyword {
+function countSteps(keyword: Keyword, work: ParsingBudget): Keyword {
   const { parse, validate } = keyword;
   return {
     ...keyword,

@@ -23,7 +23,7 @@ export function linearPattern(source: string): Matches | undefined {
     if (source.length > maxCharacters) return undefined;
     const { rest, conditions } = leadingConditions(source);
     const all = [...conditions, { body: rest, isWanted: true }].map(({ body, isWanted }) => ({
-      re: compiled(body),
+      re: compilePattern(body),
       isWanted,
     }));
     return (text) => all.every((one) => one.re.test(text) === one.isWanted);
@@ -32,8 +32,8 @@ export function linearPattern(source: string): Matches | undefined {
   }
 }
 
-function compiled(source: string): RE2JS {
-  const re = RE2JS.compile(translated(source));
+function compilePattern(source: string): RE2JS {
+  const re = RE2JS.compile(translatePattern(source));
   if (re.programSize() > maxSteps) throw new Error('too many repetitions');
   return re;
 }
@@ -98,7 +98,7 @@ const blank = String.raw`\t-\r\p{Z}\x{feff}`;
 const notBlank = String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 
 /** Translates what RE2 would understand differently. The library's own translation does the rest. */
-function translated(source: string): string {
+function translatePattern(source: string): string {
   const tokens = [...tokensOf(source)];
   const parts = tokens.map(({ text, inClass }, index) => {
     if (text.startsWith('\\')) return escaped(text, inClass);

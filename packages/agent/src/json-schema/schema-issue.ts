@@ -17,14 +17,14 @@ const maxDepth = 128;
 /** Returns a copy of a schema with `change` applied to it and all its subschemas, outer ones first. */
 export function withSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const inner = (value: Json): Json => (isObject(value) ? withSubschemas(value, change) : value);
-  return mapped(change(schema), (value, key) => {
+  return mapFields(change(schema), (value, key) => {
     if (lists.has(key) && Array.isArray(value)) return value.map(inner);
     if (single.has(key)) return inner(value);
-    return tables.has(key) && isObject(value) ? mapped(value, inner) : value;
+    return tables.has(key) && isObject(value) ? mapFields(value, inner) : value;
   });
 }
 
-function mapped(fields: JsonObject, change: (value: Json, key: string) => Json): JsonObject {
+function mapFields(fields: JsonObject, change: (value: Json, key: string) => Json): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value, key)]));
 }
 

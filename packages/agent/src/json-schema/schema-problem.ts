@@ -7,11 +7,11 @@ import { schemaFault } from './schema-issue.ts';
  * accepted.
  */
 export async function schemaProblem(schema: JsonObject): Promise<string | undefined> {
-  const { checkFull, compiled, endless, isTooMuch } = await import('./full-schema.ts');
+  const { checkFull, compileFull, endless, isTooMuch } = await import('./full-schema.ts');
   try {
     const fault = schemaFault(schema);
     if (fault !== undefined) return fault;
-    const { node, costly } = compiled(schema);
+    const { node, costly } = compileFull(schema);
     const [error] = node.schemaErrors ?? [];
     if (error !== undefined) return `${error.data.pointer} is not valid`;
     const [pattern] = costly;

@@ -127,14 +127,14 @@ async function planCall(run: RunContext, open: OpenCall): Promise<Plan> {
   };
   const { gate } = run.config;
   const hooks = hooksAsGates(run);
-  if (open.approval === undefined) return await gated(job, [...hooks, gate], run);
+  if (open.approval === undefined) return await planWithGates(job, [...hooks, gate], run);
   // The hooks set the same arguments as before the user was asked.
-  const plan = await gated(job, hooks, run);
+  const plan = await planWithGates(job, hooks, run);
   return plan.type === 'answer' ? plan : await approved(run, plan);
 }
 
 /** Plans a call as these gates decide. The first `deny` counts, and one `ask` is enough to ask a user. */
-async function gated(planned: Job, gates: readonly Gate[], run: RunContext): Promise<Plan> {
+async function planWithGates(planned: Job, gates: readonly Gate[], run: RunContext): Promise<Plan> {
   const { call } = planned;
   let job = planned;
   let asks = false;

@@ -17,7 +17,7 @@ export function decide(state: State, policy: Policy): Action {
   if (state.finished !== undefined) return { type: 'finish', status: state.finished.status };
   if (state.stop !== undefined) return { type: 'finish', status: state.stop };
   if (isFull(state) && policy.compacts && !compacted) return { type: 'compact' };
-  if (state.failure !== undefined) return failed(state.failure);
+  if (state.failure !== undefined) return finishAsFailed(state.failure);
 
   const open = stopReason === 'tool_use' && closing === undefined ? unanswered(state) : [];
   if (open.length > 0) {
@@ -27,8 +27,8 @@ export function decide(state: State, policy: Policy): Action {
     if (undecided(state).length > 0 && !policy.attended) return { type: 'finish', status: 'waiting' };
     return { type: 'call_tools', calls: open.slice(0, left) };
   }
-  if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);
-  if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);
+  if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);
+  if (stopReason !== undefined && stopReason !== 'pause') return finishAfter(stopReason);
   if (closing === undefined && state.turns >= policy.turns) return limited('turns', policy);
   if (closing === undefined && repeatsItself(state, policy)) return limited('no_progress', policy);
   if (!compacted && exceedsTokens(state, policy.compactAbove, policy.prefixTokens))
@@ -43,23 +43,23 @@ function isFull({ failure, stopReason, closing }: State): boolean {
   return failure?.code === 'context_full' || (stopReason === 'context_full' && closing === undefined);
 }
 
-function ended(status: StopReason): Finish {
+function finishAfter(status: StopReason): Finish {
   if (status === 'complete' || status === 'max_tokens' || status === 'refusal')
     return { type: 'finish', status };
   return { type: 'finish', status: 'failed', error: endingError(status) };
 }
 
 function limited(limit: LimitName, policy: Policy): Action {
-  return policy.onLimit === 'finalize' ? { type: 'request', closing: limit } : reached(limit, policy);
+  return policy.onLimit === 'finalize' ? { type: 'request', closing: limit } : finishAtLimit(limit, policy);
 }
 
-function reached(limit: LimitName, policy: Policy): Finish {
+function finishAtLimit(limit: LimitName, policy: Policy): Finish {
   const message =
     limit === 'no_progress' ? repeatedText(policy.repeats) : `The limit on ${limit} was reached.`;
   return { type: 'finish', status: 'limit', limit, error: { kind: 'limit', code: limit, message } };
 }
 
-function failed(error: ErrorData): Finish {
+function finishAsFailed(error: ErrorData): Finish {
   if (error.kind !== 'limit') return { type: 'finish', status: 'failed', error };
   const limit = limitOf(error);
   return { type: 'finish', status: 'limit', ...(limit !== undefined && { limit }), error };

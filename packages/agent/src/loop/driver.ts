@@ -37,7 +37,7 @@ import { Stopwatch } from './stopwatch.ts';
  * Time in milliseconds in which a run must end after it was asked to stop or its store failed. After that, it is
  * abandoned: nothing that it still waits for can have an effect.
  */
-const patienceMs = 200;
+const stopTimeoutMs = 200;
 
 /** Starts a run, which continues until `decide` returns `finish`. */
 export function startRun<Output, Tools extends Tool>(config: RunConfig<Output>): Run<Output, Tools> {
@@ -172,7 +172,7 @@ class Driver<Output> implements RunControl {
   /** Records a decision, unless there is one. */
   #recordDecision(approvalId: string, given: Pick<ApprovalDecidedEvent, 'decision' | 'message'>): boolean {
     if (!this.#approvals.take(approvalId)) return false;
-    const waitedMs = this.#approvals.waited(approvalId);
+    const waitedMs = this.#approvals.waitedMs(approvalId);
     void this.#log.append([{ type: 'approval_decided', approvalId, ...given, waitedMs }]);
     return true;
   }
@@ -193,7 +193,7 @@ class Driver<Output> implements RunControl {
     signal?.addEventListener('abort', abort, { once: true });
     this.#log.open();
     if (signal?.aborted) abort();
-    await Promise.race([this.#opened(work), this.#overdue.promise]);
+    await Promise.race([this.#runOpened(work), this.#overdue.promise]);
     if (!this.#log.closed) this.#end(this.#storeFailed() ?? { type: 'finish', status: 'cancelled' });
     await Promise.race([this.#written, this.#overdue.promise]);
     this.#log.leave();
@@ -213,13 +213,13 @@ class Driver<Output> implements RunControl {
     return { epoch, state: await openSession(store, sessionId) };
   }
 
-  async #opened(work: () => Promise<void>): Promise<void> {
+  async #runOpened(work: () => Promise<void>): Promise<void> {
     try {
-      await this.#settled();
+      await this.#untilSettled();
       this.#bookPast();
       await work();
     } catch (thrown) {
-      this.#end(failed(thrown));
+      this.#end(finishAsFailed(thrown));
     }
   }
 
@@ -238,7 +238,7 @@ class Driver<Output> implements RunControl {
   async #perform(action: Action): Promise<void> {
     const { seq } = this.#state;
     await this.#begin(action);
-    await this.#settled();
+    await this.#untilSettled();
     const isStuck = action.type !== 'finish' && this.#state.seq === seq && this.#log.failure === undefined;
     if (isStuck) throw stuck(action.type);
   }
@@ -266,8 +266,8 @@ class Driver<Output> implements RunControl {
   }
 
   /** Resolves when no event waits to be folded. Only then may `decide` be called. */
-  async #settled(): Promise<void> {
-    while (this.#log.busy) await this.#log.settled();
+  async #untilSettled(): Promise<void> {
+    while (this.#log.busy) await this.#log.untilSettled();
   }
 
   /**
@@ -277,7 +277,7 @@ class Driver<Output> implements RunControl {
   #storeFailed(): Finish | undefined {
     const { failure } = this.#log;
     if (failure === undefined || this.#state.stop !== undefined) return undefined;
-    return failed(failure);
+    return finishAsFailed(failure);
   }
 
   /** Charges what a resumed run has already spent to its own budget. A shared budget has its own account. */
@@ -333,12 +333,12 @@ class Driver<Output> implements RunControl {
       this.#output = await output.parse(given);
       return action;
     } catch (thrown) {
-      return failed(thrown);
+      return finishAsFailed(thrown);
     }
   }
 
   #publish(event: Event | UnstoredEnd): void {
-    if (event.type === 'approval_requested') this.#approvals.asked(event.approvalId);
+    if (event.type === 'approval_requested') this.#approvals.recordRequest(event.approvalId);
     if (event.type === 'approval_decided') this.#approvals.decide(event.approvalId);
     if (event.type === 'user') this.#context.wake();
     this.feed.publish(event);
@@ -355,7 +355,7 @@ class Driver<Output> implements RunControl {
 
   #abort(reason: AgentError | undefined): void {
     if (this.#stopping.signal.aborted) return;
-    this.#stopWaiting = this.#config.runtime.timer(patienceMs, () => this.#overdue.resolve());
+    this.#stopWaiting = this.#config.runtime.timer(stopTimeoutMs, () => this.#overdue.resolve());
     this.#stopping.abort(reason);
     this.#context.wake();
     this.#approvals.release();
@@ -382,7 +382,7 @@ class Driver<Output> implements RunControl {
   }
 }
 
-function failed(thrown: unknown): Finish {
+function finishAsFailed(thrown: unknown): Finish {
   return { type: 'finish', status: 'failed', error: AgentError.from(thrown).toJSON() };
 }
 

@@ -159,7 +159,7 @@ export class Log {
   }
 
   /** Resolves when everything appended so far has been folded. More events may have arrived by then. */
-  async settled(): Promise<void> {
+  async untilSettled(): Promise<void> {
     await this.#draining;
   }
 

@@ -19,7 +19,7 @@ type Opening = RunConfig<unknown>['open'];
  */
 export function openPrompt(prompt: Prompt): Opening {
   const first = promptEvents(readPrompt(prompt));
-  return (state) => [...superseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
+  return (state) => [...closeSuperseded(state), ...(state.seq === 0 ? first : withoutHistory(first))];
 }
 
 /**
@@ -34,7 +34,7 @@ export function openAgain(
   const answers = readDecisions(given);
   return (state) => {
     if (state.seq === 0) throw noSession(sessionId);
-    return [{ type: 'resumed' }, ...expired(state, now()), ...answers.map(decision)];
+    return [{ type: 'resumed' }, ...closeExpired(state, now()), ...answers.map(decision)];
   };
 }
 
@@ -81,12 +81,12 @@ function userEvent(content: readonly UserPart[]): EventBody {
 }
 
 /** Closes pending approvals, because a new prompt supersedes them. */
-function superseded(state: State): EventBody[] {
+function closeSuperseded(state: State): EventBody[] {
   return openRequests(state).map(({ approvalId }) => decidedBy('superseded', approvalId));
 }
 
 /** Closes approvals that have expired. */
-function expired(state: State, now: number): EventBody[] {
+function closeExpired(state: State, now: number): EventBody[] {
   const over = openRequests(state).filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   return over.map(({ approvalId }) => decidedBy('expired', approvalId));
 }

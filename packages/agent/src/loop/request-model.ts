@@ -132,7 +132,10 @@ export async function askWithin(run: RunContext, asked: PendingRequest): Promise
       return held.again(tokensOf([wasted]), usdOf([wasted], price));
     };
     asked.emit({ type: 'status', state: 'thinking' });
-    const response = checked(await answer(run, { ...asked, request: reserved.request }, mayRetry), agent);
+    const response = checkResponse(
+      await answer(run, { ...asked, request: reserved.request }, mayRetry),
+      agent,
+    );
     const price = priceOf(run, agent, response.model, response.usage.inputTokens);
     const used = [response.usage, response.wasted];
     reservation.settle(tokensOf(used), usdOf(used, price));
@@ -206,7 +209,7 @@ function answer(
  * Returns a response that the log can store, with defaults for fields that a custom agent left out.
  * @throws AgentError `agent`, code `bad_answer`, if it has no content or no token counts.
  */
-function checked(given: unknown, { model }: Agent): ModelResponse {
+function checkResponse(given: unknown, { model }: Agent): ModelResponse {
   const { message, stopReason, ...rest } = read(given, responseFields, 'response', 'bad_answer');
   const content = frozen(wellFormedAnswer(message.content));
   return Object.freeze({
@@ -297,7 +300,7 @@ const priceFields = record<Price>(
 );
 
 /** A request that fits the budget. */
-interface Reserved {
+interface ReservedRequest {
   readonly request: ModelRequest;
   readonly reservation: Reservation;
   /** The limit that leaves less room for the response than requested. */
@@ -309,7 +312,7 @@ interface Reserved {
  * length of the response is reduced, so that the limit can be used up but not exceeded.
  * @throws AgentError `limit` if the budget has no room, `invalid` if money is limited and the price is unknown.
  */
-function reserve(run: RunContext, { agent, request, ...asked }: PendingRequest): Reserved {
+function reserve(run: RunContext, { agent, request, ...asked }: PendingRequest): ReservedRequest {
   const { budget } = run.config;
   if (budget.tokensLeft === Number.POSITIVE_INFINITY && !budget.limitsMoney) {
     return { request, reservation: budget.reserve(0, 0) };

@@ -11,7 +11,7 @@ import type { RunContext } from './run-context.ts';
 const maxKept = 16_777_216;
 
 /** Maximum time to offload one text, in milliseconds. */
-const patienceMs = 5_000;
+const offloadTimeoutMs = 5_000;
 
 /** Returns the maximum number of bytes of this tool's output that the model sees. */
 export function shownBytes(tool: Tool): number {
@@ -47,10 +47,10 @@ export async function shortened(
       parts.push(part);
       continue;
     }
-    // Once the run must stop, nothing calls `patiently` back.
+    // Once the run must stop, nothing would end the wait of `withTimeout`.
     const offloaded = run.signal.aborted
       ? undefined
-      : await patiently(run, putText(offload, part.text, maxBytes, run.config.runtime.digest));
+      : await withTimeout(run, putText(offload, part.text, maxBytes, run.config.runtime.digest));
     if (offloaded !== undefined) blobs.push(offloaded.blob);
     const excerpt = offloaded && cap(wellFormedText(offloaded.excerpt), shownBytes(tool));
     parts.push({ type: 'text', text: excerpt || cap(part.text, maxBytes) });
@@ -71,13 +71,13 @@ async function putText(offload: Offload, ...given: Parameters<Offload['put']>): 
  * Resolves with undefined if it fails, takes too long or the run must stop; only the middle of an output is lost
  * then.
  */
-function patiently(
+function withTimeout(
   { config: { runtime }, onStop }: RunContext,
   putting: Promise<OffloadedOutput>,
 ): Promise<OffloadedOutput | undefined> {
   return new Promise((resolve) => {
     const giveUp = () => finish(undefined);
-    const cancel = runtime.timer(patienceMs, giveUp);
+    const cancel = runtime.timer(offloadTimeoutMs, giveUp);
     const finish = (offloaded: OffloadedOutput | undefined) => {
       cancel();
       stopWatching();

@@ -143,7 +143,7 @@ export class HeldDirectory {
   }
 
   async #check(): Promise<void> {
-    if ((await realpath(this.real)) !== this.real) throw moved();
+    if ((await realpath(this.real)) !== this.real) throw movedError();
   }
 
   /** Checks that the file was opened in this directory. Repeated, because a swap can be undone for a single check. */
@@ -152,7 +152,7 @@ export class HeldDirectory {
     for (let round = 0; round < checkRounds; round += 1) {
       await this.#check();
       const named = await this.stat(name);
-      if (opened.dev !== named?.dev || opened.ino !== named.ino) throw moved();
+      if (opened.dev !== named?.dev || opened.ino !== named.ino) throw movedError();
     }
     await this.#check();
   }
@@ -164,7 +164,7 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-function moved(): NodeJS.ErrnoException {
+function movedError(): NodeJS.ErrnoException {
   return failure('ESTALE', 'The directory was replaced while it was in use.');
 }
 

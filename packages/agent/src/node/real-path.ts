@@ -160,7 +160,7 @@ export class Workspace {
       try {
         const stat = await handle.stat();
         requireFile(stat, path);
-        if (this.#protected.isSealed(join(parent.real, name))) throw sealed(path);
+        if (this.#protected.isSealed(join(parent.real, name))) throw sealedError(path);
         return { handle, stat, name: this.#name(join(parent.real, name)) };
       } catch (error) {
         await handle.close();
@@ -213,7 +213,7 @@ export class Workspace {
       requireFile(before, path);
       await parent.mayWrite(name);
     }
-    if (unchangedSince !== undefined && !isSameVersion(before, unchangedSince)) throw changed(path);
+    if (unchangedSince !== undefined && !isSameVersion(before, unchangedSince)) throw changedError(path);
     const temporaryName = `.cobbler-${randomUUID()}.tmp`;
     const handle = await parent.create(temporaryName, before === undefined ? 0o666 : 0o600);
     try {
@@ -241,7 +241,7 @@ export class Workspace {
     const isInside = this.#contains(held.real);
     if (isInside && !this.#protected.isSealed(held.real)) return held;
     await held.close();
-    throw isInside ? sealed(path) : outside(path);
+    throw isInside ? sealedError(path) : outside(path);
   }
 
   /** Reveals nothing about paths outside, not even whether they exist. */
@@ -254,7 +254,7 @@ export class Workspace {
       try {
         const base = await realpath(at);
         if (!this.#contains(base)) throw outside(path);
-        if (this.#protected.isSealed(join(base, ...missing))) throw sealed(path);
+        if (this.#protected.isSealed(join(base, ...missing))) throw sealedError(path);
         if (failure !== undefined && !isMissing(failure)) throw fileError(failure, path);
         return { base, missing };
       } catch (error) {
@@ -327,7 +327,7 @@ function requireFile(stat: Stats | undefined, path: string): void {
   if (stat === undefined) throw notFound(path);
   if (stat.isFile()) return;
   if (stat.isDirectory()) throw isDirectory(path);
-  if (stat.isSymbolicLink()) throw changed(path);
+  if (stat.isSymbolicLink()) throw changedError(path);
   const kinds: Record<number, string> = {
     [constants.S_IFIFO]: 'a FIFO',
     [constants.S_IFSOCK]: 'a socket',
@@ -373,7 +373,7 @@ function outside(path: string): AgentError {
   );
 }
 
-function sealed(path: string): AgentError {
+function sealedError(path: string): AgentError {
   return problem(
     'sealed',
     `${quotePath(path)} cannot be accessed: it contains keys or Cobbler's own files. Continue without it.`,
@@ -388,7 +388,7 @@ function isDirectory(path: string): AgentError {
   return problem('is_directory', `${quotePath(path)} is a directory, not a file.`);
 }
 
-function changed(path: string): AgentError {
+function changedError(path: string): AgentError {
   return problem(
     'changed',
     `${quotePath(path)} was changed by another program in the meantime. Read it again.`,

@@ -155,11 +155,11 @@ function inFew(body: readonly Uint8Array[]): Uint8Array[] {
     } else together.push(chunk);
     room -= chunk.length;
   }
-  return groups.map(joined);
+  return groups.map(joinChunks);
 }
 
 /** Uses Node's buffer pool: separate memory would cost the garbage collector more than the copy. */
-function joined(group: readonly Uint8Array[]): Uint8Array {
+function joinChunks(group: readonly Uint8Array[]): Uint8Array {
   const [only] = group;
   return only !== undefined && group.length === 1 ? only : Buffer.concat(group);
 }

@@ -87,7 +87,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   };
 
   /** Serializes a request and detects whether it invalidates the service's cache of the previous one. */
-  function written({ messages, config }: ModelRequest, demand: EnvelopeRequest): PreparedRequest {
+  function prepare({ messages, config }: ModelRequest, demand: EnvelopeRequest): PreparedRequest {
     const turns = histories.of(messages);
     const kept = keeping.of({
       key: keyOf(demand.tools),
@@ -117,8 +117,8 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
   function callOf(request: ModelRequest, { signal, emit, mayRetry }: RequestContext): ModelCall {
     if (signal?.aborted) throw abortError(signal, provider);
     const demand = demandOf(request, defaults);
-    const { envelope, body, broken } = written(request, demand);
-    if (broken !== undefined) tell(emit, broken);
+    const { envelope, body, broken } = prepare(request, demand);
+    if (broken !== undefined) emitSafely(emit, broken);
     return {
       service,
       model,
@@ -137,7 +137,7 @@ export function createAgent(wire: Wire, options: CreateAgentOptions): Agent {
 }
 
 /** Emits an event. Errors of the listener are ignored. */
-function tell(emit: RequestContext['emit'], event: CacheBreak): void {
+function emitSafely(emit: RequestContext['emit'], event: CacheBreak): void {
   try {
     emit?.(event);
   } catch {}

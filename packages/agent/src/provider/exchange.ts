@@ -111,13 +111,13 @@ class HttpExchange {
     }
     sending
       .then(
-        (response) => this.#opened(response),
+        (response) => this.#onResponse(response),
         (error) => this.#broken('Connecting to', error),
       )
       .catch((error: unknown) => this.#fail(AgentError.from(error)));
   }
 
-  #opened(response: RawResponse): Promise<void> | undefined {
+  #onResponse(response: RawResponse): Promise<void> | undefined {
     if (this.#isOver) {
       response.close();
       return undefined;
@@ -180,14 +180,14 @@ class HttpExchange {
     const reader = new ErrorBodyReader();
     this.#errorBody = reader;
     await reader.read(response);
-    this.#bodyEnded = !reader.taken().isCut;
+    this.#bodyEnded = !reader.result().isCut;
     this.#refuse();
   }
 
   #refuse(): void {
     const response = this.#response;
     const address = this.#address;
-    const body = this.#errorBody?.taken();
+    const body = this.#errorBody?.result();
     if (this.#isOver || response === undefined || address === undefined || body === undefined) return;
     const { wire, runtime, framing } = this.#attempt.service;
     this.#fail(refusal({ wire, runtime, framing, address, response, body }));
@@ -202,7 +202,7 @@ class HttpExchange {
     try {
       payloads = reading.framer.push(bytes);
     } catch (error) {
-      return this.#garbled(AgentError.from(error).message);
+      return this.#failMalformed(AgentError.from(error).message);
     }
     this.#feed(payloads, reading);
   }
@@ -216,14 +216,14 @@ class HttpExchange {
       for (let index = 0; index < list.length; index += 1) {
         const payload: unknown = list[index];
         if (payload instanceof MalformedPayload)
-          return this.#garbled('a message in the stream is not valid JSON');
+          return this.#failMalformed('a message in the stream is not valid JSON');
         const { reactions } = assembly;
         wire.event(payload, assembly);
         if (assembly.reactions === reactions && !assembly.hasEnded && holdsData(payload))
-          return this.#garbled(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
+          return this.#failMalformed(`it contains unknown data: ${JSON.stringify(payload).slice(0, 200)}`);
       }
     } catch (error) {
-      return this.#garbled(AgentError.from(error).message);
+      return this.#failMalformed(AgentError.from(error).message);
     }
     if (assembly.fault !== undefined) return this.#reported();
     if (this.#phase !== 'stream') return;
@@ -237,7 +237,7 @@ class HttpExchange {
     this.#fail(faultError(this.#provider, { ...fault, ...this.#requestId() }));
   }
 
-  #garbled(why: string): void {
+  #failMalformed(why: string): void {
     // After the end, invalid data affects neither the response nor a failure that the service reported.
     if (this.#reading?.assembly.hasEnded) return this.#succeed();
     if (this.#reading?.assembly.fault !== undefined) return this.#reported();

@@ -18,7 +18,7 @@ export interface ModelCall extends Attempt {
 }
 
 type AnsweredAttempt = Extract<AttemptOutcome, { type: 'answered' }>;
-type Failed = Extract<AttemptOutcome, { type: 'failed' }>;
+type FailedAttempt = Extract<AttemptOutcome, { type: 'failed' }>;
 type Wait = Extract<RetryPlan, { type: 'wait' }>;
 
 /** The number and cost of failed attempts so far. */
@@ -47,7 +47,7 @@ export function callModel(call: ModelCall): Promise<ModelResponse> {
   );
 }
 
-async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> {
+async function askAgain(call: ModelCall, first: FailedAttempt): Promise<ModelResponse> {
   let failed = first;
   let account: RetryState = { ...noFailure, since: call.service.runtime.monotonic() };
   for (;;) {
@@ -59,7 +59,7 @@ async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> 
       wasted: addUsage(account.wasted, failed.wasted),
     };
     const plan = pauseBefore(call, failed, account);
-    tellRetry(call, failed.error, account.failures, plan);
+    emitRetry(call, failed.error, account.failures, plan);
     await pause(call.service.runtime, plan.delayMs, call.signal);
     const outcome = await exchange(call);
     if (outcome.type === 'answered') return responseOf(call, outcome, account);
@@ -68,7 +68,7 @@ async function askAgain(call: ModelCall, first: Failed): Promise<ModelResponse> 
 }
 
 /** Returns the delay before the next attempt; throws if there is none. */
-function pauseBefore(call: ModelCall, { error, retry }: Failed, account: RetryState): Wait {
+function pauseBefore(call: ModelCall, { error, retry }: FailedAttempt, account: RetryState): Wait {
   const { runtime } = call.service;
   const plan = planRetry(call.retry, {
     failures: account.failures,
@@ -81,7 +81,7 @@ function pauseBefore(call: ModelCall, { error, retry }: Failed, account: RetrySt
   });
   if (plan.type === 'wait' && isPaidFor(call, account.wasted)) return plan;
   // Promise 7: whatever the status, a service that asks for a much longer delay is rate-limiting.
-  throw accounted(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
+  throw withTotals(error, account, plan.type === 'too_long' ? 'rate_limit' : error.kind);
 }
 
 function isPaidFor({ mayRetry }: ModelCall, wasted: Usage): boolean {
@@ -114,12 +114,12 @@ function responseOf(
  * Returns the error with the cost of its attempts. An error without cost, such as an early abort, is returned
  * unchanged.
  */
-function accounted(error: AgentError, { attempts, wasted }: RetryState, kind = error.kind): AgentError {
+function withTotals(error: AgentError, { attempts, wasted }: RetryState, kind = error.kind): AgentError {
   if (attempts === 0 && isNoUsage(wasted)) return error;
   return new AgentError({ ...error.toJSON(), kind, attempts, wasted });
 }
 
-function tellRetry(call: ModelCall, error: AgentError, attempt: number, { delayMs, leftMs }: Wait): void {
+function emitRetry(call: ModelCall, error: AgentError, attempt: number, { delayMs, leftMs }: Wait): void {
   const left = leftMs === undefined ? {} : { leftMs };
   try {
     call.emit?.({ type: 'retry', attempt, error: error.toJSON(), delayMs, ...left });

@@ -113,7 +113,7 @@ export class EventLine {
         if (done) return;
         watch.alive();
         for (const data of frames.push(value)) {
-          const json = parsed(data);
+          const json = parseFields(data);
           if (json['type'] === 'hello' && typeof json['heartbeatMs'] === 'number') {
             watch.expect(json['heartbeatMs'] * missedBeats);
           }
@@ -140,7 +140,7 @@ export class EventLine {
   }
 }
 
-function parsed(data: string): Record<string, unknown> {
+function parseFields(data: string): Record<string, unknown> {
   try {
     const json: unknown = JSON.parse(data);
     return isObject(json) ? json : {};

@@ -11,7 +11,7 @@ import type {
   HarnessResumeOptions,
   PromptOptions,
 } from '../harness/harness.ts';
-import { busy, closed, refusedRun } from '../harness/pending-run.ts';
+import { busyError, closedError, refusedRun } from '../harness/pending-run.ts';
 import type { ApprovalDecision } from '../run/approvals.ts';
 import { readDecisions } from '../run/approvals.ts';
 import { readUserContent } from '../run/prompt.ts';
@@ -80,7 +80,7 @@ class RemoteHarness implements Harness {
   readonly #options: RemoteOptions;
   readonly #runtime: Runtime;
   readonly #link: ApiLink;
-  readonly #tell: (event: RunEvent) => void;
+  readonly #notify: (event: RunEvent) => void;
   #state: State = emptyState();
   #line: EventLine | undefined;
   /** Events up to this sequence number happened before the harness connected. */
@@ -105,7 +105,7 @@ class RemoteHarness implements Harness {
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
     this.#link = new ApiLink({ ...options, runtime: this.#runtime });
-    this.#tell = notifyHandler(options.handler ?? {}, options.report);
+    this.#notify = notifyHandler(options.handler ?? {}, options.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
@@ -146,8 +146,8 @@ class RemoteHarness implements Harness {
 
   #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => ServerRequest): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed) return refusedRun(ids, closed(), this.#runtime);
-    if (this.#current !== undefined) return refusedRun(ids, busy(), this.#runtime);
+    if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, busyError(), this.#runtime);
     const run: RemoteRun = new RemoteRun(
       ids,
       {
@@ -214,8 +214,8 @@ class RemoteHarness implements Harness {
   #handle(data: Record<string, unknown>): boolean {
     const { type } = data;
     if (typeof type !== 'string') return true;
-    if (type === 'hello') return this.#greeted(Number(data['events'] ?? 0));
-    if (type === 'reset') return this.#lost();
+    if (type === 'hello') return this.#onHello(Number(data['events'] ?? 0));
+    if (type === 'reset') return this.#onReset();
     if (type === 'so_far') return this.#caughtUpWith(data['events']);
     const event = data as unknown as RunEvent;
     if (!isStored(event)) {
@@ -229,11 +229,11 @@ class RemoteHarness implements Harness {
     return true;
   }
 
-  #greeted(events: number): true {
+  #onHello(events: number): true {
     this.#past ??= events;
     this.#behind = Math.max(0, events - this.#state.seq);
     this.#missing = events;
-    this.#caughtUp();
+    this.#checkCaughtUp();
     return true;
   }
 
@@ -246,7 +246,7 @@ class RemoteHarness implements Harness {
   }
 
   /** Marks the connection as restored once all missed events have arrived. */
-  #caughtUp(): void {
+  #checkCaughtUp(): void {
     if (this.#missing === undefined || this.#state.seq < this.#missing) return;
     this.#missing = undefined;
     if (!this.#isStopping) this.#cancelTimeout();
@@ -256,7 +256,7 @@ class RemoteHarness implements Harness {
   }
 
   /** Starts again with an empty log: the server's log differs and is sent from the beginning. */
-  #lost(): true {
+  #onReset(): true {
     this.#state = emptyState();
     const run = this.#current;
     if (run?.hasStarted === true) {
@@ -270,13 +270,13 @@ class RemoteHarness implements Harness {
 
   #store(event: Event): void {
     fold(this.#state, event);
-    this.#caughtUp();
+    this.#checkCaughtUp();
     const run = this.#current;
     if (run?.owns(event) !== true) {
-      if (event.seq > (this.#past ?? 0)) this.#tell(event);
+      if (event.seq > (this.#past ?? 0)) this.#notify(event);
       return;
     }
-    if (!run.hasStarted) run.begin(this.#tell);
+    if (!run.hasStarted) run.begin(this.#notify);
     // A client that has received the end may send the next prompt immediately.
     if (event.type === 'finished') this.#forget(run);
     this.#show(event, run);
@@ -289,7 +289,7 @@ class RemoteHarness implements Harness {
     if (event.runId !== this.#state.runId || event.runId === this.#lastUnstored) return;
     this.#lastUnstored = event.runId;
     const run = this.#current;
-    if (run?.hasStarted !== true) return this.#tell(event);
+    if (run?.hasStarted !== true) return this.#notify(event);
     this.#forget(run);
     this.#show(event, run);
     run.end(event, this.#state);
@@ -297,7 +297,7 @@ class RemoteHarness implements Harness {
 
   #show(event: RunEvent, run: RemoteRun | undefined = this.#current): void {
     run?.show(event);
-    this.#tell(event);
+    this.#notify(event);
   }
 
   #forget(run: RemoteRun): void {

@@ -47,12 +47,12 @@ export class RemoteRun {
   }
 
   /** Delivers the `started` event. */
-  begin(tell: (event: RunEvent) => void): void {
+  begin(notify: (event: RunEvent) => void): void {
     this.#hasStarted = true;
     const { id, sessionId } = this.ids;
     const started = { type: 'started', v: 1, sessionId, runId: id } as const;
     this.#held.show(started);
-    tell(started);
+    notify(started);
   }
 
   /** Delivers an event of the run. */

@@ -50,7 +50,7 @@ export class Approvals {
   }
 
   /** Records the time at which a user was asked. */
-  asked(approvalId: string): void {
+  recordRequest(approvalId: string): void {
     this.#asked.set(approvalId, this.#monotonic());
   }
 
@@ -62,7 +62,7 @@ export class Approvals {
   }
 
   /** Returns the milliseconds since the user was asked, or since this run started if that was later. */
-  waited(approvalId: string): number {
+  waitedMs(approvalId: string): number {
     return this.#monotonic() - (this.#asked.get(approvalId) ?? this.#began);
   }
 

@@ -110,7 +110,7 @@ export interface SubAgentArgs {
 }
 
 /** The fields of {@link ExecutorOptions} that have a default. */
-type Defaulted =
+type DefaultedOption =
   | 'tools'
   | 'request'
   | 'onLimit'
@@ -128,8 +128,8 @@ type Defaulted =
 
 /** The configuration of one run: the options of executor and run with all defaults applied. Frozen. */
 export interface RunConfig<Output = unknown>
-  extends Omit<ExecutorOptions, Defaulted | 'limits'>,
-    Required<Pick<ExecutorOptions, Defaulted>> {
+  extends Omit<ExecutorOptions, DefaultedOption | 'limits'>,
+    Required<Pick<ExecutorOptions, DefaultedOption>> {
   readonly sessionId: string;
   readonly runId: string;
   readonly limits: Limits & typeof defaultLimits;

@@ -78,8 +78,8 @@ class TextSoFar {
 
   /** Returns the text since the last call. */
   take(): string {
-    if (this.#isDiscarded) throw discarded();
-    const next = this.#complete + this.#separated(this.#pending);
+    if (this.#isDiscarded) throw discardedError();
+    const next = this.#complete + this.#withGap(this.#pending);
     this.#yielded += this.#pending;
     this.#complete = '';
     this.#pending = '';
@@ -101,19 +101,19 @@ class TextSoFar {
   /** The response is complete, and begins with what was yielded unless an attempt was discarded. */
   #end(text: string): void {
     this.#isDiscarded ||= !text.startsWith(this.#yielded.toWellFormed());
-    this.#complete += this.#separated(text.slice(this.#yielded.length));
+    this.#complete += this.#withGap(text.slice(this.#yielded.length));
     this.#hasText ||= text !== '';
     this.#yielded = '';
     this.#restart();
   }
 
   /** Returns text of the current response, after a gap if it is the start and an earlier response has text. */
-  #separated(text: string): string {
+  #withGap(text: string): string {
     return text !== '' && this.#yielded === '' && this.#hasText ? gap + text : text;
   }
 }
 
-function discarded(): AgentError {
+function discardedError(): AgentError {
   const message =
     'The text of the run cannot be streamed further: its connection was lost after a part of a response was shown, and the next attempt began differently. Await run.text() for the complete text, or read the events of the run.';
   return new AgentError({ kind: 'agent', code: 'text_discarded', message });

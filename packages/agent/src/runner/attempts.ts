@@ -171,8 +171,8 @@ function oneAttempt<Value>(work: StepWork<Value>, attempt: number, idempotencyKe
     signal.addEventListener('abort', onAbort, { once: true });
     const call = { name, attempt, idempotencyKey, signal: controller.signal };
     // Wrapped in an async function, so that a synchronous exception becomes a rejection.
-    const performed = (async () => await perform(call))();
-    performed.finally(end).then(resolve, reject);
+    const outcome = (async () => await perform(call))();
+    outcome.finally(end).then(resolve, reject);
   });
 }
 
@@ -191,10 +191,10 @@ function pauseOf(
 }
 
 function timedOut(name: string, timeoutMs: number): AgentError {
-  const message = `Step ${quoted(name)} took longer than ${timeoutMs} ms.`;
+  const message = `Step ${quoteName(name)} took longer than ${timeoutMs} ms.`;
   return new AgentError({ kind: 'timeout', code: 'step', message, retryable: true });
 }
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   return JSON.stringify(name);
 }

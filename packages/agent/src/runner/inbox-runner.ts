@@ -135,7 +135,7 @@ export class InboxRunner implements Runner {
     const live = [...this.#live.values()];
     this.#live.clear();
     for (const run of live) run.stop(runnerClosed('aborted'));
-    for (const runId of [...this.#watchers.keys()]) this.#tell(runId);
+    for (const runId of [...this.#watchers.keys()]) this.#wakeWatchers(runId);
     await this.#inbox.close();
   }
 
@@ -163,7 +163,7 @@ export class InboxRunner implements Runner {
   }
 
   #continueQueue(runId: string, { next }: Freed): void {
-    this.#tell(runId);
+    this.#wakeWatchers(runId);
     if (next !== undefined) this.#begin(next);
   }
 
@@ -217,7 +217,7 @@ export class InboxRunner implements Runner {
       this.#looks += 1;
       if (!(await this.#inbox.hasNews()) && this.#looks % thoroughEvery !== 0) return;
       for (const live of [...this.#live.values()]) await this.#check(live);
-      for (const runId of [...this.#watchers.keys()]) this.#tell(runId);
+      for (const runId of [...this.#watchers.keys()]) this.#wakeWatchers(runId);
     } catch {
       // The next check may succeed.
     }
@@ -243,7 +243,7 @@ export class InboxRunner implements Runner {
     this.#due.add(takeBack);
   }
 
-  #tell(runId: string): void {
+  #wakeWatchers(runId: string): void {
     for (const look of this.#watchers.get(runId) ?? []) look();
   }
 

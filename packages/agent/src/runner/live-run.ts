@@ -58,7 +58,7 @@ export class LiveRun {
       const end = await callRoutine({ routine, runId, input, runtime, signal, signalled, mayStart });
       if (this.#failure !== undefined) throw this.#failure;
       if (end.state !== 'waiting') return end;
-      await this.#over(end.waits);
+      await this.#untilOver(end.waits);
     }
   }
 
@@ -81,7 +81,7 @@ export class LiveRun {
   }
 
   /** Resolves when one of the waits is over: the inbox then has its signal, or the note that none came in time. */
-  async #over(waits: readonly RoutineWait[]): Promise<void> {
+  async #untilOver(waits: readonly RoutineWait[]): Promise<void> {
     const { claimed, inbox, runtime } = this.#options;
     while (waits.length > 0) {
       const woken = new AbortController();

@@ -13,7 +13,7 @@ import type {
   HarnessResumeOptions,
   PromptOptions,
 } from '../harness/harness.ts';
-import { busy, closed, PendingRun, refusedRun } from '../harness/pending-run.ts';
+import { busyError, closedError, PendingRun, refusedRun } from '../harness/pending-run.ts';
 import type { Executor } from '../loop/executor.ts';
 import { readDecisions } from '../run/approvals.ts';
 import { readUserContent } from '../run/prompt.ts';
@@ -76,10 +76,10 @@ export function runnerHarness(options: RunnerHarnessOptions): RunnerHarness {
 }
 
 /** Maximum time to keep following a run while neither the log nor the runner is reachable, in milliseconds. */
-const patienceMs = 60_000;
+const followTimeoutMs = 60_000;
 
 /** A run that the harness follows. */
-interface Followed {
+interface FollowedRun {
   readonly held: PendingRun;
   readonly runId: string;
   readonly work: SessionWork;
@@ -101,15 +101,15 @@ class FollowingHarness implements RunnerHarness {
   };
   readonly #options: RunnerHarnessOptions;
   readonly #runtime: Runtime;
-  readonly #tell: (event: RunEvent) => void;
-  #current: Followed | undefined;
+  readonly #notify: (event: RunEvent) => void;
+  #current: FollowedRun | undefined;
   #isClosed = false;
 
   constructor(options: RunnerHarnessOptions) {
     this.#options = options;
     this.#runtime = options.runtime ?? systemRuntime;
     this.sessionId = options.sessionId ?? this.#runtime.id();
-    this.#tell = notifyHandler(options.handler ?? {}, options.report);
+    this.#notify = notifyHandler(options.handler ?? {}, options.report);
   }
 
   prompt(content: string | readonly UserPart[], options: PromptOptions = {}): Run {
@@ -148,8 +148,8 @@ class FollowingHarness implements RunnerHarness {
 
   #take({ signal, runId = this.#runtime.id() }: PromptOptions, wanted: () => SessionWork): Run {
     const ids = { id: runId, sessionId: this.sessionId };
-    if (this.#isClosed) return refusedRun(ids, closed(), this.#runtime);
-    if (this.#current !== undefined) return refusedRun(ids, busy(), this.#runtime);
+    if (this.#isClosed) return refusedRun(ids, closedError(), this.#runtime);
+    if (this.#current !== undefined) return refusedRun(ids, busyError(), this.#runtime);
     if (signal?.aborted) return refusedRun(ids, cancelled(), this.#runtime);
     let work: SessionWork;
     try {
@@ -182,12 +182,12 @@ class FollowingHarness implements RunnerHarness {
     return this.#current?.held;
   }
 
-  #hold(runId: string, work: SessionWork, seq = 0): Followed {
+  #hold(runId: string, work: SessionWork, seq = 0): FollowedRun {
     const held: PendingRun = new PendingRun(
       { id: runId, sessionId: this.sessionId },
       { cancel: () => this.#cancel(followed), steer: () => false, decide: () => false },
     );
-    const followed: Followed = {
+    const followed: FollowedRun = {
       held,
       runId,
       work,
@@ -201,7 +201,7 @@ class FollowingHarness implements RunnerHarness {
   }
 
   /** Starts a run if needed, and reports its events until it ends. Never rejects. */
-  async #see(followed: Followed, { isStarted = false } = {}): Promise<void> {
+  async #see(followed: FollowedRun, { isStarted = false } = {}): Promise<void> {
     const { held } = followed;
     const stopWatching = this.#options.watch?.((id) => id === this.sessionId && followed.wake());
     try {
@@ -210,14 +210,14 @@ class FollowingHarness implements RunnerHarness {
       await this.#follow(followed);
     } catch (thrown) {
       const error = AgentError.from(thrown);
-      this.#over(followed);
-      held.refuse(error.code === 'busy' ? busy() : error, this.#runtime);
+      this.#markOver(followed);
+      held.refuse(error.code === 'busy' ? busyError() : error, this.#runtime);
     } finally {
       stopWatching?.();
     }
   }
 
-  async #begin(followed: Followed): Promise<void> {
+  async #begin(followed: FollowedRun): Promise<void> {
     const { runner, store } = this.#options;
     const { runId, work } = followed;
     followed.seq = (await openSession(store, this.sessionId)).seq;
@@ -226,30 +226,30 @@ class FollowingHarness implements RunnerHarness {
     if (followed.wantsCancel) await runner.cancel(runId);
   }
 
-  async #follow(followed: Followed): Promise<void> {
+  async #follow(followed: FollowedRun): Promise<void> {
     const { runner, store } = this.#options;
     for (;;) {
       // Check the status before reading the log: after the run has ended, the log contains all its events.
-      const { state, ...ending } = await this.#patiently(followed, () => runner.status(followed.runId));
+      const { state, ...ending } = await this.#retryTemporary(followed, () => runner.status(followed.runId));
       if (await this.#showNew(followed)) break;
       if (state === 'cancelled') await this.#writeEnd(followed);
       else if (state !== 'queued' && state !== 'running') throw notSeenTo(followed.runId, ending);
       else await this.#pause(followed);
     }
-    const session = await this.#patiently(followed, () => openSession(store, this.sessionId));
-    this.#over(followed);
+    const session = await this.#retryTemporary(followed, () => openSession(store, this.sessionId));
+    this.#markOver(followed);
     followed.held.end(outcomeOf(session, { sessionId: this.sessionId, runId: followed.runId }));
   }
 
   /** Reports new events of the run. Returns true if its end was among them. */
-  async #showNew(followed: Followed): Promise<boolean> {
+  async #showNew(followed: FollowedRun): Promise<boolean> {
     const read = () => this.#options.store.read(this.sessionId, followed.seq);
-    const events: readonly Event[] = await this.#patiently(followed, read);
+    const events: readonly Event[] = await this.#retryTemporary(followed, read);
     for (const event of events) {
       followed.seq = event.seq;
       if (event.runId !== followed.runId) continue;
       // A client that receives the end may send the next prompt immediately.
-      if (event.type === 'finished') this.#over(followed);
+      if (event.type === 'finished') this.#markOver(followed);
       this.#show(followed, event);
       if (event.type === 'finished') return true;
     }
@@ -257,14 +257,14 @@ class FollowingHarness implements RunnerHarness {
   }
 
   /** Retries temporary failures: the run continues elsewhere even while the store or runner is unreachable. */
-  async #patiently<Value>(followed: Followed, look: () => Value | Promise<Value>): Promise<Value> {
+  async #retryTemporary<Value>(followed: FollowedRun, look: () => Value | Promise<Value>): Promise<Value> {
     const since = this.#runtime.monotonic();
     for (;;) {
       try {
         return await look();
       } catch (thrown) {
         const error = AgentError.from(thrown);
-        const isLate = this.#isClosed || this.#runtime.monotonic() - since > patienceMs;
+        const isLate = this.#isClosed || this.#runtime.monotonic() - since > followTimeoutMs;
         if (!error.retryable || isLate) throw error;
         await this.#pause(followed);
       }
@@ -274,7 +274,7 @@ class FollowingHarness implements RunnerHarness {
   /**
    * Records the end of a run that was cancelled between two actions or before the first: no other process records it.
    */
-  async #writeEnd({ runId, work }: Followed): Promise<void> {
+  async #writeEnd({ runId, work }: FollowedRun): Promise<void> {
     const { content, answers } = work;
     await this.#options.executor.advance({
       sessionId: this.sessionId,
@@ -284,12 +284,12 @@ class FollowingHarness implements RunnerHarness {
     });
   }
 
-  #show({ held }: Followed, event: RunEvent): void {
+  #show({ held }: FollowedRun, event: RunEvent): void {
     held.show(event);
-    this.#tell(event);
+    this.#notify(event);
   }
 
-  #cancel(followed: Followed): boolean {
+  #cancel(followed: FollowedRun): boolean {
     if (followed.isOver) return false;
     followed.wantsCancel = true;
     // If the request fails, the next status check shows whether the run was cancelled.
@@ -300,12 +300,12 @@ class FollowingHarness implements RunnerHarness {
     return true;
   }
 
-  #over(followed: Followed): void {
+  #markOver(followed: FollowedRun): void {
     followed.isOver = true;
     if (this.#current === followed) this.#current = undefined;
   }
 
-  #pause(followed: Followed): Promise<void> {
+  #pause(followed: FollowedRun): Promise<void> {
     return new Promise((resolve) => {
       const takeBack = this.#runtime.timer(this.#options.pollMs ?? 250, resolve);
       followed.wake = () => {

@@ -107,7 +107,7 @@ type Answers = NonNullable<AdvanceOptions['answers']>;
 type Next = Pick<AdvanceOptions, 'answers' | 'waitEnded'>;
 
 /** What follows an action: the end, or a wait for a user, if `isOver`; otherwise the next one, at `waitUntil` or now. */
-interface Acted {
+interface ActionResult {
   readonly isOver: boolean;
   /** The position in the session. */
   readonly seq: number;
@@ -118,7 +118,7 @@ interface Acted {
 async function advance(
   { executor, sessionId, prompt, onEvent }: SteppedTask,
   options: Pick<AdvanceOptions, 'runId' | 'signal'> & Next,
-): Promise<Acted> {
+): Promise<ActionResult> {
   const begins = typeof prompt === 'function' ? await prompt() : prompt;
   const advanced = await executor.advance({ ...options, ...defined({ onEvent, prompt: begins }), sessionId });
   if (advanced.over) return { isOver: true, seq: 0 };

@@ -65,7 +65,7 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
     for await (const line of lines) {
       number += 1;
       if (read(line, text, `lines[${number - 1}]`).trim() === '') continue;
-      values.push(parsed(line, number));
+      values.push(parseLine(line, number));
       numbers.push(number);
     }
   } catch (thrown) {
@@ -79,7 +79,7 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
   }
   const { events, problems } = repairLog(values);
   const [first, ...rest] = problems.filter(({ what }) => what !== unfinished);
-  if (first !== undefined) throw damaged(first, numbers[first.at] ?? 0, rest.length);
+  if (first !== undefined) throw damagedError(first, numbers[first.at] ?? 0, rest.length);
   if (events.length > 0) return problems.length > 0 ? events.slice(0, -1) : events;
   throw new AgentError({
     kind: 'invalid',
@@ -88,15 +88,15 @@ async function readLog(lines: Iterable<string> | AsyncIterable<string>): Promise
   });
 }
 
-function parsed(line: string, number: number): unknown {
+function parseLine(line: string, number: number): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw damaged({ at: 0, what: 'is not JSON: it may be cut off' }, number, 0);
+    throw damagedError({ at: 0, what: 'is not JSON: it may be cut off' }, number, 0);
   }
 }
 
-function damaged({ what }: LogIssue, line: number, others: number): AgentError {
+function damagedError({ what }: LogIssue, line: number, others: number): AgentError {
   const more =
     others === 0 ? '' : ` There ${others === 1 ? 'is 1 more problem' : `are ${others} more problems`}.`;
   const message = `Line ${line} ${what}.${more} Nothing was imported. To write a repaired log, run: cobbler doctor FILE --fix.`;

@@ -196,16 +196,16 @@ export class RunFixture {
   /** Wraps a store to count its pending operations. */
   #watchedStore(store: Store): Store {
     return {
-      claim: (sessionId, origin) => this.#noted(store.claim(sessionId, origin)),
-      append: (sessionId, events, writer) => this.#noted(store.append(sessionId, events, writer)),
-      read: (sessionId, afterSeq, limit) => this.#noted(store.read(sessionId, afterSeq, limit)),
+      claim: (sessionId, origin) => this.#trackStoring(store.claim(sessionId, origin)),
+      append: (sessionId, events, writer) => this.#trackStoring(store.append(sessionId, events, writer)),
+      read: (sessionId, afterSeq, limit) => this.#trackStoring(store.read(sessionId, afterSeq, limit)),
       sessions: () => store.sessions(),
-      snapshot: (sessionId) => this.#noted(store.snapshot?.(sessionId)),
+      snapshot: (sessionId) => this.#trackStoring(store.snapshot?.(sessionId)),
       keepSnapshot: (sessionId, state, writer) => store.keepSnapshot?.(sessionId, state, writer),
     };
   }
 
-  #noted<Value>(answer: Value | Promise<Value>): Value | Promise<Value> {
+  #trackStoring<Value>(answer: Value | Promise<Value>): Value | Promise<Value> {
     if (!(answer instanceof Promise)) return answer;
     this.#storing += 1;
     return answer.finally(() => {

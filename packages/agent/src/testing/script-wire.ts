@@ -35,7 +35,7 @@ export function scriptWire({ baseURL, apiKey }: ScriptWireConfig, provider: stri
     endpoint: { url: `${baseURL}/ask`, headers: { authorization: `Bearer ${apiKey}` }, secrets: [apiKey] },
     envelope: (request) => ({ body: plain(request), turns: 'turns' }),
     turn: (turn) => [plain(turn)],
-    event: tell,
+    event: readPayload,
     fault: faultIn,
     requestIdHeader: 'x-request-id',
     rateLimitHeaders: ['x-limit-*'],
@@ -74,7 +74,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   fail: (out, _, { kind, message }) => out.fail({ kind: kind as FaultKind, message: String(message) }),
 };
 
-function tell(payload: unknown, out: ResponseSink): void {
+function readPayload(payload: unknown, out: ResponseSink): void {
   if (typeof payload === 'string')
     return out.fail({ kind: 'broken', message: 'The scripted service sent an event that is not JSON.' });
   if (!isObject(payload)) return undefined;

@@ -117,7 +117,7 @@ export function scriptedAgent(
       try {
         return await agentOver(transport).run(request, context);
       } catch (error) {
-        throw failure === undefined ? error : worded(error, failure, provider);
+        throw failure === undefined ? error : scriptError(error, failure, provider);
       }
     },
   };
@@ -169,7 +169,7 @@ function blocksOf(step: ScriptedAnswer, place: number): ScriptBlock[] {
 }
 
 /**
- * Returns a fault that is retried or not, like the script's error; {@link worded} replaces it with the script's own
+ * Returns a fault that is retried or not, like the script's error; {@link scriptError} replaces it with the script's own
  * error.
  */
 function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
@@ -181,7 +181,7 @@ function faultOf({ retryable, message, retryAfterMs }: ErrorData): ScriptFault {
 }
 
 /** Returns the script's error, unless the request failed for another reason, such as cancellation. */
-function worded(error: unknown, failure: ErrorData, provider: string): unknown {
+function scriptError(error: unknown, failure: ErrorData, provider: string): unknown {
   if (!AgentError.is(error) || error.kind === 'aborted' || error.kind === 'timeout') return error;
   return new AgentError({
     provider,

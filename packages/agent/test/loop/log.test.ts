@@ -81,7 +81,7 @@ describe('the log', () => {
     await first.log.finish(finished('complete') as never);
     const second = rig({ runId: 'run-2' }, first.store);
     second.log.open();
-    await second.log.settled();
+    await second.log.untilSettled();
     expect(second.shown.map(({ seq }) => seq)).toEqual([3]);
     expect(second.state.messages).toHaveLength(2);
   });
@@ -303,7 +303,7 @@ describe('the log', () => {
       await runtime.advance(4999);
       expect(failures).toHaveLength(0);
       await runtime.advance(1);
-      await log.settled();
+      await log.untilSettled();
       expect(failures[0]).toMatchObject({ kind: 'agent', code: 'store' });
       expect(runtime.timers).toBe(0);
     },
@@ -314,7 +314,7 @@ describe('the log', () => {
     const { log, runtime, state } = rig({ claim: () => promise });
     log.open();
     await runtime.advance(5000);
-    await log.settled();
+    await log.untilSettled();
     const before = JSON.stringify(state);
     resolve({ epoch: 1, state: told(said('Old.')) });
     await rest();
@@ -344,7 +344,7 @@ describe('the log', () => {
       },
     });
     log.open();
-    await log.settled();
+    await log.untilSettled();
     expect(shown.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 });

@@ -212,7 +212,7 @@ export const askingMutants: readonly Mutant[] = [
   },
   {
     file: modelCall,
-    find: 'tellRetry(call, failed.error, account.failures, plan);',
+    find: 'emitRetry(call, failed.error, account.failures, plan);',
     replace: '',
     why: 'listeners get no event that discards the text of a failed attempt',
     breaks: ['P8'],

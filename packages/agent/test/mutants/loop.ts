@@ -40,7 +40,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: decide,
-    find: 'if (state.failure !== undefined) return failed(state.failure);',
+    find: 'if (state.failure !== undefined) return finishAsFailed(state.failure);',
     replace: '',
     why: 'a failed request is repeated without end',
     breaks: ['P1'],
@@ -80,7 +80,7 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: decide,
-    find: 'if (closing !== undefined && stopReason !== undefined) return reached(closing, policy);',
+    find: 'if (closing !== undefined && stopReason !== undefined) return finishAtLimit(closing, policy);',
     replace: '',
     why: 'a run that reached its limit ends as complete',
     breaks: ['P1', 'P4'],
@@ -104,8 +104,8 @@ export const loopMutants: readonly Mutant[] = [
   },
   {
     file: drive,
-    find: 'await Promise.race([this.#opened(work), this.#overdue.promise]);',
-    replace: 'await this.#opened(work);',
+    find: 'await Promise.race([this.#runOpened(work), this.#overdue.promise]);',
+    replace: 'await this.#runOpened(work);',
     why: 'a tool that hangs delays the end of a cancelled run',
     breaks: ['P2', 'P3'],
     by: 'executor: cancel',

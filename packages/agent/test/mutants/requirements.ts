@@ -23,9 +23,9 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/loop/decide.ts',
-    find: "if (stopReason !== undefined && stopReason !== 'pause') return ended(stopReason);",
+    find: "if (stopReason !== undefined && stopReason !== 'pause') return finishAfter(stopReason);",
     replace:
-      "if (stopReason !== undefined && stopReason !== 'pause' && state.turns > 3) return ended(stopReason);",
+      "if (stopReason !== undefined && stopReason !== 'pause' && state.turns > 3) return finishAfter(stopReason);",
     why: 'the model gets another request after a response without calls',
     breaks: ['S0.10'],
     by,
@@ -200,8 +200,8 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: '    tellEvent(event, tell);\n    blocks.handle(event);\n',
-    replace: '    setTimeout(() => tellEvent(event, tell), 0);\n    blocks.handle(event);\n',
+    find: '    notifyEvent(event, notify);\n    blocks.handle(event);\n',
+    replace: '    setTimeout(() => notifyEvent(event, notify), 0);\n    blocks.handle(event);\n',
     why: 'results are reported after the blocks that follow them',
     breaks: ['S4.10'],
     by: 'harness: ',
@@ -232,15 +232,15 @@ export const requirementMutants: readonly Mutant[] = [
   },
   {
     file: 'src/harness/handler.ts',
-    find: "if (event.status === 'failed') return tell('onStatus', 'error', event.error?.message);",
-    replace: "if (event.status === 'failed') return tell('onStatus', 'idle');",
+    find: "if (event.status === 'failed') return notify('onStatus', 'error', event.error?.message);",
+    replace: "if (event.status === 'failed') return notify('onStatus', 'idle');",
     why: 'a failed run sets the status to idle',
     breaks: ['S4.18'],
     by: 'harness: ',
   },
   {
     file: 'src/harness/harness.ts',
-    find: "if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busy(), this.#runtime);",
+    find: "if (this.#options.whenBusy !== 'queue') return refusedRun(ids, busyError(), this.#runtime);",
     replace: '',
     why: 'a second prompt waits instead of being rejected',
     breaks: ['S4.6'],

@@ -20,7 +20,7 @@ export const runnerMutants: readonly Mutant[] = [
   },
   {
     file: runTable,
-    find: 'if (buried(this.#file, owner)) this.releaseAll(owner);',
+    find: 'if (removeDeadLock(this.#file, owner)) this.releaseAll(owner);',
     replace: 'this.releaseAll(owner);',
     why: 'the runner takes runs from live processes',
     breaks: ['P13'],
@@ -28,8 +28,8 @@ export const runnerMutants: readonly Mutant[] = [
   },
   {
     file: runTable,
-    find: 'if (buried(this.#file, owner)) this.releaseAll(owner);',
-    replace: 'buried(this.#file, owner);',
+    find: 'if (removeDeadLock(this.#file, owner)) this.releaseAll(owner);',
+    replace: 'removeDeadLock(this.#file, owner);',
     why: 'no process resumes the runs of a dead process',
     breaks: [],
     by: 'runner: crash',

@@ -35,7 +35,7 @@ export const streamMutants: readonly Mutant[] = [
   },
   {
     file: exchange,
-    find: "if (payload instanceof MalformedPayload)\n          return this.#garbled('a message in the stream is not valid JSON');",
+    find: "if (payload instanceof MalformedPayload)\n          return this.#failMalformed('a message in the stream is not valid JSON');",
     replace: 'if (payload instanceof MalformedPayload) continue;',
     why: 'malformed payloads are skipped',
     breaks: ['P1'],

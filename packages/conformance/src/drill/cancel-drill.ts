@@ -52,7 +52,7 @@ export async function drillCancels(
   options: CancelDrillOptions,
 ): Promise<CancelFigures> {
   const random = seededRandom(options.seed ?? 1);
-  const scenarios = scenesOf(subject, random);
+  const scenarios = scenariosOf(subject, random);
   let scenario = scenarios[0];
   const server = wireServer(subject.testing, () => (scenario?.reply ?? random.pick(scenarios).reply)(), {
     secret: key,
@@ -89,7 +89,7 @@ interface DrillScenario {
 }
 
 /** The activity of the service when a run is cancelled. */
-function scenesOf({ testing }: ContractSubject, random: SeededRandom): DrillScenario[] {
+function scenariosOf({ testing }: ContractSubject, random: SeededRandom): DrillScenario[] {
   const fitting = wholePlaces.filter((place) =>
     needsOf(place).every((need) => testing.lacks[need] === undefined),
   );
@@ -139,7 +139,7 @@ function drip(frames: readonly string[]): LiveStream {
   return stream;
 }
 
-interface Cancelled {
+interface CancelResult {
   readonly backMs: number;
   readonly closedMs: number | undefined;
   readonly isAnswered: boolean;
@@ -150,7 +150,7 @@ async function cancelOnce(
   server: WireServer,
   staysOpen: boolean,
   moment: number,
-): Promise<Cancelled> {
+): Promise<CancelResult> {
   const controller = new AbortController();
   const before = server.exchanges.length;
   const asked = agent.run(

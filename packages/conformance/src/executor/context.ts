@@ -188,10 +188,10 @@ const refusing: readonly ExecutorCase[] = [
 
 export const compactionCases: readonly ExecutorCase[] = [...weighing, ...failing, ...refusing];
 
-const spilling = group('offload');
+const offloading = group('offload');
 
 export const offloadCases: readonly ExecutorCase[] = [
-  spilling(
+  offloading(
     'the conversation contains both ends of a long output, and the rest can be read [P10]',
     async (setup) => {
       const text = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
@@ -218,7 +218,7 @@ export const offloadCases: readonly ExecutorCase[] = [
       expect(JSON.stringify(event).length < 6000, 'the event to contain no more than the model receives');
     },
   ),
-  spilling(
+  offloading(
     'an offload store that fails or never settles costs only the middle of the output [P10]',
     async (setup) => {
       const { tool } = probeTools();
@@ -236,7 +236,7 @@ export const offloadCases: readonly ExecutorCase[] = [
       }
     },
   ),
-  spilling(
+  offloading(
     'a tool that returns while the run is being cancelled keeps its result, even if the offload store hangs [P10, P13]',
     async (setup) => {
       const { tool } = probeTools();

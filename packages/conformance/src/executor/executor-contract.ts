@@ -96,9 +96,14 @@ export function executorContract(
   ];
 }
 
-function bound(definition: ExecutorCase, subject: ExecutorSubject, how: string, spoil?: Spoil): ContractCase {
+function bound(
+  definition: ExecutorCase,
+  subject: ExecutorSubject,
+  how: string,
+  addFaults?: Spoil,
+): ContractCase {
   const { group, name, run } = definition;
-  const createSetup = (worse: Spoil | undefined = spoil) =>
+  const createSetup = (worse: Spoil | undefined = addFaults) =>
     new RunFixture((runtime) => subject.store(runtime), worse);
   return {
     group,

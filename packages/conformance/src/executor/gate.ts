@@ -39,7 +39,7 @@ const script = (): ModelStep[] => [
 ];
 
 /** Waits until an approval is requested and returns its id. */
-async function asked(setup: RunFixture, run: Run): Promise<string> {
+async function requestedApproval(setup: RunFixture, run: Run): Promise<string> {
   await setup.advance(1000);
   return ofType(setup.storedOf(run), 'approval_requested')[0]?.approvalId ?? '';
 }
@@ -167,7 +167,7 @@ const attendedCases: readonly ExecutorCase[] = [
   the('no call of the batch starts before the user has decided [P21]', async (setup) => {
     const { names, ...rest } = asking();
     const run = setup.run({ agent: scriptedModel(script()), attended: true, ...rest });
-    const approvalId = await asked(setup, run);
+    const approvalId = await requestedApproval(setup, run);
     expectEqual(names, [], 'the tools that ran');
     expect(run.decide(approvalId, { decision: 'allow' }), 'the decision to count');
     const result = await setup.until(run);
@@ -184,7 +184,7 @@ const attendedCases: readonly ExecutorCase[] = [
       gate: () => ({ type: 'ask' }),
       tools: [write],
     });
-    await asked(setup, run);
+    await requestedApproval(setup, run);
     const [event] = ofType(setup.storedOf(run), 'approval_requested');
     expectEqual([event?.summary, event?.diff, event?.subject], ['+1', '+line', 'a'], 'the preview shown');
     expectEqual(event?.arguments, { path: 'a' }, 'the arguments shown');
@@ -203,7 +203,7 @@ const attendedCases: readonly ExecutorCase[] = [
       },
       tools: [probe.tool('write', { mustAsk: ({ path }) => `${path} is protected.` })],
     });
-    await asked(setup, run);
+    await requestedApproval(setup, run);
     const [event] = ofType(setup.storedOf(run), 'approval_requested');
     expectEqual(
       [judged[0]?.mustAsk, event?.mustAsk],
@@ -255,7 +255,7 @@ const attendedCases: readonly ExecutorCase[] = [
     const { names, ...rest } = asking();
     const run = setup.run({ agent: scriptedModel(script()), attended: true, ...rest });
     expect(
-      run.decide(await asked(setup, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
+      run.decide(await requestedApproval(setup, run), { decision: 'deny', message: 'Ask me tomorrow.' }),
       'the decision to count',
     );
     const result = await setup.until(run);
@@ -265,7 +265,7 @@ const attendedCases: readonly ExecutorCase[] = [
   the('a decision counts once [P21]', async (setup) => {
     const { names, ...rest } = asking();
     const run = setup.run({ agent: scriptedModel(script()), attended: true, ...rest });
-    const approvalId = await asked(setup, run);
+    const approvalId = await requestedApproval(setup, run);
     const counted = [
       run.decide(approvalId, { decision: 'deny' }),
       run.decide(approvalId, { decision: 'allow' }),
@@ -278,7 +278,7 @@ const attendedCases: readonly ExecutorCase[] = [
   }),
   the('a decision about an unknown approval does not count [P21]', async (setup) => {
     const run = setup.run({ agent: scriptedModel(script()), attended: true, ...asking() });
-    const approvalId = await asked(setup, run);
+    const approvalId = await requestedApproval(setup, run);
     expectEqual(run.decide('something-else', { decision: 'allow' }), false, 'whether the decision counted');
     run.cancel();
     expectEqual(
@@ -304,7 +304,7 @@ const attendedCases: readonly ExecutorCase[] = [
         gate,
         tools,
       });
-      await asked(setup, run);
+      await requestedApproval(setup, run);
       const ids = ofType(setup.storedOf(run), 'approval_requested').map(({ approvalId }) => approvalId);
       run.decide(ids[1] ?? '', { decision: 'allow' });
       await setup.advance(1000);
@@ -324,7 +324,7 @@ const attendedCases: readonly ExecutorCase[] = [
         limits: { ms: 60_000 },
         ...asking(),
       });
-      const approvalId = await asked(setup, run);
+      const approvalId = await requestedApproval(setup, run);
       await setup.advance(3_600_000);
       run.decide(approvalId, { decision: 'allow' });
       const result = await setup.until(run);

@@ -25,10 +25,10 @@ const halfPair = '\ud83d';
 /** The first run of a session fails or ends early; the second must work normally. */
 function continuesAfter(
   what: string,
-  spoil: (setup: RunFixture, sessionId: string) => Promise<unknown>,
+  fail: (setup: RunFixture, sessionId: string) => Promise<unknown>,
 ): ExecutorCase {
   return the(`the next prompt works after ${what} [P12]`, async (setup) => {
-    await spoil(setup, 'one');
+    await fail(setup, 'one');
     const agent = scriptedModel([textResponse('Better now.')]);
     const result = await setup.play({ agent }, 'And now?', { sessionId: 'one' });
     expectEqual([result.status, result.text], ['complete', 'Better now.'], 'the outcome');

@@ -35,7 +35,7 @@ function breaks(error: ConstructorParameters<typeof AgentError>[0], ...shown: Ag
 }
 
 /** Lets a response start and cancels the run in the middle of it. */
-async function stopped(setup: RunFixture, run: Run): Promise<RunResult> {
+async function cancelMidway(setup: RunFixture, run: Run): Promise<RunResult> {
   await setup.advance(100);
   run.cancel();
   const result = await setup.until(run);
@@ -46,7 +46,7 @@ async function stopped(setup: RunFixture, run: Run): Promise<RunResult> {
 const outline = (messages: readonly Message[]) => messages.map((one) => `${one.role}: ${textOf(one)}`);
 
 /** The messages in the conversation after a partial response. */
-function ended(text: string, why: string): string[] {
+function partialMessages(text: string, why: string): string[] {
   return [`assistant: ${text}`, `user: Your last answer ended here, before it was complete: ${why}.`];
 }
 
@@ -56,17 +56,21 @@ export const partialCases: readonly ExecutorCase[] = [
   the('text received before a cancel is in the log, and the model sees it', async (setup) => {
     const agent = scriptedModel([begins(delta('Once '), delta('upon a')), textResponse('On.')]);
     const run = setup.run({ agent }, 'Tell.', { sessionId: 'tale' });
-    const { messages, text } = await stopped(setup, run);
+    const { messages, text } = await cancelMidway(setup, run);
     const [failed] = ofType(setup.storedOf(run), 'ask_failed');
     expectEqual(failed?.partial, [{ type: 'text', text: 'Once upon a' }], 'the text in the log');
-    expectEqual(outline(messages), ['user: Tell.', ...ended('Once upon a', cancelled)], 'the messages');
+    expectEqual(
+      outline(messages),
+      ['user: Tell.', ...partialMessages('Once upon a', cancelled)],
+      'the messages',
+    );
     assertValidHistory(messages);
     expectEqual(text, '', 'the text of a complete response');
     await setup.play({ agent }, 'Continue.', { sessionId: 'tale' });
     const sent = outline(agent.requests[1]?.messages ?? []);
     expectEqual(
       sent,
-      ['user: Tell.', ...ended('Once upon a', cancelled), 'user: Continue.'],
+      ['user: Tell.', ...partialMessages('Once upon a', cancelled), 'user: Continue.'],
       'the messages of the request',
     );
   }),
@@ -74,7 +78,11 @@ export const partialCases: readonly ExecutorCase[] = [
     const agent = scriptedModel([begins(delta('Once'))]);
     const { status, messages } = await setup.play({ agent, limits: { ms: 1000 } });
     expectEqual(status, 'timeout', 'the status');
-    expectEqual(outline(messages).slice(1), ended('Once', 'the time limit was reached'), 'the messages');
+    expectEqual(
+      outline(messages).slice(1),
+      partialMessages('Once', 'the time limit was reached'),
+      'the messages',
+    );
   }),
   the(
     'text received before the request finally fails is kept, and a resumed run continues it',
@@ -86,7 +94,7 @@ export const partialCases: readonly ExecutorCase[] = [
       const why = 'the connection to the model failed';
       expectEqual(
         outline(agent.requests[1]?.messages ?? []).slice(1),
-        ended('Once', why),
+        partialMessages('Once', why),
         'the messages of the request',
       );
       expectEqual([resumed.status, resumed.text], ['complete', 'On.'], 'the outcome of the resumed run');
@@ -94,8 +102,8 @@ export const partialCases: readonly ExecutorCase[] = [
   ),
   the('no text is kept from an attempt that was retried [P8]', async (setup) => {
     const shown = [delta('Bad'), retry, delta('Good')];
-    const { messages } = await stopped(setup, setup.run({ agent: scriptedModel([begins(...shown)]) }));
-    expectEqual(outline(messages).slice(1), ended('Good', cancelled), 'the messages');
+    const { messages } = await cancelMidway(setup, setup.run({ agent: scriptedModel([begins(...shown)]) }));
+    expectEqual(outline(messages).slice(1), partialMessages('Good', cancelled), 'the messages');
     const answered: ModelStep = (_request, { emit }) => {
       for (const event of shown) emit?.(event);
       return textResponse('Good.');
@@ -131,23 +139,27 @@ export const partialCases: readonly ExecutorCase[] = [
         { type: 'tool_input_delta', index: 3, json: '{"a' },
       ),
     ]);
-    const { messages } = await stopped(setup, setup.run({ agent }));
-    expectEqual(outline(messages).slice(1), ended('Let me see.', cancelled), 'the messages');
+    const { messages } = await cancelMidway(setup, setup.run({ agent }));
+    expectEqual(outline(messages).slice(1), partialMessages('Let me see.', cancelled), 'the messages');
     expectEqual(messages[1]?.content, [{ type: 'text', text: 'Let me see.' }], 'the parts');
     assertValidHistory(messages);
   }),
   the('a partial response without text leaves no message', async (setup) => {
     const thought: AgentEvent = { type: 'reasoning_delta', index: 0, text: 'Hm.' };
     const agent = scriptedModel([begins(thought, delta(' \n', 1))]);
-    const { messages } = await stopped(setup, setup.run({ agent }));
+    const { messages } = await cancelMidway(setup, setup.run({ agent }));
     expectEqual(outline(messages), ['user: Go.'], 'the messages');
   }),
   the('a steering message follows the partial response', async (setup) => {
     const run = setup.run({ agent: scriptedModel([begins(delta('Once'))]) });
     await setup.advance(100);
     run.steer('Faster.');
-    const { messages } = await stopped(setup, run);
-    expectEqual(outline(messages).slice(1), [...ended('Once', cancelled), 'user: Faster.'], 'the messages');
+    const { messages } = await cancelMidway(setup, run);
+    expectEqual(
+      outline(messages).slice(1),
+      [...partialMessages('Once', cancelled), 'user: Faster.'],
+      'the messages',
+    );
   }),
   the('a reader that starts in the middle of a response gets all of it once', async (setup) => {
     const end = Promise.withResolvers<void>();

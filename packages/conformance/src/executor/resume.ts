@@ -20,9 +20,9 @@ const the = group('resume');
 
 /** Runs a scenario to its end and returns its stored events. */
 async function eventsOfRun(setup: RunFixture, scenario: Scenario): Promise<readonly Event[]> {
-  const staged = scenario.open();
-  const run = watched(staged, [], (onEvent) =>
-    setup.run(staged.options, 'Go.', { sessionId: 'whole', onEvent }),
+  const opened = scenario.open();
+  const run = startWatched(opened, [], (onEvent) =>
+    setup.run(opened.options, 'Go.', { sessionId: 'whole', onEvent }),
   );
   const result = await setup.until(run);
   expectEqual(result.status, scenario.status, 'the status of the whole run');
@@ -30,8 +30,8 @@ async function eventsOfRun(setup: RunFixture, scenario: Scenario): Promise<reado
 }
 
 /** Starts a run and reacts to its events as the scenario defines. */
-function watched(
-  staged: Staged,
+function startWatched(
+  opened: Staged,
   before: readonly Event[],
   start: (onEvent: (event: Parameters<NonNullable<Staged['watch']>>[0]) => void) => Run,
 ): Run {
@@ -39,7 +39,7 @@ function watched(
   let run: Run | undefined;
   run = start((event) => {
     if (event.type === 'approval_requested') approvals.push(event.approvalId);
-    if (run !== undefined) staged.watch?.(event, run, approvals);
+    if (run !== undefined) opened.watch?.(event, run, approvals);
   });
   return run;
 }
@@ -58,8 +58,10 @@ const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
       const events = whole.slice(0, length);
       const sessionId = `cut-${length}`;
       await leave(setup, events, sessionId);
-      const staged = scenario.open();
-      const run = watched(staged, events, (onEvent) => setup.resume(staged.options, sessionId, { onEvent }));
+      const opened = scenario.open();
+      const run = startWatched(opened, events, (onEvent) =>
+        setup.resume(opened.options, sessionId, { onEvent }),
+      );
       const result = await setup.until(run);
       const last = events.at(-1)?.type;
       expectOneOf(
@@ -67,7 +69,7 @@ const prefixCases: readonly ExecutorCase[] = scenarios.map((scenario) =>
         [scenario.status, 'complete'],
         `the status after ${length} events (${last})`,
       );
-      expectOnce(events, staged, `after ${length} events (${last})`);
+      expectOnce(events, opened, `after ${length} events (${last})`);
     }
   }),
 );

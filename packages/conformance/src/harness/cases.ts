@@ -14,11 +14,11 @@ export interface HarnessFixture {
   /** Makes the store reject appends or accept them again. */
   refuse(isFull: boolean): Promise<void>;
   /** Opens another conversation with its own handler. */
-  open(handler?: HarnessHandler): Promise<HarnessEnvironment & Pick<Opened, 'reports'>>;
+  open(handler?: HarnessHandler): Promise<HarnessEnvironment & Pick<OpenedHarness, 'reports'>>;
 }
 
 /** A conversation and the errors reported about its handler. */
-export interface Opened {
+export interface OpenedHarness {
   readonly environment: HarnessEnvironment;
   readonly reports: readonly AgentError[];
 }

@@ -55,13 +55,13 @@ export function refusingStore<Kept extends Store>(store: Kept, isFull: () => boo
 }
 
 /** Maximum duration of any wait in a case, in milliseconds, on an overloaded machine too. */
-const patienceMs = 60_000;
+const waitTimeoutMs = 60_000;
 
 /** Waits, with a time limit. */
 export function soon<Value>(pending: PromiseLike<Value>, what: string): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new ContractFailure(`expected ${what} within ${patienceMs} ms`));
-    const cancel = systemRuntime.timer(patienceMs, late);
+    const late = () => reject(new ContractFailure(`expected ${what} within ${waitTimeoutMs} ms`));
+    const cancel = systemRuntime.timer(waitTimeoutMs, late);
     pending.then(resolve, reject);
     const done = () => cancel();
     pending.then(done, done);

@@ -1,7 +1,7 @@
 import type { AgentError } from '@cobbler/agent';
 import type { HarnessHandler } from '@cobbler/agent/harness';
 import type { ContractCase } from '@cobbler/agent/testing';
-import type { HarnessCase, HarnessNeed, Opened } from './cases.ts';
+import type { HarnessCase, HarnessNeed, OpenedHarness } from './cases.ts';
 import { busyCases, cancelCases, forkCases, steerCases } from './control.ts';
 import type { HarnessSubject } from './environment.ts';
 import { notes } from './environment.ts';
@@ -45,7 +45,7 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
     }),
     async run() {
       const { received, handler } = notes();
-      const { environment, reports } = await opened(subject, handler);
+      const { environment, reports } = await openHarness(subject, handler);
       try {
         await run({
           harness: environment.harness,
@@ -54,7 +54,7 @@ function bound({ group, name, needs, run }: HarnessCase, subject: HarnessSubject
           log: (sessionId = environment.harness.sessionId) => environment.log(sessionId),
           refuse: async (isFull) => environment.refuse?.(isFull),
           open: async (other = {}) => {
-            const more = await opened(subject, other);
+            const more = await openHarness(subject, other);
             return { ...more.environment, reports: more.reports };
           },
         });
@@ -83,7 +83,7 @@ const words: Readonly<Record<HarnessNeed, string>> = {
   refuses: 'a store that rejects appends',
 };
 
-async function opened(subject: HarnessSubject, handler: HarnessHandler): Promise<Opened> {
+async function openHarness(subject: HarnessSubject, handler: HarnessHandler): Promise<OpenedHarness> {
   const reports: AgentError[] = [];
   const environment = await subject.open({ handler, report: (error) => void reports.push(error) });
   return { environment, reports };

@@ -59,7 +59,7 @@ export const toolCases: readonly HarnessCase[] = [
 
 const asking = group('approvals', ['tools', 'gate']);
 
-async function asked(run: Run): Promise<ApprovalRequestedEvent> {
+async function requestedApproval(run: Run): Promise<ApprovalRequestedEvent> {
   const request = await seen(run, 'approval_requested');
   const { status, approvals = [] } = await endOf(run);
   expectEqual(status, 'waiting', 'the status');
@@ -73,7 +73,7 @@ async function asked(run: Run): Promise<ApprovalRequestedEvent> {
 
 export const approvalCases: readonly HarnessCase[] = [
   asking('a call that needs an approval waits and does not start', async ({ harness, log }) => {
-    const request = await asked(harness.prompt('use write'));
+    const request = await requestedApproval(harness.prompt('use write'));
     expectEqual(
       [request.toolName, request.arguments],
       ['write', { of: 'write' }],
@@ -82,18 +82,18 @@ export const approvalCases: readonly HarnessCase[] = [
     expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
   }),
   asking('an approved call runs after a resume', async ({ harness }) => {
-    const { approvalId } = await asked(harness.prompt('use write'));
+    const { approvalId } = await requestedApproval(harness.prompt('use write'));
     const result = await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     expectEqual([result.status, result.text], ['complete', 'written'], 'the outcome');
   }),
   asking('a denied call does not run, and the model receives the reason', async ({ harness, log }) => {
-    const { approvalId } = await asked(harness.prompt('use write'));
+    const { approvalId } = await requestedApproval(harness.prompt('use write'));
     const answer = { approvalId, decision: 'deny', message: 'Not today.' } as const;
     expectEqual((await endOf(harness.resume({ answers: [answer] }))).text, 'Not today.', 'the outcome');
     expect(!(await log()).some(({ type }) => type === 'tool_started'), 'no tool started');
   }),
   asking('a decision counts once [P9]', async ({ harness, log }) => {
-    const { approvalId } = await asked(harness.prompt('use write'));
+    const { approvalId } = await requestedApproval(harness.prompt('use write'));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     await endOf(harness.resume({ answers: [{ approvalId, decision: 'allow' }] }));
     expectEqual(
@@ -103,7 +103,7 @@ export const approvalCases: readonly HarnessCase[] = [
     );
   }),
   asking('a new prompt supersedes a pending approval', async ({ harness, log }) => {
-    await asked(harness.prompt('use write'));
+    await requestedApproval(harness.prompt('use write'));
     const result = await endOf(harness.prompt('say On.'));
     expectEqual([result.status, result.text], ['complete', 'On.'], 'the outcome');
     assertValidHistory(result.messages);

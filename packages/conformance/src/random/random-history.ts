@@ -74,12 +74,12 @@ function readUserPart(part: UserPart): ReadPart {
   return { type: part.type, mediaType: part.mediaType, data: part.data };
 }
 
-interface Made {
+interface RandomTurn {
   readonly message: AssistantMessage;
   readonly parts: readonly ReadPart[];
 }
 
-function randomAssistant(random: SeededRandom, turn: number): Made {
+function randomAssistant(random: SeededRandom, turn: number): RandomTurn {
   const content: AssistantPart[] = [];
   const parts: ReadPart[] = [];
   if (random.chance(0.4)) content.push(randomThought(random));

@@ -22,7 +22,7 @@ export function randomReply(random: SeededRandom, lacks: Unsupported): ResponseR
   );
   const steps =
     lacks.interleaving === undefined && random.chance(0.5)
-      ? woven(random, stepsByBlock)
+      ? interleave(random, stepsByBlock)
       : stepsByBlock.flat();
   return replies(answer, {
     steps: [...steps, { type: 'end' }],
@@ -118,7 +118,7 @@ function randomChunks(random: SeededRandom, text: string): string[] {
 }
 
 /** Opens the blocks in order and interleaves their deltas. */
-function woven(random: SeededRandom, stepsByBlock: readonly (readonly Step[])[]): Step[] {
+function interleave(random: SeededRandom, stepsByBlock: readonly (readonly Step[])[]): Step[] {
   const queues = stepsByBlock.map((steps) => [...steps]);
   const steps: Step[] = [];
   let opened = 0;

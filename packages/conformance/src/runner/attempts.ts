@@ -72,7 +72,7 @@ export const attemptCases: readonly RunnerCase[] = [
     await setup.start('one', { routine: 'hanging', timeoutMs: 60 });
     const error = (await setup.result('one')) as { kind: string };
     expectEqual(error.kind, 'timeout', 'the error of the step');
-    await setup.reached('one', 'out');
+    await setup.untilReached('one', 'out');
     expectEqual(await setup.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
   }),
   the('a function that ignores its timeout delays nothing, and its late result is dropped', async (setup) => {

@@ -12,34 +12,34 @@ async function expectCancelled(setup: RunnerSetup, run: string): Promise<void> {
 export const cancelCases: readonly RunnerCase[] = [
   the('a running step is stopped immediately', async (setup) => {
     await setup.start('one', { routine: 'hanging' });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
-    await setup.reached('one', 'out');
+    await setup.untilReached('one', 'out');
     expectEqual(await setup.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
     await setup.expectLines('one', 'after', 0);
   }),
   the('a step that ignores the cancel delays nothing, and no step follows it', async (setup) => {
     await setup.start('one', { routine: 'hanging', isDeaf: true });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
     await setup.leave('one', 'release');
-    await setup.reached('one', 'out');
+    await setup.untilReached('one', 'out');
     await setup.place.advance(20);
     await setup.expectLines('one', 'after', 0);
   }),
   the('a routine that catches the cancel cannot start a step', async (setup) => {
     await setup.start('one', { routine: 'hanging' });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.cancel('one');
-    await setup.reached('one', 'refused');
+    await setup.untilReached('one', 'refused');
     expectEqual(await setup.lines('one', 'refused'), ['aborted'], "the kind of the step's error");
   }),
   the('a sleeping run can be cancelled', async (setup) => {
     const ms = setup.stretched(200);
     await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
     await setup.place.advance(ms + 50);
@@ -47,7 +47,7 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   the('a waiting run can be cancelled', async (setup) => {
     await setup.start('one', { routine: 'waiter' });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     expectEqual(await setup.cancel('one'), true, 'whether the run was cancelled');
     await expectCancelled(setup, 'one');
     expectEqual(await setup.signal('one', 'go'), false, 'whether the run accepts a signal');
@@ -56,15 +56,15 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   the('a run can be cancelled between two steps', async (setup) => {
     await setup.start('one', { routine: 'between' });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
-    await setup.reached('one', 'stopped');
+    await setup.untilReached('one', 'stopped');
   }),
   the('a run can be cancelled between two attempts', async (setup) => {
     const retry = { retries: 5, firstMs: 60 };
     await setup.start('one', { routine: 'failing', failures: 9, error: 'broken', retry });
-    await setup.reached('one', 'attempt');
+    await setup.untilReached('one', 'attempt');
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
     const { length } = await setup.lines('one', 'attempt');
@@ -86,14 +86,14 @@ export const cancelCases: readonly RunnerCase[] = [
   the('a cancel rejects a pending result', async (setup) => {
     await setup.start('one', { routine: 'waiter' });
     const failure = setup.failure('one');
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     expectEqual((await failure).kind, 'aborted', 'the kind of the error');
   }),
   group('cancel', 'reopen')('a cancelled run does not resume', async (setup) => {
     const ms = setup.stretched(200);
     await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await setup.reopen(() => setup.place.advance(ms + 20));
     await setup.place.advance(40);
@@ -102,9 +102,9 @@ export const cancelCases: readonly RunnerCase[] = [
   }),
   group('cancel', 'reopen')('a resumed run can be cancelled', async (setup) => {
     await setup.start('one', { routine: 'hanging' });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.reopen();
-    await setup.reached('one', 'in', 2);
+    await setup.untilReached('one', 'in', 2);
     await setup.cancel('one');
     await expectCancelled(setup, 'one');
   }),

@@ -104,7 +104,7 @@ export class RunnerSetup {
   }
 
   /** Lets time pass until a run's mark has this many lines. */
-  reached(run: string, mark: string, count = 1): Promise<void> {
+  untilReached(run: string, mark: string, count = 1): Promise<void> {
     return this.until(`${run} reaches ${mark}`, async () => (await this.lines(run, mark)).length >= count);
   }
 

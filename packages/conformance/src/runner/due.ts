@@ -36,7 +36,7 @@ export const dueCases: readonly RunnerCase[] = [
   }),
   the('a run that becomes due waits for the one with its key', async (setup) => {
     await setup.start('now', { routine: 'waiter' }, { key: 'k' });
-    await setup.reached('now', 'recorded');
+    await setup.untilReached('now', 'recorded');
     const ms = setup.stretched(60);
     await setup.start('later', echo, { key: 'k', dueAt: setup.place.now() + ms });
     await setup.place.advance(ms + 100);

@@ -14,9 +14,9 @@ export const endCases: readonly RunnerCase[] = [
   }),
   crash('a step that a crash interrupts runs again with the same key', async (setup) => {
     await setup.start('one', { routine: 'hanging', isDeaf: true });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.crash();
-    await setup.reached('one', 'in', 2);
+    await setup.untilReached('one', 'in', 2);
     await setup.leave('one', 'release');
     expectEqual(await setup.result('one'), null, 'the result');
     const [first, second] = await setup.lines('one', 'in');
@@ -25,7 +25,7 @@ export const endCases: readonly RunnerCase[] = [
   }),
   crash('a crash between actions repeats none that the own data of the run has', async (setup) => {
     await setup.start('one', { routine: 'steps', count: 5, waitAfter: 2 });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.crash();
     await setup.signal('one', 'go');
@@ -35,7 +35,7 @@ export const endCases: readonly RunnerCase[] = [
   crash('a run that waits for a time during a crash continues', async (setup) => {
     const until = setup.place.now() + setup.stretched(200);
     await setup.start('one', { routine: 'sleeper', until });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(40);
     await setup.crash(() => setup.place.advance(100));
     expectEqual(await setup.result('one'), 'awake', 'the result');
@@ -43,7 +43,7 @@ export const endCases: readonly RunnerCase[] = [
   }),
   crash('a run that waits during a crash keeps earlier signals and accepts later ones', async (setup) => {
     await setup.start('one', { routine: 'waiter', names: ['first', 'second', 'third'] });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.signal('one', 'first', 1);
     await setup.signal('one', 'third', 3);
     await setup.place.advance(20);
@@ -54,7 +54,7 @@ export const endCases: readonly RunnerCase[] = [
   }),
   crash('a cancelled run stays cancelled', async (setup) => {
     await setup.start('one', { routine: 'waiter' });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.cancel('one');
     await setup.crash();
     expectEqual(await setup.state('one'), 'cancelled', 'the state');
@@ -93,10 +93,10 @@ export const endCases: readonly RunnerCase[] = [
   close('close stops a running step, and a pending result rejects', async (setup) => {
     await setup.start('one', { routine: 'hanging' });
     const failure = setup.failure('one');
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.runner.close();
     expectEqual((await failure).code, 'closed', 'the error code of the result');
-    await setup.reached('one', 'out');
+    await setup.untilReached('one', 'out');
     expectEqual(await setup.lines('one', 'out'), ['stopped'], 'whether the step was stopped');
     await setup.expectLines('one', 'after', 0);
   }),
@@ -116,7 +116,7 @@ export const endCases: readonly RunnerCase[] = [
       hangs: 'in',
       tries: 'attempt',
     }))
-      await setup.reached(run, mark);
+      await setup.untilReached(run, mark);
     await setup.place.advance(20);
     await setup.runner.close();
     expectEqual(setup.place.timers?.(), 0, 'the number of timers left');

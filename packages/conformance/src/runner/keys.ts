@@ -11,12 +11,12 @@ async function turns(setup: RunnerSetup, names: readonly string[], more: object 
     await setup.start(name, { routine: 'turn', mark: setup.id('turns'), name, ...more }, { key });
 }
 
-function taken(setup: RunnerSetup): Promise<readonly string[]> {
+function turnsTaken(setup: RunnerSetup): Promise<readonly string[]> {
   return setup.place.counter.list(setup.id('turns'));
 }
 
 function untilStarted(setup: RunnerSetup, name: string): Promise<void> {
-  return setup.until(`${name} starts`, async () => (await taken(setup)).includes(`+${name}`));
+  return setup.until(`${name} starts`, async () => (await turnsTaken(setup)).includes(`+${name}`));
 }
 
 export const keyCases: readonly RunnerCase[] = [
@@ -24,7 +24,7 @@ export const keyCases: readonly RunnerCase[] = [
     await turns(setup, ['a', 'b', 'c', 'd']);
     for (const name of ['d', 'c', 'b', 'a']) expectEqual(await setup.result(name), name, 'the result');
     expectEqual(
-      await taken(setup),
+      await turnsTaken(setup),
       ['+a', '-a', '+b', '-b', '+c', '-c', '+d', '-d'],
       'the starts and ends of the runs',
     );
@@ -35,10 +35,10 @@ export const keyCases: readonly RunnerCase[] = [
     expectEqual(await setup.state('b'), 'queued', 'the state of the second run');
     await setup.signal('b', 'go');
     await setup.place.advance(20);
-    expectEqual(await taken(setup), ['+a'], 'the starts and ends so far');
+    expectEqual(await turnsTaken(setup), ['+a'], 'the starts and ends so far');
     await setup.signal('a', 'go');
     await setup.result('b');
-    expectEqual(await taken(setup), ['+a', '-a', '+b', '-b'], 'the starts and ends of the runs');
+    expectEqual(await turnsTaken(setup), ['+a', '-a', '+b', '-b'], 'the starts and ends of the runs');
   }),
   the('runs with different keys or without a key do not wait for each other', async (setup) => {
     const input = (name: string) => ({ routine: 'turn', mark: setup.id('turns'), name, wait: true });
@@ -71,7 +71,7 @@ export const keyCases: readonly RunnerCase[] = [
     await turns(setup, ['a', 'b'], { fails: true });
     await setup.failure('a');
     await setup.failure('b');
-    expectEqual(await taken(setup), ['+a', '-a', '+b', '-b'], 'the starts and ends of the runs');
+    expectEqual(await turnsTaken(setup), ['+a', '-a', '+b', '-b'], 'the starts and ends of the runs');
   }),
   the('a cancelled run releases its key', async (setup) => {
     await turns(setup, ['a', 'b', 'c'], { wait: true });
@@ -81,7 +81,7 @@ export const keyCases: readonly RunnerCase[] = [
     await setup.signal('b', 'go');
     await setup.signal('c', 'go');
     await setup.result('c');
-    expectEqual(await taken(setup), ['+a', '+b', '-b', '+c', '-c'], 'the starts and ends of the runs');
+    expectEqual(await turnsTaken(setup), ['+a', '+b', '-b', '+c', '-c'], 'the starts and ends of the runs');
   }),
   the('a queued run that is cancelled never starts', async (setup) => {
     await turns(setup, ['a', 'b', 'c'], { wait: true });
@@ -90,7 +90,7 @@ export const keyCases: readonly RunnerCase[] = [
     await setup.signal('a', 'go');
     await setup.signal('c', 'go');
     await setup.result('c');
-    expectEqual(await taken(setup), ['+a', '-a', '+c', '-c'], 'the starts and ends of the runs');
+    expectEqual(await turnsTaken(setup), ['+a', '-a', '+c', '-c'], 'the starts and ends of the runs');
   }),
   group(
     'key',
@@ -102,9 +102,13 @@ export const keyCases: readonly RunnerCase[] = [
     await setup.reopen();
     for (const name of ['c', 'b']) await setup.signal(name, 'go');
     await setup.place.advance(20);
-    expectEqual(await taken(setup), ['+a'], 'the starts and ends so far');
+    expectEqual(await turnsTaken(setup), ['+a'], 'the starts and ends so far');
     await setup.signal('a', 'go');
     await setup.result('c');
-    expectEqual(await taken(setup), ['+a', '-a', '+b', '-b', '+c', '-c'], 'the starts and ends of the runs');
+    expectEqual(
+      await turnsTaken(setup),
+      ['+a', '-a', '+b', '-b', '+c', '-c'],
+      'the starts and ends of the runs',
+    );
   }),
 ];

@@ -185,7 +185,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
     const perform = async (call: StepCall) => {
       await note('in', call.idempotencyKey);
       if (isDeaf) await reached('release');
-      else await stopped(call.signal);
+      else await untilAborted(call.signal);
       await note('out', call.signal.aborted ? 'stopped' : 'not stopped');
       return 'late';
     };
@@ -199,7 +199,7 @@ export const contractRoutines: Readonly<Record<string, (means: RoutineContext) =
   async between({ steps, note, once }) {
     await once('before');
     await note('recorded');
-    await stopped(steps.signal);
+    await untilAborted(steps.signal);
     await note('stopped');
     return null;
   },
@@ -285,7 +285,7 @@ function thrownOf(error: Json | undefined): Error {
   return isObject(error) ? new AgentError(error as unknown as ErrorData) : new Error(String(error));
 }
 
-function stopped(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -22,7 +22,7 @@ export const startCases: readonly RunnerCase[] = [
   }),
   the('a running run is not started again', async (setup) => {
     await setup.start('one', { routine: 'waiter' });
-    await setup.reached('one', 'before');
+    await setup.untilReached('one', 'before');
     const again = await setup.start('one', { routine: 'echo', value: 'another input' });
     expectEqual(again, false, 'whether the run was started again');
     await setup.signal('one', 'go', 1);
@@ -92,7 +92,7 @@ export const startCases: readonly RunnerCase[] = [
     const controller = new AbortController();
     const { signal } = controller;
     const waiting = setup.refusal(() => setup.runner.result(setup.id('one'), { signal }), 'the result');
-    await setup.reached('one', 'before');
+    await setup.untilReached('one', 'before');
     controller.abort();
     expectEqual((await waiting).kind, 'aborted', 'the error of the wait');
     await setup.signal('one', 'go', 'x');

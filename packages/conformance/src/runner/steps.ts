@@ -57,23 +57,23 @@ export const stepCases: readonly RunnerCase[] = [
     await setup.start('one', { routine: 'afterlife' });
     expectEqual(await setup.result('one'), 'over', 'the result');
     await setup.leave('one', 'over');
-    await setup.reached('one', 'refused');
+    await setup.untilReached('one', 'refused');
     expectEqual(await setup.lines('one', 'refused'), ['invalid'], "the kind of the step's error");
     await setup.expectLines('one', 'ran', 0);
   }),
   group('step', 'afterlife')('a step that starts after its call has ended is rejected', async (setup) => {
     await setup.start('one', { routine: 'leftBehind' });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.leave('one', 'over');
-    await setup.reached('one', 'refused');
+    await setup.untilReached('one', 'refused');
     await setup.expectLines('one', 'ran', 0);
     await setup.signal('one', 'go');
     expectEqual(await setup.result('one'), 'over', 'the result');
   }),
   afterReopening('a run continues after the actions that its own data has [P13]', async (setup) => {
     await setup.start('one', { routine: 'steps', count: 12, waitAfter: 5 });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.reopen();
     await setup.signal('one', 'go');
     expectEqual(await setup.result('one'), { sum: 66 }, 'the sum');
@@ -81,9 +81,9 @@ export const stepCases: readonly RunnerCase[] = [
   }),
   afterReopening('an interrupted step runs again with the same key', async (setup) => {
     await setup.start('one', { routine: 'hanging', isDeaf: true });
-    await setup.reached('one', 'in');
+    await setup.untilReached('one', 'in');
     await setup.reopen();
-    await setup.reached('one', 'in', 2);
+    await setup.untilReached('one', 'in', 2);
     await setup.leave('one', 'release');
     expectEqual(await setup.result('one'), null, 'the result');
     const [first, second] = await setup.lines('one', 'in');

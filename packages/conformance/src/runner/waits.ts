@@ -15,7 +15,7 @@ export const waitCases: readonly RunnerCase[] = [
   sleep('a run waits until the given time', async (setup) => {
     const until = setup.place.now() + 150;
     await setup.start('one', { routine: 'sleeper', until });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     expectEqual(await setup.state('one'), 'running', 'the state during the wait');
     expectEqual(await setup.result('one'), 'awake', 'the result');
     const late = setup.place.now() - until;
@@ -38,7 +38,7 @@ export const waitCases: readonly RunnerCase[] = [
   sleepAfterReopening('a wait that ended while the runner was closed is over', async (setup) => {
     const ms = setup.stretched(200);
     await setup.start('one', { routine: 'sleeper', until: setup.place.now() + ms });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.reopen(() => setup.place.advance(ms + 50));
     expectEqual(await setup.result('one'), 'awake', 'the result');
     await setup.expectLines('one', 'before', 1);
@@ -50,7 +50,7 @@ export const waitCases: readonly RunnerCase[] = [
   )('reopening does not change the end of a wait', async (setup) => {
     const until = setup.place.now() + 250;
     await setup.start('one', { routine: 'sleeper', until });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(150);
     await setup.reopen();
     await setup.expectLines('one', 'after', 0);
@@ -60,7 +60,7 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   wait('a signal continues the run that waits for it', async (setup) => {
     await setup.start('one', { routine: 'waiter' });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     expectEqual(await setup.signal('one', 'go', { a: [1] }), true, 'whether the signal was accepted');
     expectEqual(await setup.result('one'), [{ value: { a: [1] } }], 'the result');
@@ -92,14 +92,14 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   wait('a signal after the end of the wait is rejected', async (setup) => {
     await setup.start('one', { routine: 'waiter', names: ['first', 'go'], until: 1, timed: 'first' });
-    await setup.reached('one', 'recorded', 2);
+    await setup.untilReached('one', 'recorded', 2);
     expectEqual(await setup.signal('one', 'first', 1), false, 'whether the signal was accepted');
     await setup.signal('one', 'go', 2);
     expectEqual(await setup.result('one'), ['timed out', { value: 2 }], 'the result');
   }),
   wait('of several waits any can be the first to end', async (setup) => {
     await setup.start('one', { routine: 'any', names: ['a', 'b', 'c'] });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.place.advance(20);
     await setup.signal('one', 'c');
     expectEqual(await setup.result('one'), 'c', 'the result');
@@ -137,7 +137,7 @@ export const waitCases: readonly RunnerCase[] = [
   }),
   waitAfterReopening('an earlier signal is kept when the runner is reopened', async (setup) => {
     await setup.start('one', { routine: 'waiter', names: ['first', 'second'] });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.signal('one', 'second', 2);
     await setup.reopen();
     await setup.signal('one', 'first', 1);
@@ -147,7 +147,7 @@ export const waitCases: readonly RunnerCase[] = [
   waitAfterReopening('a wait that is over stays over, even if the signal arrives later', async (setup) => {
     const until = setup.place.now() + 100;
     await setup.start('one', { routine: 'waiter', names: ['first', 'second'], until });
-    await setup.reached('one', 'recorded');
+    await setup.untilReached('one', 'recorded');
     await setup.reopen(() => setup.place.advance(120));
     expectEqual(await setup.result('one'), ['timed out', 'timed out'], 'the result');
     expectEqual(await setup.signal('one', 'first', 2), false, 'whether the signal was accepted');

@@ -3,14 +3,14 @@ import { AgentError, addUsage, noUsage } from '@cobbler/agent';
 import type { SimulatedModelCall, SimulatedRun } from './scenario/record.ts';
 import { modelCallMs } from './scenario/setting.ts';
 import type { World } from './scenario/world.ts';
-import type { ModelService, Served } from './world/service.ts';
+import type { ModelService, ServedRequest } from './world/service.ts';
 import { receivedOf, wastedBy } from './world/service.ts';
 
 /** Tolerance of every promised time, in milliseconds. */
 export const slackMs = 250;
 
 /** A run whose model calls are checked. */
-export type Audited = Pick<SimulatedRun, 'program' | 'calls' | 'stops'>;
+export type AuditedRun = Pick<SimulatedRun, 'program' | 'calls' | 'stops'>;
 
 /** The environment of an auditor. */
 export interface AuditPlan {
@@ -23,7 +23,7 @@ export interface AuditPlan {
 /** Wraps the agent of a run and compares its results with what the service really did. */
 export function audited(
   agent: Agent,
-  current: () => Audited,
+  current: () => AuditedRun,
   { service, world, isClosing }: AuditPlan,
 ): Agent {
   const auditor = new Auditor(world);
@@ -49,10 +49,10 @@ export function audited(
       try {
         const response = await agent.run(request, context);
         if (isForNotes && response.stopReason !== 'complete') call.inVain = true;
-        auditor.answered(call, service.of(record.program).slice(call.from), response);
+        auditor.checkResponse(call, service.of(record.program).slice(call.from), response);
         return response;
       } catch (error) {
-        auditor.failed(call, service.of(record.program).slice(call.from), error);
+        auditor.checkFailure(call, service.of(record.program).slice(call.from), error);
         throw error;
       } finally {
         world.expect(
@@ -72,7 +72,7 @@ class Auditor {
     this.#world = world;
   }
 
-  answered(call: SimulatedModelCall, requests: readonly Served[], response: ModelResponse): void {
+  checkResponse(call: SimulatedModelCall, requests: readonly ServedRequest[], response: ModelResponse): void {
     const last = requests.at(-1);
     const failed = requests.slice(0, -1);
     this.#inTime(call);
@@ -104,7 +104,7 @@ class Auditor {
     );
   }
 
-  failed(call: SimulatedModelCall, requests: readonly Served[], thrown: unknown): void {
+  checkFailure(call: SimulatedModelCall, requests: readonly ServedRequest[], thrown: unknown): void {
     this.#inTime(call);
     if (!AgentError.is(thrown))
       return this.#world.violate('P1 error', `a model call threw ${String(thrown)}`);
@@ -114,7 +114,7 @@ class Auditor {
     this.#wasted(wasted, requests);
   }
 
-  #attempts(reported: number, requests: readonly Served[]): void {
+  #attempts(reported: number, requests: readonly ServedRequest[]): void {
     this.#world.expect(
       reported === requests.length,
       'P14 attempts',
@@ -122,7 +122,7 @@ class Auditor {
     );
   }
 
-  #wasted(reported: Usage, failed: readonly Served[]): void {
+  #wasted(reported: Usage, failed: readonly ServedRequest[]): void {
     let min = noUsage;
     let max = noUsage;
     for (const served of failed) {

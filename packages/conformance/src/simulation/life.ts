@@ -49,7 +49,7 @@ export interface LifeContext {
 }
 
 /** The session that a run continues. */
-export interface Past {
+export interface PastSession {
   readonly sessionId: string;
   /** Ids of the earlier runs that a run resumes. */
   readonly before: readonly string[];
@@ -87,17 +87,17 @@ export class Life {
     return this.#abort;
   }
 
-  run(prompt: string | readonly Message[], past: Past): SimulatedRun {
+  run(prompt: string | readonly Message[], past: PastSession): SimulatedRun {
     return this.#begin(past, (options) =>
       this.#executor.run(prompt, { ...options, sessionId: past.sessionId }),
     );
   }
 
-  resume(past: Past, answers: NonNullable<ResumeOptions['answers']>): SimulatedRun {
+  resume(past: PastSession, answers: NonNullable<ResumeOptions['answers']>): SimulatedRun {
     return this.#begin(past, (options) => this.#executor.resume(past.sessionId, { ...options, answers }));
   }
 
-  #begin({ sessionId, before }: Past, start: (options: RunOptions) => Run): SimulatedRun {
+  #begin({ sessionId, before }: PastSession, start: (options: RunOptions) => Run): SimulatedRun {
     const { world, watcher, readers, setting, disk } = this.#around;
     disk.forgive(this.program);
     this.#abort = new AbortController();
@@ -170,7 +170,7 @@ export class Life {
         current,
         permits: this.#permits,
         scheduling,
-        spills: setting.offloadAbove !== undefined,
+        offloads: setting.offloadAbove !== undefined,
       }),
       system: 'Work carefully.',
       limits: setting.limits,
@@ -184,7 +184,7 @@ export class Life {
       ...(this.#permits !== undefined && { gate: gatekeeper(world, this.program, this.#permits) }),
       ...defined({ approvalMs: setting.approvalMs }),
       ...(setting.priced && { pricing: () => price }),
-      context: { ...this.#compaction(), ...this.#spill() },
+      context: { ...this.#compaction(), ...this.#offload() },
     };
   }
 
@@ -216,9 +216,9 @@ export class Life {
     return {
       ...store,
       claim: (sessionId) =>
-        noted(store.claim(sessionId), () => Object.assign(this.record, { claimed: true })),
+        afterwards(store.claim(sessionId), () => Object.assign(this.record, { claimed: true })),
       read: (sessionId, afterSeq, limit) =>
-        noted(store.read(sessionId, afterSeq, limit), (events) => {
+        afterwards(store.read(sessionId, afterSeq, limit), (events) => {
           const { record } = this;
           if (record.claimed === true) Object.assign(record, { read: true, known: events.at(-1)?.seq });
         }),
@@ -231,7 +231,7 @@ export class Life {
     };
   }
 
-  #spill(): Pick<ContextPolicy, 'offload'> {
+  #offload(): Pick<ContextPolicy, 'offload'> {
     const { cellar, setting } = this.#around;
     const { offloadAbove } = setting;
     if (offloadAbove === undefined) return {};
@@ -268,7 +268,10 @@ export class Life {
 }
 
 /** Acts when the response has arrived. */
-function noted<Value>(answer: Value | Promise<Value>, act: (value: Value) => void): Value | Promise<Value> {
+function afterwards<Value>(
+  answer: Value | Promise<Value>,
+  act: (value: Value) => void,
+): Value | Promise<Value> {
   if (!(answer instanceof Promise)) {
     // With a synchronous store the response arrives before the run is recorded, so the record is read a
     // moment later.

@@ -32,7 +32,7 @@ export class People {
 
   cancel(record: SimulatedRun): void {
     record.pressedAt ??= this.#world.elapsed;
-    if (record.run.cancel()) this.#stopped(record, 'cancel');
+    if (record.run.cancel()) this.#recordStop(record, 'cancel');
   }
 
   /** Aborts the signal that was passed to the run. */
@@ -43,7 +43,7 @@ export class People {
     controller.abort(
       by === 'deadline' ? new DOMException('the time limit passed', 'TimeoutError') : undefined,
     );
-    if (!isOver) this.#stopped(record, by);
+    if (!isOver) this.#recordStop(record, by);
   }
 
   steer(record: SimulatedRun): void {
@@ -55,7 +55,7 @@ export class People {
   }
 
   /** Simulates a user whose approval is requested. */
-  asked(record: SimulatedRun, approvalId: string): void {
+  onApproval(record: SimulatedRun, approvalId: string): void {
     const { program } = record;
     const manner = this.#world.choices.among('person', manners);
     const reply = (decision: 'allow' | 'deny', ms: number, id = approvalId) =>
@@ -95,7 +95,7 @@ export class People {
     record.replies.push({ approvalId, decision, counts });
   }
 
-  #stopped(record: SimulatedRun, by: StopReport['by']): void {
+  #recordStop(record: SimulatedRun, by: StopReport['by']): void {
     this.#world.note(`${record.name}: stopped (${by})`);
     record.stops.push({ at: this.#world.elapsed, by });
   }

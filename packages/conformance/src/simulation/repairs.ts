@@ -51,7 +51,7 @@ export class Repairs {
     const last = lines.length - 1;
     const at =
       kind === 'cuts its last event in the middle' ? last : choices.between('damaged event', 0, last);
-    this.#damaged.set(sessionId, damaged(lines, kind, at));
+    this.#damaged.set(sessionId, damageLog(lines, kind, at));
     this.#disk.damage(sessionId);
     this.#world.note(`a fault ${kind} of ${sessionId}: event ${at + 1} of ${lines.length}`);
     return true;
@@ -61,7 +61,7 @@ export class Repairs {
   async repair(sessionId: string): Promise<string> {
     const log = this.#damaged.get(sessionId);
     if (log === undefined) return sessionId;
-    const repaired = repairLog(log.lines.map(parsed));
+    const repaired = repairLog(log.lines.map(parseLine));
     this.#check(log, repaired.events);
     const isDamaged = repaired.problems.some(({ what }) => !what.startsWith('is the last one'));
     const newId = `${sessionId}-repaired`;
@@ -122,7 +122,7 @@ export class Repairs {
   }
 }
 
-function damaged(lines: readonly string[], kind: Damage, at: number): DamagedLog {
+function damageLog(lines: readonly string[], kind: Damage, at: number): DamagedLog {
   const line = lines[at] ?? '';
   const others = lines.toSpliced(at, 1);
   const before = Math.min(at, others.length);
@@ -155,7 +155,7 @@ function eventOf(line: string): Event {
   return JSON.parse(line);
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

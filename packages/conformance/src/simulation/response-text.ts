@@ -1,5 +1,5 @@
 import type { RunEvent } from '@cobbler/agent';
-import type { Served } from './world/service.ts';
+import type { ServedRequest } from './world/service.ts';
 
 /**
  * The text of the response that a run is receiving, computed from its events alone: a retry or a new request
@@ -38,6 +38,6 @@ export function storedText(content: readonly { readonly type: string }[]): strin
 }
 
 /** Returns the whole text that the service wanted to send in a response. */
-export function intendedText({ answer }: Served): string {
+export function intendedText({ answer }: ServedRequest): string {
   return answer.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }

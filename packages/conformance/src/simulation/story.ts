@@ -1,5 +1,5 @@
 import type { AgentError, Message, ResumeOptions } from '@cobbler/agent';
-import type { LifeContext, Past } from './life.ts';
+import type { LifeContext, PastSession } from './life.ts';
 import { goneOn, Life, promptText } from './life.ts';
 import { planImpulses } from './mishaps.ts';
 import { People } from './people.ts';
@@ -134,7 +134,7 @@ export class Story {
     return record;
   }
 
-  get #past(): Past {
+  get #past(): PastSession {
     return { sessionId: this.#sessionId, before: [] };
   }
 

@@ -2,7 +2,7 @@ import type { Limits, Run, Tool, ToolContext, Usage } from '@cobbler/agent';
 import { Budget, costOf, defineTool, Executor, memoryStore } from '@cobbler/agent';
 import { createAgent } from '@cobbler/agent/provider';
 import { scriptCapabilities, scriptWire } from '@cobbler/agent/testing';
-import type { Audited } from './auditor.ts';
+import type { AuditedRun } from './auditor.ts';
 import { audited, slackMs } from './auditor.ts';
 import type { Choices } from './scenario/choices.ts';
 import { Program } from './scenario/program.ts';
@@ -16,7 +16,7 @@ import { ModelService } from './world/service.ts';
 const levels = 3;
 
 /** One run of the tree, in its own program so that its requests can be identified. */
-interface Branch extends Audited {
+interface Branch extends AuditedRun {
   readonly run: Run;
 }
 
@@ -74,7 +74,7 @@ export class Tree {
       endedAt = world.elapsed;
     });
     while (world.violation === undefined && (await world.step())) this.#look();
-    const isOver = await settled(first.run.result);
+    const isOver = await isSettledSoon(first.run.result);
     world.expect(isOver, 'P2 end', 'the first run never ended');
     if (!isOver) return;
     const { status, error } = await first.run.result;
@@ -90,7 +90,7 @@ export class Tree {
   /** Checks that no run makes a request or waits after the end of the first run. */
   async #checkEnds(endedAt: number): Promise<void> {
     for (const { run, program, calls } of this.#branches) {
-      this.world.expect(await settled(run.result), 'P2 end', `${program.name} never ended`);
+      this.world.expect(await isSettledSoon(run.result), 'P2 end', `${program.name} never ended`);
       const late = calls.find(({ startedAt }) => startedAt > endedAt);
       this.world.expect(
         late === undefined,
@@ -110,7 +110,7 @@ export class Tree {
   #grow(level: number, budget: Budget, signal: AbortSignal): Branch {
     const name = `run-${this.#branches.length + 1}.level-${level}`;
     const program = new Program(name, this.world, this.#seed + this.#branches.length);
-    const audit: Audited = { program, calls: [], stops: [] };
+    const audit: AuditedRun = { program, calls: [], stops: [] };
     const wire = scriptWire({ baseURL: 'http://service.test', apiKey: 'no-key' });
     const { runtime } = program;
     const transport = this.#service.transport(program);
@@ -233,7 +233,7 @@ function tokensOf({ inputTokens, outputTokens }: Usage): number {
   return inputTokens + outputTokens;
 }
 
-async function settled(promise: Promise<unknown>): Promise<boolean> {
+async function isSettledSoon(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false;
   void promise.then(() => {
     isSettled = true;

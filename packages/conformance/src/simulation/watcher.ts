@@ -123,7 +123,7 @@ export class Watcher {
   #ask(record: SimulatedRun, approvalId: string): void {
     if (record.asking.has(approvalId)) return;
     record.asking.add(approvalId);
-    if (this.#setting.attended) this.#people.asked(record, approvalId);
+    if (this.#setting.attended) this.#people.onApproval(record, approvalId);
   }
 }
 

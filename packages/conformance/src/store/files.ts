@@ -65,7 +65,7 @@ export const fileCases: readonly StoreCase[] = [
   the('a damaged line is reported, and nothing is imported', async ({ store }) => {
     await write(store, 'one', wholeRun('Go.', 4));
     const lines = await exported(store, 'one');
-    const spoilt: [number, string[]][] = [
+    const damaged: [number, string[]][] = [
       [3, lines.map((line, index) => (index === 2 ? line.slice(0, 40) : line))],
       [5, lines.map((line, index) => (index === 4 ? line.replace('"seq":5', '"seq":-5') : line))],
       [4, lines.map((line, index) => (index === 3 ? line.replace('"isError":false', '"isError":0') : line))],
@@ -74,7 +74,7 @@ export const fileCases: readonly StoreCase[] = [
       [1, ['[]', ...lines]],
       [lines.length + 1, [...lines, (lines[1] ?? '').replace('"seq":2', `"seq":${lines.length + 1}`)]],
     ];
-    for (const [line, given] of spoilt) {
+    for (const [line, given] of damaged) {
       const { message } = await expectRefused(
         () => importSession(store, given, 'bad'),
         'damaged_log',

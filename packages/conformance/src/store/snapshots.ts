@@ -56,7 +56,7 @@ class FoldingWriter {
 }
 
 /** Returns the state of an opened session and the number of events folded for it. */
-async function opened(store: SessionStore): Promise<{ state: State; folded: number }> {
+async function openState(store: SessionStore): Promise<{ state: State; folded: number }> {
   const state = (await store.snapshot?.('one')) ?? emptyState();
   const rest = await store.read('one', state.seq);
   for (const event of rest) fold(state, event);
@@ -70,7 +70,7 @@ function foldedWhole(events: readonly Event[]): State {
 }
 
 async function checkOpening({ store }: StoreSetup, when: string): Promise<number> {
-  const { state, folded } = await opened(store);
+  const { state, folded } = await openState(store);
   expectEqual(state, foldedWhole(await store.read('one')), `the state ${when}`);
   return folded;
 }
@@ -90,10 +90,10 @@ export const snapshotCases: readonly StoreCase[] = [
   the('the returned state belongs to the caller', async ({ store }) => {
     const writer = new FoldingWriter(store, await store.claim('one'));
     for (const event of eventsOf('one', longSession())) await writer.append([event]);
-    const { state } = await opened(store);
+    const { state } = await openState(store);
     state.messages.length = 0;
     state.calls.push(...worked(1).map(() => undefined as never));
-    expectEqual((await opened(store)).state, writer.state, 'the state returned again');
+    expectEqual((await openState(store)).state, writer.state, 'the state returned again');
   }),
   the('a fenced-off writer leaves no snapshot', async ({ store }) => {
     const old = new FoldingWriter(store, await store.claim('one'));
@@ -105,7 +105,7 @@ export const snapshotCases: readonly StoreCase[] = [
     for (const event of events.slice(10)) fold(old.state, event);
     store.keepSnapshot?.('one', old.state, { epoch: epoch - 1 });
     await store.append('one', eventsOf('one', [ended()], 11), { epoch });
-    expectEqual((await opened(store)).state, foldedWhole(await store.read('one')), 'the state');
+    expectEqual((await openState(store)).state, foldedWhole(await store.read('one')), 'the state');
   }),
   the('a session created again contains nothing of the old snapshot', async ({ store }) => {
     const writer = new FoldingWriter(store, await store.claim('one'));
@@ -113,14 +113,14 @@ export const snapshotCases: readonly StoreCase[] = [
     await store.delete('one');
     expectEqual(await store.snapshot?.('one'), undefined, 'the snapshot of the deleted session');
     await write(store, 'one', wholeRun());
-    expectEqual((await opened(store)).state, foldedWhole(await store.read('one')), 'the state');
+    expectEqual((await openState(store)).state, foldedWhole(await store.read('one')), 'the state');
   }),
   afterReopening('several processes in turn open a session from its snapshot', async (setup) => {
     const events = eventsOf('one', longSession());
     for (let at = 0; at < events.length; at += 100) {
       const epoch = await setup.store.claim('one');
       const writer = new FoldingWriter(setup.store, epoch);
-      writer.state = (await opened(setup.store)).state;
+      writer.state = (await openState(setup.store)).state;
       for (const event of events.slice(at, at + 100)) await writer.append([event]);
       await setup.reopen();
       await checkOpening(setup, `after ${at + 100} events`);

@@ -8,7 +8,7 @@ export const requestIdHeader = 'x-request-id';
 const idNames = [requestIdHeader, 'request-id', 'x-amzn-requestid', 'cf-ray'];
 
 /** Returns a response that also finds the request id of services with a different header under `requestIdHeader`. */
-export function renamed(raw: RawResponse): RawResponse {
+export function withRequestId(raw: RawResponse): RawResponse {
   const id = () => idNames.map((name) => raw.header(name)).find(Boolean);
   return {
     status: raw.status,
@@ -26,7 +26,7 @@ export function plainResponse(
   body = '',
 ): RawResponse {
   const values = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return renamed({
+  return withRequestId({
     status,
     headerNames: [...values.keys()],
     header: (name) => values.get(name),

@@ -6,12 +6,12 @@ import type {
 import { AgentError } from '@cobbler/agent';
 import type { RawResponse, Transport, TransportRequest } from '@cobbler/agent/provider';
 import { streamFault } from '../response/fault.ts';
-import { garbled, ResponseReader, thrown } from '../response/response-reader.ts';
+import { malformedResponse, ResponseReader, thrown } from '../response/response-reader.ts';
 import { fieldsOf } from '../values/fields.ts';
 import type { SinkPayload } from '../values/sink-call.ts';
 import { isSinkCall } from '../values/sink-call.ts';
 import type { OpenModel } from './model-source.ts';
-import { answersLike, plainResponse, renamed } from './raw-response.ts';
+import { answersLike, plainResponse, withRequestId } from './raw-response.ts';
 import { chunkOf, isStream } from './sink-framing.ts';
 
 /** The connection of a request to its service. */
@@ -43,7 +43,7 @@ export function callSdk(
     }
     const type = raw.header('content-type');
     if (raw.status < 200 || raw.status >= 300 || !isStream(type)) {
-      head.resolve(renamed(raw));
+      head.resolve(withRequestId(raw));
       throw new Error('The SDK cannot convert the response.');
     }
     const body = fetchBody();
@@ -67,7 +67,7 @@ export function callSdk(
 /** Final events of streams, after which some services leave the connection open. */
 const last = /^(message_stop|response\.(completed|incomplete|failed))$/;
 
-const tooLarge = garbled('one event of the stream is too large.');
+const tooLarge = malformedResponse('one event of the stream is too large.');
 
 /** Returns a response that the SDK reads. */
 function sdkResponse(
@@ -90,7 +90,7 @@ function sdkResponse(
     }
   };
 
-  const tell = async (onChunk: (bytes: Uint8Array) => void) => {
+  const readParts = async (onChunk: (bytes: Uint8Array) => void) => {
     const reader = new ResponseReader();
     // Parts may arrive long after their bytes, which already counted as activity: parts alone do not count.
     const held: SinkPayload[] = [];
@@ -111,12 +111,12 @@ function sdkResponse(
   };
 
   return {
-    ...renamed(raw),
+    ...withRequestId(raw),
     async read(onChunk) {
       const pumped = body && pump(body, onChunk);
       // A broken connection is reported only after everything that arrived before.
       pumped?.catch(() => {});
-      await tell(onChunk);
+      await readParts(onChunk);
       await pumped;
     },
     close() {

@@ -25,7 +25,7 @@ export interface SdkBlock {
  * it. Ids are useful only with reasoning, because the service then looks for the items that follow; without reasoning
  * they are omitted.
  */
-export function attached(block: SdkBlock, metadata: unknown): SinkCall[] {
+export function attachMetadata(block: SdkBlock, metadata: unknown): SinkCall[] {
   block.options = mergedOptions(block.options, metadata);
   if (block.kind === 'text' || (block.kind === 'call' && !isNeeded(block))) return [];
   return [['seal', block.at, sealOf(block.kind, block.options, block.texts)]];

@@ -5,7 +5,7 @@ import { fieldsOf, listIn, textIn } from '../values/fields.ts';
 import type { BlockKind } from '../values/provider-metadata.ts';
 import type { SinkCall, SinkPayload } from '../values/sink-call.ts';
 import type { SdkBlock } from './attachments.ts';
-import { attached, attachedText } from './attachments.ts';
+import { attachedText, attachMetadata } from './attachments.ts';
 import { streamFault } from './fault.ts';
 import type { RawCheck } from './raw-events.ts';
 import { rawCheck } from './raw-events.ts';
@@ -62,7 +62,7 @@ export class ResponseReader {
   read(part: LanguageModelV4StreamPart): readonly SinkPayload[] {
     this.#calls = [];
     if (!this.#isOver || afterEnd.test(part.type)) this.#read(part);
-    else if (content.test(part.type)) this.#garbled('content arrived after its end');
+    else if (content.test(part.type)) this.#failMalformed('content arrived after its end');
     else this.#say('ignore', 'after the end');
     return this.#calls;
   }
@@ -105,12 +105,12 @@ export class ResponseReader {
     this.#calls.push(call);
   }
 
-  #garbled(why: string): void {
-    this.#calls.push(garbled(why));
+  #failMalformed(why: string): void {
+    this.#calls.push(malformedResponse(why));
   }
 
   #differs(what: string): void {
-    this.#garbled(`the streamed and the complete ${what} differ`);
+    this.#failMalformed(`the streamed and the complete ${what} differ`);
   }
 
   #start(part: Part<'text-start' | 'reasoning-start'>): void {
@@ -124,7 +124,7 @@ export class ResponseReader {
     const { id, delta } = part;
     const kind = part.type === 'tool-input-delta' ? 'call' : kindOf(part);
     const block = this.#find(kind, id);
-    if (block === undefined) return this.#garbled('a chunk belongs to no open block');
+    if (block === undefined) return this.#failMalformed('a chunk belongs to no open block');
     if (kind !== 'call' || block.text.length <= maxArguments) block.text += delta;
     // An empty chunk is no progress.
     if (delta !== '') this.#say(kind === 'call' ? 'input' : kind, block.at, delta);
@@ -163,7 +163,7 @@ export class ResponseReader {
     if (this.#isOver) return;
     this.#word = stopWord(event);
     const problem = this.#check(event);
-    if (typeof problem === 'string') return this.#garbled(problem);
+    if (typeof problem === 'string') return this.#failMalformed(problem);
     if (problem !== undefined) this.#calls.push(problem);
     const model = this.#model ?? textIn(event['model']);
     if (model !== this.#model && model !== undefined) this.#say('model', model);
@@ -184,8 +184,8 @@ export class ResponseReader {
     if (typeof model === 'string') this.#say('model', model);
     const thoughts = textsIn(items, 'reasoning', 'summary');
     const whole = textsIn(items, 'message', 'content');
-    const reasoning = this.#joined('reasoning');
-    const text = this.#joined('text');
+    const reasoning = this.#contentOf('reasoning');
+    const text = this.#contentOf('text');
     if (thoughts !== '' && reasoning !== '' && thoughts !== reasoning) return this.#differs('reasoning');
     if (whole !== '' && whole !== text && whole !== text.trim()) {
       if (!whole.startsWith(text)) return this.#differs('text');
@@ -231,7 +231,7 @@ export class ResponseReader {
   }
 
   #attach(block: SdkBlock, { providerMetadata }: { readonly providerMetadata?: unknown }): void {
-    if (providerMetadata !== undefined) this.#calls.push(...attached(block, providerMetadata));
+    if (providerMetadata !== undefined) this.#calls.push(...attachMetadata(block, providerMetadata));
   }
 
   #close(block: SdkBlock, part: { readonly providerMetadata?: unknown }): void {
@@ -241,7 +241,7 @@ export class ResponseReader {
   }
 
   /** The content of all blocks of a kind. */
-  #joined(kind: BlockKind): string {
+  #contentOf(kind: BlockKind): string {
     return this.#blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
   }
 }
@@ -249,7 +249,7 @@ export class ResponseReader {
 /** Converts a thrown error. Unless the service failed, it means that the SDK could not read its input. */
 export function thrown(error: unknown): SinkPayload {
   const { statusCode, message } = fieldsOf(error);
-  return typeof statusCode === 'number' ? failure(error) : garbled(message);
+  return typeof statusCode === 'number' ? failure(error) : malformedResponse(message);
 }
 
 function kindOf({ type }: { readonly type: string }): 'text' | 'reasoning' {
@@ -257,7 +257,7 @@ function kindOf({ type }: { readonly type: string }): 'text' | 'reasoning' {
 }
 
 /** Returns the failure of a response that cannot be trusted. */
-export function garbled(why: unknown): SinkCall {
+export function malformedResponse(why: unknown): SinkCall {
   return ['fail', { kind: 'broken', message: `The response cannot be parsed: ${String(why).slice(0, 300)}` }];
 }
 
@@ -268,7 +268,8 @@ function failure(error: unknown): SinkPayload {
   ];
   // An event that matches no schema of the SDK is unknown. Only an error is certain to be data.
   if (misfit !== undefined && (fieldsOf(misfit)['error'] ?? null) === null) return Object.assign({}, misfit);
-  if (/^AI_(TypeValidation|JSONParse|InvalidResponseData)Error$/.test(String(name))) return garbled(message);
+  if (/^AI_(TypeValidation|JSONParse|InvalidResponseData)Error$/.test(String(name)))
+    return malformedResponse(message);
   return ['fail', streamFault(error)];
 }
 

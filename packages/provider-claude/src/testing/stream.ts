@@ -68,7 +68,7 @@ export function line(step: Step, answer: ScriptAnswer): RawMessageStreamEvent[] 
   const block = blockAt(answer, step.at);
   switch (step.type) {
     case 'open':
-      return [{ type: 'content_block_start', index: step.at, content_block: opened(block) }];
+      return [{ type: 'content_block_start', index: step.at, content_block: startedBlock(block) }];
     case 'delta':
       return [delta(step.at, deltaOf(block, step.text))];
     case 'seal':
@@ -79,7 +79,7 @@ export function line(step: Step, answer: ScriptAnswer): RawMessageStreamEvent[] 
   }
 }
 
-function opened(block: ScriptBlock): RawContentBlockStartEvent['content_block'] {
+function startedBlock(block: ScriptBlock): RawContentBlockStartEvent['content_block'] {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: '', citations: null };

@@ -42,13 +42,13 @@ export class StreamedCalls {
     if (call.name === '' && name !== '') {
       call.name = name;
       out.call(call.key, call.id, name);
-      tellInput(call, call.held, out);
+      emitInput(call, call.held, out);
       call.held = '';
     }
     const input = inputOf(given['arguments']);
     call.input = addArguments(call.input, input);
     if (call.name === '') call.held += input;
-    else tellInput(call, input, out);
+    else emitInput(call, input, out);
   }
 
   /** Returns whether these complete calls are the streamed ones. */
@@ -74,7 +74,7 @@ export class StreamedCalls {
       if (call.name !== '') continue;
       if (call.id === '') out.ignore('a call without id and name');
       out.call(call.key, call.id, '');
-      tellInput(call, call.held, out);
+      emitInput(call, call.held, out);
     }
     for (const call of this.#calls) out.close(call.key);
   }
@@ -115,6 +115,6 @@ function inputOf(given: unknown): string {
   return given === undefined || given === null ? '' : JSON.stringify(given);
 }
 
-function tellInput(call: StreamedToolCall, input: string, out: ResponseSink): void {
+function emitInput(call: StreamedToolCall, input: string, out: ResponseSink): void {
   if (input !== '') out.input(call.key, input);
 }

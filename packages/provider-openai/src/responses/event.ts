@@ -83,7 +83,7 @@ function isRepeated({ sequence_number: number, delta: chunk, type }: Fields, out
 type PayloadHandler = (payload: Fields, out: ResponseSink) => void;
 
 const handlersByType: Readonly<Record<string, PayloadHandler>> = {
-  'response.created': ({ response }, out) => tellModel(fieldsOf(response), out),
+  'response.created': ({ response }, out) => emitModel(fieldsOf(response), out),
   'response.output_item.added': (payload, out) => open(payload, out),
   'response.output_item.done': (payload, out) => finish(payload, out),
   'response.output_text.delta': (payload, out) => delta(payload, out, 'text'),
@@ -114,7 +114,7 @@ const handlersByType: Readonly<Record<string, PayloadHandler>> = {
   'response.incomplete': ({ response }, out) => cut(fieldsOf(response), out),
   'response.failed': (payload, out) => {
     const response = fieldsOf(payload['response']);
-    tellUsage(response, out);
+    emitUsage(response, out);
     failWith(response['error'], out);
   },
   // According to the types, the fields are in the event itself, but the service sometimes nests them.
@@ -237,7 +237,7 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
     case 'reasoning':
       answerOf(out).thought = true;
       settleThought(known, item, out);
-      if (canReturn(item) && !wasDone) out.seal(key, returned(item));
+      if (canReturn(item) && !wasDone) out.seal(key, inputItem(item));
       return out.close(key);
     case 'function_call':
       announce(item, known, out);
@@ -246,7 +246,7 @@ function settle(item: Fields, known: OutputItem, out: ResponseSink): void {
     default:
       // The guide requires every item of the output to be sent back, including unknown ones.
       if (typeof item['type'] !== 'string') out.ignore('an item without a type');
-      else if (!wasDone) out.seal(key, returned(item));
+      else if (!wasDone) out.seal(key, inputItem(item));
       else out.ignore('repetition');
   }
 }
@@ -280,8 +280,8 @@ function close(response: Fields, out: ResponseSink): void {
   if (answer.hasGap && streamed.some((item) => !item.isDone)) broken(out, 'some of its events are missing');
   const lost = [...answer.unknown].find((index) => index >= output.length);
   if (lost !== undefined) out.ignore(`an item of an unknown type at ${lost}`);
-  tellModel(response, out);
-  tellUsage(response, out);
+  emitModel(response, out);
+  emitUsage(response, out);
 }
 
 /**
@@ -319,7 +319,7 @@ function canReturn(item: Fields): boolean {
  * Returns the item in the form that the service accepts back: complete, without output-only fields, which it rejects
  * ("Unknown parameter").
  */
-function returned(item: Fields): Json {
+function inputItem(item: Fields): Json {
   const { status: _status, created_by: _createdBy, ...rest } = item;
   return rest as Json;
 }
@@ -337,10 +337,10 @@ function textsIn(item: Fields, name: string, between: string, out: ResponseSink)
   return texts.join(between);
 }
 
-function tellModel({ model }: Fields, out: ResponseSink): void {
+function emitModel({ model }: Fields, out: ResponseSink): void {
   if (typeof model === 'string') out.model(model);
 }
 
-function tellUsage({ usage }: Fields, out: ResponseSink): void {
+function emitUsage({ usage }: Fields, out: ResponseSink): void {
   if (isFields(usage)) out.usage(usageOf(usage, { input: 'input_tokens', output: 'output_tokens' }));
 }

@@ -39,7 +39,7 @@ function readItem(entry: TranscriptEntry): void {
     }
     default:
       // The service accepts its own items back unchanged.
-      return built.assistant(place, [sealed(value)]);
+      return built.assistant(place, [opaquePart(value)]);
   }
 }
 
@@ -66,7 +66,7 @@ function answerParts(item: Fields): AssistantPart[] {
     .map((part) => textIn(part, part['type'] === 'refusal' ? 'refusal' : 'text'))
     .join('');
   const isKept = head?.id !== undefined || head?.phase !== undefined;
-  return [...(isKept ? [sealed({ ...head })] : []), { type: 'text', text }];
+  return [...(isKept ? [opaquePart({ ...head })] : []), { type: 'text', text }];
 }
 
 function reasoning(item: Fields): AssistantPart {
@@ -76,6 +76,6 @@ function reasoning(item: Fields): AssistantPart {
   return { type: 'reasoning', text, seal: { provider: providerName, data: item as { [key: string]: Json } } };
 }
 
-function sealed(data: Fields): AssistantPart {
+function opaquePart(data: Fields): AssistantPart {
   return { type: 'opaque', seal: { provider: providerName, data: data as { [key: string]: Json } } };
 }

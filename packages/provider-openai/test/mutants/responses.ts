@@ -8,7 +8,7 @@ const responsesWire = 'src/responses/wire.ts';
 export const responsesMutants: readonly Mutant[] = [
   {
     file: responsesEvent,
-    find: 'if (canReturn(item) && !wasDone) out.seal(key, returned(item));',
+    find: 'if (canReturn(item) && !wasDone) out.seal(key, inputItem(item));',
     replace: '',
     why: 'Responses: reasoning is shown but not stored',
     breaks: ['P12'],

@@ -50,7 +50,7 @@ export class OutputCapture {
     const tail = this.#tailBytes();
     if (this.omitted === 0) return Buffer.concat([head, tail]).toString('utf8');
     const whole = head.subarray(0, head.length - unfinished(head));
-    const rest = tail.subarray(continued(tail));
+    const rest = tail.subarray(continuationLength(tail));
     const gap = this.#total - whole.length - rest.length;
     return `${whole.toString('utf8')}\n[… ${gap} bytes left out …]\n${rest.toString('utf8')}`;
   }
@@ -88,7 +88,7 @@ function unfinished(bytes: Uint8Array): number {
 }
 
 /** Returns the number of bytes at the beginning that continue an earlier character. */
-function continued(bytes: Uint8Array): number {
+function continuationLength(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
   return count;

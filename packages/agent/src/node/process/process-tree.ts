@@ -142,7 +142,7 @@ class ProcessTree {
     this.#stdout = new OutputCapture(maxBytes);
     this.#stderr = new OutputCapture(maxBytes);
     this.#began = this.#runtime.monotonic();
-    this.ended = options.signal?.aborted === true ? this.#unstarted() : this.#run();
+    this.ended = options.signal?.aborted === true ? this.#endUnstarted() : this.#run();
   }
 
   get pid(): number | undefined {
@@ -173,7 +173,7 @@ class ProcessTree {
     this.#send('SIGKILL');
   }
 
-  async #unstarted(): Promise<ProcessEnd> {
+  async #endUnstarted(): Promise<ProcessEnd> {
     this.#cause = 'aborted';
     return this.#end(null, null);
   }

@@ -1,6 +1,6 @@
 import type { ClaimedRun, NewRun, RunEndState, RunRecord } from '../../runner/inbox.ts';
 import { fencedRun } from '../../runner/inbox.ts';
-import { buried } from '../sqlite/owner.ts';
+import { removeDeadLock } from '../sqlite/owner.ts';
 import type { Statements } from '../sqlite/statements.ts';
 
 interface OpenRow {
@@ -57,7 +57,7 @@ export class RunTable {
   /** Claims some of the free runs that are due, after releasing those of dead processes. */
   claimDue(lock: string, now: number): readonly ClaimedRun[] {
     for (const { owner } of this.#sql.rows<{ owner: string }>(selectOwners, lock))
-      if (buried(this.#file, owner)) this.releaseAll(owner);
+      if (removeDeadLock(this.#file, owner)) this.releaseAll(owner);
     const rows = this.#sql.rows<OpenRow>(`${selectFree} ORDER BY r.number LIMIT ${batch}`, now);
     return rows.map((row) => this.#claimed(row, lock));
   }

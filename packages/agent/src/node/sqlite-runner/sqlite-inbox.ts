@@ -7,7 +7,7 @@ import { storeError } from '../sqlite/database-error.ts';
 import { fileWatch, openDatabase } from '../sqlite/database-file.ts';
 import { scalar } from '../sqlite/engine.ts';
 import { GroupCommit } from '../sqlite/group-commit.ts';
-import { buried, lockFiles, Owner } from '../sqlite/owner.ts';
+import { lockFiles, Owner, removeDeadLock } from '../sqlite/owner.ts';
 import type { FileKind } from '../sqlite/schema.ts';
 import { Statements } from '../sqlite/statements.ts';
 import type { OnWrite } from '../sqlite/write-moment.ts';
@@ -146,7 +146,7 @@ export class SqliteInbox implements Inbox {
       const { file } = this.#options;
       this.#owner = Owner.begin(file);
       const own = this.#owner.row.lock;
-      for (const lock of lockFiles(file)) if (lock !== own) buried(file, lock);
+      for (const lock of lockFiles(file)) if (lock !== own) removeDeadLock(file, lock);
     }
     return this.#owner.row.lock;
   }
@@ -169,7 +169,7 @@ export class SqliteInbox implements Inbox {
   }
 
   #read<Value>(read: () => Value): Value {
-    if (this.#isClosing) throw closed(this.#options.file);
+    if (this.#isClosing) throw closedError(this.#options.file);
     try {
       return read();
     } catch (error) {
@@ -178,12 +178,12 @@ export class SqliteInbox implements Inbox {
   }
 
   #write<Value>(run: () => Value, isDurable = true): Promise<Value> {
-    if (this.#isClosing) return Promise.reject(closed(this.#options.file));
+    if (this.#isClosing) return Promise.reject(closedError(this.#options.file));
     return this.#commit.add(run, isDurable);
   }
 }
 
-function closed(file: string): AgentError {
+function closedError(file: string): AgentError {
   return new AgentError({
     kind: 'invalid',
     code: 'closed',

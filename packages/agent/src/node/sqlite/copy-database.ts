@@ -34,7 +34,7 @@ export function copyDatabase(from: string, to: string): DatabaseFacts {
     const copy = new DatabaseSync(to, { readOnly: true });
     try {
       const found = scalar(copy, 'PRAGMA quick_check(1)');
-      if (found !== 'ok') throw damaged(from, String(found));
+      if (found !== 'ok') throw damagedError(from, String(found));
       return { applicationId: Number(scalar(copy, 'PRAGMA application_id')), format: schemaVersion(copy) };
     } finally {
       copy.close();
@@ -44,7 +44,7 @@ export function copyDatabase(from: string, to: string): DatabaseFacts {
   }
 }
 
-function damaged(file: string, found: string): AgentError {
+function damagedError(file: string, found: string): AgentError {
   const message = `${file} is damaged (${found}); use the last good backup.`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }

@@ -9,11 +9,11 @@ let engine: Sqlite | undefined;
  * is suppressed, because it is meant for developers, not for users.
  */
 export function sqlite(): Sqlite {
-  engine ??= loaded();
+  engine ??= loadSqlite();
   return engine;
 }
 
-function loaded(): Sqlite {
+function loadSqlite(): Sqlite {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
     if (!(rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite')))

@@ -45,7 +45,7 @@ export class Owner {
     };
     this.#path = join(dirname(file), this.row.lock);
     closeSync(openSync(this.#path, 'wx', 0o600));
-    this.#held = locked(this.#path);
+    this.#held = lockFile(this.#path);
     living.add(this);
   }
 
@@ -68,7 +68,7 @@ export function isAlive(file: string, lock: string): boolean {
 }
 
 /** Removes the lock file of a dead process. Returns false if the process is alive. */
-export function buried(file: string, lock: string): boolean {
+export function removeDeadLock(file: string, lock: string): boolean {
   const path = pathOf(file, lock);
   if (path === undefined || !existsSync(path)) return true;
   // While the file is locked here, no other process can claim it.
@@ -90,7 +90,7 @@ function pathOf(file: string, lock: string): string | undefined {
 /** Runs a function while no other process can lock the file. Returns false if the file is locked. */
 function isFree(path: string, work: () => void): boolean {
   try {
-    const held = locked(path);
+    const held = lockFile(path);
     try {
       work();
     } finally {
@@ -107,7 +107,7 @@ function isFree(path: string, work: () => void): boolean {
  * Locks a file as long as the connection is open.
  * @throws SQLite's busy error if another process holds the lock.
  */
-function locked(path: string): DatabaseSync {
+function lockFile(path: string): DatabaseSync {
   const db = new (sqlite().DatabaseSync)(path, { timeout: 0 });
   try {
     // Nothing is ever written, so the file stays empty and no other files are created.

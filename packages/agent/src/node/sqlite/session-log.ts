@@ -147,7 +147,7 @@ export class SessionLog {
   storedStats(sessionId: string, key: number): SessionStats | undefined {
     const row = this.#sql.unlessCorrupt<StatsRow>('SELECT tally, sum FROM tallies WHERE session = ?', key);
     return row && isIntact(row.sum, statsLabel(sessionId), row.tally)
-      ? parsed<SessionStats>(row.tally)
+      ? parseJson<SessionStats>(row.tally)
       : undefined;
   }
 
@@ -201,7 +201,7 @@ export class SessionLog {
     const last = afterSeq + found.length;
     const hasMore = events.keys().some((seq) => seq > last);
     if (found.length === limit || (!hasMore && this.#endsAt(sessionId, last, isWhole))) return found;
-    throw damaged(sessionId, last + 1, this.#file);
+    throw damagedError(sessionId, last + 1, this.#file);
   }
 
   /**
@@ -338,7 +338,7 @@ const removals = [
 const noteLess = `
   UPDATE counters SET value = min(value, coalesce((SELECT max(place) FROM events), 0)) WHERE name = 'noted'`;
 
-function parsed<Value>(json: string): Value | undefined {
+function parseJson<Value>(json: string): Value | undefined {
   try {
     return JSON.parse(json) as Value;
   } catch {
@@ -346,7 +346,7 @@ function parsed<Value>(json: string): Value | undefined {
   }
 }
 
-function damaged(sessionId: string, seq: number, file: string): AgentError {
+function damagedError(sessionId: string, seq: number, file: string): AgentError {
   const message = `Event ${seq} of session ${sessionId} is damaged or missing in ${file}. ${salvageAdvice(file)}`;
   return new AgentError({ kind: 'invalid', code: 'store_damaged', message });
 }

@@ -28,10 +28,10 @@ export function isListed(row: SessionRow): row is ListedRow {
   return row.updated !== null;
 }
 
-type Summed = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq'>;
+type ChecksumColumns = Pick<SessionRow, 'id' | 'created' | 'title' | 'parent' | 'parent_seq'>;
 
 /** Returns the checksum of a session's immutable columns and its title. */
-export function rowSum({ id, created, title, parent, parent_seq }: Summed): number {
+export function rowSum({ id, created, title, parent, parent_seq }: ChecksumColumns): number {
   return checksum(`${id} session `, JSON.stringify([created, title, parent, parent_seq]));
 }
 
@@ -40,7 +40,7 @@ export function isIntactRow(row: SessionRow): boolean {
   return row.sum === null || row.sum === rowSum(row);
 }
 
-interface Named {
+interface IndexedId {
   readonly key: number;
   readonly id: string;
 }
@@ -55,7 +55,7 @@ export function readableRows(sql: Statements, log: SessionLog): SessionRow[] {
   for (const source of ['INDEXED BY sqlite_autoindex_sessions_1 ORDER BY id', 'NOT INDEXED ORDER BY key'])
     for (const order of ['ASC', 'DESC'])
       try {
-        for (const { key, id } of sql.each<Named>(`SELECT key, id FROM sessions ${source} ${order}`))
+        for (const { key, id } of sql.each<IndexedId>(`SELECT key, id FROM sessions ${source} ${order}`))
           names.set(key, (names.get(key) ?? new Set()).add(id));
       } catch (error) {
         if (!isCorrupt(error)) throw error;

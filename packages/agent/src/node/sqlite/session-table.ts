@@ -5,7 +5,7 @@ import { cursorOf, pageSize, parseCursor, sessionInUse } from '../../store/store
 import { AgentError } from '../../values/errors.ts';
 import { isCorrupt, salvageAdvice } from './database-error.ts';
 import type { OwnerRow } from './owner.ts';
-import { buried, isAlive, lockFiles } from './owner.ts';
+import { isAlive, lockFiles, removeDeadLock } from './owner.ts';
 import type { SessionLog } from './session-log.ts';
 import type { ListedRow, SessionRow } from './session-rows.ts';
 import { isIntactRow, isListed, readableRows, rowSum } from './session-rows.ts';
@@ -51,7 +51,7 @@ export class SessionTable {
   sweep(lock: string): void {
     const known = this.#sql.rows<OwnerRow>('SELECT * FROM owners').map((row) => row.lock);
     for (const other of new Set([...known, ...lockFiles(this.#file)]))
-      if (other !== lock && buried(this.#file, other)) this.release(other);
+      if (other !== lock && removeDeadLock(this.#file, other)) this.release(other);
   }
 
   ids(): string[] {
@@ -198,7 +198,7 @@ export class SessionTable {
   /** Ensures that no other process holds a session. Releases the sessions of a dead owner. */
   #free({ id, owner }: SessionRow, lock: string | undefined): void {
     if (owner === null || owner === lock) return;
-    if (!buried(this.#file, owner))
+    if (!removeDeadLock(this.#file, owner))
       throw sessionInUse(id, this.#sql.row<OwnerRow>('SELECT * FROM owners WHERE lock = ?', owner));
     this.release(owner);
   }

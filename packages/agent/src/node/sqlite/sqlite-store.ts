@@ -97,7 +97,7 @@ class SqliteStore implements SessionStore {
       if (isLast) this.#checkFile();
       this.#log.append(sessionId, { events, texts }, writer, this.#now());
     };
-    if (!this.#db.isOpen) throw closed(this.#file);
+    if (!this.#db.isOpen) throw closedError(this.#file);
     // If no other session shares the transaction, waiting costs more than it saves.
     if (this.#log.writers <= 1) return this.#commit.now(run, writer.durable);
     return this.#commit.add(run, writer.durable);
@@ -196,7 +196,7 @@ class SqliteStore implements SessionStore {
   }
 
   #read<Value>(read: () => Value): Value {
-    if (!this.#db.isOpen) throw closed(this.#file);
+    if (!this.#db.isOpen) throw closedError(this.#file);
     try {
       return read();
     } catch (error) {
@@ -205,11 +205,11 @@ class SqliteStore implements SessionStore {
   }
 
   #write<Value>(run: () => Value, durable?: boolean): Promise<Value> {
-    return this.#db.isOpen ? this.#commit.add(run, durable) : Promise.reject(closed(this.#file));
+    return this.#db.isOpen ? this.#commit.add(run, durable) : Promise.reject(closedError(this.#file));
   }
 }
 
-function closed(file: string): AgentError {
+function closedError(file: string): AgentError {
   const message = `The store ${file} has been closed.`;
   return new AgentError({ kind: 'invalid', code: 'store_closed', message });
 }

@@ -54,7 +54,7 @@ export function verifyStore(file: string): StoreReport {
     for (const row of readableRows(sql, log)) {
       if (!isListed(row)) continue;
       if (row.isMade === true) problems.push(`The entry for session ${row.id} is damaged.`);
-      sessions.push(verified(sql, log, row.id));
+      sessions.push(verifySession(sql, log, row.id));
     }
     return {
       ok: problems.length === 0 && sessions.every(({ problem }) => problem === undefined),
@@ -66,7 +66,7 @@ export function verifyStore(file: string): StoreReport {
   }
 }
 
-function verified(sql: Statements, log: SessionLog, id: string): VerifiedSession {
+function verifySession(sql: Statements, log: SessionLog, id: string): VerifiedSession {
   let events = 0;
   try {
     for (let length = pageLength; length === pageLength; events += length)

@@ -31,7 +31,7 @@ export class ErrorBodyReader {
     });
   }
 
-  taken(): ErrorBody {
+  result(): ErrorBody {
     return { text: new TextDecoder().decode(this.#bytes.subarray(0, this.#length)), isCut: this.#isCut };
   }
 

@@ -7,7 +7,7 @@ import { instructions, specsOf } from './envelope-bytes.ts';
 const bytesPerToken = 4;
 
 /** The last request of a conversation. */
-export interface Sent {
+export interface SentRequest {
   readonly envelope: EnvelopeRequest;
   /** Length of its turns in bytes. */
   readonly bytes: number;
@@ -27,7 +27,7 @@ export interface Departure {
  * undefined if the request only adds to it. Services read tools first, then instructions, then turns.
  */
 export function cacheBreak(
-  before: Sent,
+  before: SentRequest,
   envelope: EnvelopeRequest,
   departure: Departure | undefined,
 ): CacheBreak | undefined {

@@ -1,7 +1,7 @@
 import type { Message } from '../../values/message.ts';
 import { CallNames } from '../wire/call-names.ts';
 import type { Turn, Wire } from '../wire/wire.ts';
-import type { Departure, Sent } from './cache-break.ts';
+import type { Departure, SentRequest } from './cache-break.ts';
 import type { UnansweredCall, ViewedTurn, ViewFor } from './normalize-history.ts';
 import { checkAnswered, openingTurn, sideOf, turnAt } from './normalize-history.ts';
 
@@ -32,7 +32,7 @@ export class ConversationBytes {
   #turns: KeptTurn[] = [];
   #messages: Message[] = [];
   #names = new CallNames();
-  #sent: Sent | undefined;
+  #sent: SentRequest | undefined;
   /** Indexes of the last marked turn and of the one marked before it. */
   #latest = -1;
   #before = -1;
@@ -42,7 +42,7 @@ export class ConversationBytes {
   }
 
   /** The last request that sent these turns; undefined before the first. */
-  get sent(): Sent | undefined {
+  get sent(): SentRequest | undefined {
     return this.#sent;
   }
 
@@ -121,7 +121,7 @@ export class ConversationBytes {
   }
 
   /** Returns all turns with the marks of a request made now. */
-  asked(): TurnBytes {
+  currentBytes(): TurnBytes {
     const last = this.#lastOfUser;
     // If the same history is sent again, both marks stay.
     const marked = [this.#turns[last === this.#latest ? this.#before : this.#latest], this.#turns[last]];
@@ -130,7 +130,7 @@ export class ConversationBytes {
   }
 
   /** Records a sent request, and whether its marks were sent. */
-  send(sent: Sent, isMarked: boolean): void {
+  send(sent: SentRequest, isMarked: boolean): void {
     this.#sent = sent;
     const last = this.#lastOfUser;
     if (!isMarked || last === this.#latest) return;

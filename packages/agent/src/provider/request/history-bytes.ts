@@ -2,7 +2,7 @@ import { defined } from '../../values/defined.ts';
 import { AgentError } from '../../values/errors.ts';
 import type { Message } from '../../values/message.ts';
 import type { Wire } from '../wire/wire.ts';
-import type { Departure, Sent } from './cache-break.ts';
+import type { Departure, SentRequest } from './cache-break.ts';
 import type { TurnBytes } from './conversation-bytes.ts';
 import { ConversationBytes } from './conversation-bytes.ts';
 import type { ViewFor } from './normalize-history.ts';
@@ -16,7 +16,7 @@ const maxRecent = 8;
 /** The turns of a request, and the previous request of the same conversation. */
 export interface HistoryTurns extends TurnBytes {
   /** Undefined for the first request of a conversation. */
-  readonly before?: Sent;
+  readonly before?: SentRequest;
   /** Undefined if the conversation only grew. */
   readonly departure?: Departure;
   /** Records what is sent, so that the next request can be compared with it and its marks are kept. */
@@ -67,7 +67,7 @@ export class HistoryBytes {
         : { sent: known?.sent, departure: known?.departureOf(track) };
     this.#use(track);
     return {
-      ...track.asked(),
+      ...track.currentBytes(),
       track,
       ...defined({ before: before.sent, departure: before.departure }),
     };
@@ -96,7 +96,7 @@ export class HistoryBytes {
   }
 
   /** Returns the last request of the conversation that this new track is a copy of, if any. */
-  #copied(copy: ConversationBytes): { sent?: Sent | undefined; departure?: Departure | undefined } {
+  #copied(copy: ConversationBytes): { sent?: SentRequest | undefined; departure?: Departure | undefined } {
     for (let at = this.#recent.length - 1; at >= 0; at -= 1) {
       const track = this.#recent[at];
       const departure = track === copy ? false : track?.departureOfCopy(copy);

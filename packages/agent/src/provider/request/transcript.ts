@@ -86,7 +86,7 @@ export class TranscriptBuilder {
   }
 
   user(place: string, content: readonly UserPart[]): void {
-    this.#add(place, { role: 'user', content: this.#taken(place, content) });
+    this.#add(place, { role: 'user', content: this.#withoutRefusedFiles(place, content) });
   }
 
   assistant(place: string, content: readonly AssistantPart[]): void {
@@ -99,7 +99,9 @@ export class TranscriptBuilder {
    * Adds a tool result. An empty result gets a note that the tool returned nothing, because every service accepts that.
    */
   result(place: string, { content, ...result }: Omit<ToolResultMessage, 'role'>): void {
-    const given = this.#taken(place, content).filter((part) => part.type !== 'text' || part.text !== '');
+    const given = this.#withoutRefusedFiles(place, content).filter(
+      (part) => part.type !== 'text' || part.text !== '',
+    );
     this.#add(place, {
       role: 'tool_result',
       ...result,
@@ -108,7 +110,7 @@ export class TranscriptBuilder {
   }
 
   /** Replaces a file that the service would always reject with a note. */
-  #taken(place: string, content: readonly UserPart[]): UserPart[] {
+  #withoutRefusedFiles(place: string, content: readonly UserPart[]): UserPart[] {
     return content.map((part) => {
       if (part.type === 'text') return part;
       const refused = fileRefusal(part, { files: this.#files, refuses: this.#refuses });

@@ -144,7 +144,7 @@ export class Assembly implements ResponseSink {
     const block = last?.kind === 'text' && !last.closed ? last : this.#open(at, 'text');
     if (delta === '' || block === undefined) return;
     block.text += delta;
-    if (this.#emit !== undefined) this.#tell({ type: 'text_delta', index: block.index, text: delta });
+    if (this.#emit !== undefined) this.#emitSafely({ type: 'text_delta', index: block.index, text: delta });
   }
 
   reasoning(at: BlockKey, delta: string): void {
@@ -152,7 +152,8 @@ export class Assembly implements ResponseSink {
     const block = this.#open(at, 'reasoning');
     if (delta === '' || block === undefined) return;
     block.text += delta;
-    if (this.#emit !== undefined) this.#tell({ type: 'reasoning_delta', index: block.index, text: delta });
+    if (this.#emit !== undefined)
+      this.#emitSafely({ type: 'reasoning_delta', index: block.index, text: delta });
   }
 
   seal(at: BlockKey, data: Json): void {
@@ -193,7 +194,7 @@ export class Assembly implements ResponseSink {
       return this.#invalid(`block ${at} has arguments without a call`);
     block.addInput(fragment);
     if (this.#emit !== undefined)
-      this.#tell({ type: 'tool_input_delta', index: block.index, json: fragment });
+      this.#emitSafely({ type: 'tool_input_delta', index: block.index, json: fragment });
   }
 
   delta(at: BlockKey, chunk: string): void {
@@ -361,12 +362,12 @@ export class Assembly implements ResponseSink {
     if (block.kind === 'call') block.id = this.#names.give(block.id || `call_${block.index + 1}`);
     block.close();
     const { index, text } = block;
-    if (block.kind === 'call') this.#tell({ type: 'tool_call', index, call: block.call(problem) });
-    else if (block.kind !== 'opaque' && text !== '') this.#tell({ type: block.kind, index, text });
+    if (block.kind === 'call') this.#emitSafely({ type: 'tool_call', index, call: block.call(problem) });
+    else if (block.kind !== 'opaque' && text !== '') this.#emitSafely({ type: block.kind, index, text });
   }
 
   /** Emits an event. Errors of the listener are ignored. */
-  #tell(event: AgentEvent): void {
+  #emitSafely(event: AgentEvent): void {
     const emit = this.#emit;
     if (emit === undefined) return;
     try {

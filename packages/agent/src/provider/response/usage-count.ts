@@ -1,9 +1,9 @@
 import type { Usage } from '../../values/usage.ts';
 import { noUsage } from '../../values/usage.ts';
 
-type Counted = Exclude<keyof Usage, 'estimated'>;
+type CountField = Exclude<keyof Usage, 'estimated'>;
 
-const counted: readonly Counted[] = [
+const counted: readonly CountField[] = [
   'inputTokens',
   'outputTokens',
   'cacheReadTokens',
@@ -17,7 +17,7 @@ const unitsPerToken = 4;
 
 /** The token counts of one response. Counts are absolute: a later one replaces an earlier one. */
 export class TokenCounts {
-  readonly #counts: { [key in Counted]?: number } = {};
+  readonly #counts: { [key in CountField]?: number } = {};
 
   /** Stores the valid counts; services also send null and omit fields. */
   set(counts: Partial<Usage>): void {

@@ -75,8 +75,8 @@ export interface MockWire<Body = unknown> extends Pick<ProviderTesting, 'provide
 }
 
 const framings = {
-  sse: { contentType: 'text/event-stream', frame: (payload: unknown) => `data: ${written(payload)}\n\n` },
-  ndjson: { contentType: 'application/x-ndjson', frame: (payload: unknown) => `${written(payload)}\n` },
+  sse: { contentType: 'text/event-stream', frame: (payload: unknown) => `data: ${bodyText(payload)}\n\n` },
+  ndjson: { contentType: 'application/x-ndjson', frame: (payload: unknown) => `${bodyText(payload)}\n` },
 } as const;
 
 const statuses: Readonly<Partial<Record<ScriptFault['kind'], number>>> = {
@@ -105,12 +105,12 @@ export function mockWire<Body = unknown>(own: MockWire<Body>): ProviderTesting {
     line: (step, answer) => (step.type === 'end' ? own.end(answer) : payloadsOf(own, step, answer)),
     noise: () => own.noise(),
     unknown: () => own.unknown?.() ?? [{ type: 'hologram', content: 'from the future' }],
-    error: (fault, secret) => failed(own, fault, secret),
+    error: (fault, secret) => errorResponseOf(own, fault, secret),
     fail: (fault) => own.fail?.(fault) ?? [own.error(fault).body],
     read: (body) => plain(own.read(body as Body)),
     refuse(body) {
       const message = own.refuse(body as Body);
-      return message === undefined ? undefined : failed(own, { kind: 'invalid', message }, '');
+      return message === undefined ? undefined : errorResponseOf(own, { kind: 'invalid', message }, '');
     },
   };
 }
@@ -132,15 +132,19 @@ function payloadsOf(
   return (seal !== undefined && own.seal?.(at, seal)) || [];
 }
 
-function failed({ error }: Pick<MockWire<never>, 'error'>, fault: ScriptFault, secret: string): WireError {
+function errorResponseOf(
+  { error }: Pick<MockWire<never>, 'error'>,
+  fault: ScriptFault,
+  secret: string,
+): WireError {
   const { kind, message } = fault;
   const reported = kind === 'auth' ? { ...fault, message: `${message}: ${secret}` } : fault;
   const { body, status = statuses[kind] ?? 400, headers } = error(reported);
   const contentType = typeof body === 'string' ? 'text/plain' : 'application/json';
-  return { status, headers: { 'content-type': contentType, ...headers }, body: written(body) };
+  return { status, headers: { 'content-type': contentType, ...headers }, body: bodyText(body) };
 }
 
-function written(payload: unknown): string {
+function bodyText(payload: unknown): string {
   return typeof payload === 'string' ? payload : JSON.stringify(payload);
 }
 

@@ -63,14 +63,14 @@ async function copyBody(
     for (;;) {
       const { done, value } = await reader.read();
       if (done || left.aborted) return;
-      if (!outgoing.write(value)) await drained(outgoing, left);
+      if (!outgoing.write(value)) await untilDrained(outgoing, left);
     }
   } finally {
     left.removeEventListener('abort', cancel);
   }
 }
 
-function drained(outgoing: ServerResponse, left: AbortSignal): Promise<void> {
+function untilDrained(outgoing: ServerResponse, left: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       outgoing.off('drain', done);

@@ -49,7 +49,7 @@ export function errorResponse(error: WireError, headers: Readonly<Record<string,
 
 /** Returns the frames of a response in order, before they are split into chunks. */
 export function framesOf(reply: ResponseReply, testing: ProviderTesting): string[] {
-  const original = tellPayloads(reply, testing);
+  const original = payloadsOf(reply, testing);
   const edited = reply.edit === undefined ? original : reply.edit(original);
   const payloads = reply.noise === true ? withNoise(edited, testing) : edited;
   const frames = payloads.map((payload) => testing.frame(payload));
@@ -63,7 +63,7 @@ export function stepFrames(steps: readonly Step[], reply: ResponseReply, testing
   return payloads.map((payload) => testing.frame(payload)).join('');
 }
 
-function tellPayloads(reply: ResponseReply, testing: ProviderTesting): readonly unknown[] {
+function payloadsOf(reply: ResponseReply, testing: ProviderTesting): readonly unknown[] {
   const steps = reply.steps ?? responseSteps(reply.answer);
   return [
     ...testing.begin(reply.answer),

@@ -53,9 +53,9 @@ export function wireServer(
   const waiting = new Map<number, PromiseWithResolvers<Exchange>>();
   // A Request follows its signal only while the Request itself is reachable.
   const reachable: Request[] = [];
-  let played = 0;
+  let replyCount = 0;
   const next = async (request: ReadRequest): Promise<MockReply> => {
-    const index = played++;
+    const index = replyCount++;
     return (typeof script === 'function' ? await script(request, index) : script[index]) ?? scriptIsOver;
   };
   const handler: Handler = async (request) => {
@@ -96,13 +96,13 @@ const scriptIsOver: MockReply = {
   body: 'The script of this server has no more replies.',
 };
 
-interface Examined {
+interface ExaminedRequest {
   readonly read?: ReadRequest;
   readonly refusal?: WireError;
   readonly complaint?: string;
 }
 
-function examine(testing: ProviderTesting, text: string): Examined {
+function examine(testing: ProviderTesting, text: string): ExaminedRequest {
   try {
     const body: unknown = JSON.parse(text);
     const refusal = testing.refuse(body);

@@ -16,7 +16,7 @@ import type { ResponsePosition } from '../setup/positions.ts';
 import { endsInPart, needsOf, places, replyUpTo, spoken } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, promptly, soon, withSetup } from '../setup/setup.ts';
+import { errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -36,7 +36,7 @@ async function expectGivenBack(
   events: readonly AgentEvent[],
 ): Promise<void> {
   const outcome = await promptly(asked, backMs, 'the cancelled run');
-  expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
+  expectEqual([errorOf(outcome).kind, errorOf(outcome).retryable], ['aborted', false], 'kind and retryable');
   const count = events.length;
   const last = setup.server.exchanges.at(-1);
   if (last !== undefined) await promptly(last.left, closedMs, 'the connection of a cancelled run');
@@ -57,10 +57,10 @@ function cancelledAt(place: ResponsePosition): CaseDefinition {
           const events: AgentEvent[] = [];
           const asked = setup.ask({}, { signal: controller.signal, emit: (event) => events.push(event) });
           await setup.server.arrival(0);
-          await setup.settled();
+          await setup.untilSettled();
           controller.abort();
           await expectGivenBack(setup, asked, events);
-          expectAnswer(answered(await setup.ask()), place.answer, subject.testing);
+          expectAnswer(responseOf(await setup.ask()), place.answer, subject.testing);
         },
       );
     },
@@ -79,9 +79,9 @@ function reason(what: string, value: unknown, check: (error: AgentError) => void
         const controller = new AbortController();
         const asked = setup.ask({}, { signal: controller.signal });
         await setup.server.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         controller.abort(value);
-        check(failed(await promptly(asked, backMs, 'the aborted run')));
+        check(errorOf(await promptly(asked, backMs, 'the aborted run')));
       });
     }
   });
@@ -102,10 +102,10 @@ export const cancelPointCases: readonly CaseDefinition[] = [
         const controller = new AbortController();
         const asked = setup.ask({}, { signal: controller.signal });
         await setup.server.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         controller.abort();
         const outcome = await promptly(asked, backMs, 'the cancelled run');
-        expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+        expectEqual(errorOf(outcome).kind, 'aborted', 'the kind of the error');
       });
     }
   }),
@@ -147,7 +147,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
         backMs * 2,
         'the run',
       );
-      expectEqual([failed(outcome).kind, failed(outcome).attempts], ['aborted', 1], 'kind and attempts');
+      expectEqual([errorOf(outcome).kind, errorOf(outcome).attempts], ['aborted', 1], 'kind and attempts');
       expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
     });
   }),
@@ -163,7 +163,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
           backMs * 4,
           'the run',
         );
-        expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+        expectEqual(errorOf(outcome).kind, 'aborted', 'the kind of the error');
         expectEqual(outcome.events.at(-1)?.type, type, 'the last event');
         expectEqual(
           outcome.events.filter((event) => event.type === type).length,
@@ -180,10 +180,10 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       const messages = [userMessage('x'.repeat(8 * 1024 * 1024))];
       const asked = setup.ask({ messages }, { agent, signal: controller.signal });
       await socket.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
-      expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+      expectEqual(errorOf(outcome).kind, 'aborted', 'the kind of the error');
       expectEqual(setup.runtime.timers, 0, 'the number of timers left');
     });
   }),
@@ -193,9 +193,9 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const asked = ask({ signal: controller.signal });
       const request = await socket.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       controller.abort();
-      expectEqual(failed(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
+      expectEqual(errorOf(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
       await promptly(request.left, closedMs, 'the connection');
     });
   }),
@@ -225,9 +225,9 @@ export const cancelPointCases: readonly CaseDefinition[] = [
       await setup.server.arrival(0);
       controller.abort('once');
       controller.abort('twice');
-      expectEqual(failed(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
+      expectEqual(errorOf(await promptly(asked, backMs, 'the run')).kind, 'aborted', 'the kind of the error');
       controller.abort('again');
-      await setup.settled();
+      await setup.untilSettled();
     });
   }),
   the('runs leave no listener on a shared signal [P18]', async (subject) => {
@@ -258,7 +258,7 @@ export const cancelPointCases: readonly CaseDefinition[] = [
         controller.abort();
         const outcomes = await promptly(Promise.all(asked), backMs, 'the cancelled runs');
         expectEqual(
-          outcomes.map((outcome) => failed(outcome).kind),
+          outcomes.map((outcome) => errorOf(outcome).kind),
           Array(12).fill('aborted'),
           'the kinds of the errors',
         );
@@ -270,20 +270,20 @@ export const cancelPointCases: readonly CaseDefinition[] = [
   the('a cancel does not affect the next request on the connection', async (subject) => {
     const stream = new LiveStream();
     await withSetup(subject, [fine, { type: 'live', stream }, fine], async (setup) => {
-      answered(await setup.ask());
+      responseOf(await setup.ask());
       const controller = new AbortController();
       const asked = setup.ask({}, { signal: controller.signal });
       await setup.server.arrival(1);
       stream.send(framesOf(fine, subject.testing).slice(0, 1).join(''));
-      await setup.settled();
+      await setup.untilSettled();
       controller.abort();
       const next = setup.ask();
       expectEqual(
-        failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+        errorOf(await promptly(asked, backMs, 'the cancelled run')).kind,
         'aborted',
         'the kind of the error',
       );
-      expectEqual(answered(await next).attempts, 1, 'the attempts of the next run');
+      expectEqual(responseOf(await next).attempts, 1, 'the attempts of the next run');
     });
   }),
   reason('the timeout of a run', deadline, ({ kind, code, message }) =>

@@ -13,7 +13,7 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, promptly, withSetup } from '../setup/setup.ts';
+import { errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -40,7 +40,7 @@ async function cancelled(
   const exchange = setup.server.exchanges.at(-1);
   controller.abort();
   const outcome = await promptly(asked, backMs, 'the cancelled run');
-  expectEqual([failed(outcome).kind, failed(outcome).retryable], ['aborted', false], 'kind and retryable');
+  expectEqual([errorOf(outcome).kind, errorOf(outcome).retryable], ['aborted', false], 'kind and retryable');
   if (exchange !== undefined) await promptly(exchange.left, closedMs, 'the connection of a cancelled run');
 }
 
@@ -52,8 +52,8 @@ export const cancelCases: readonly CaseDefinition[] = [
         backMs,
         'the cancelled run',
       );
-      expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
-      await setup.settled();
+      expectEqual(errorOf(outcome).kind, 'aborted', 'the kind of the error');
+      await setup.untilSettled();
       expectEqual(setup.server.exchanges.length, 0, 'the number of requests');
     });
   }),
@@ -84,7 +84,7 @@ export const cancelCases: readonly CaseDefinition[] = [
         backMs * 4,
         'the run',
       );
-      expectEqual(failed(outcome).kind, 'aborted', 'the kind of the error');
+      expectEqual(errorOf(outcome).kind, 'aborted', 'the kind of the error');
       expectEqual(outcome.events.length, 1, 'the events until the cancel');
     });
   }),
@@ -96,17 +96,17 @@ export const cancelCases: readonly CaseDefinition[] = [
         const controller = new AbortController();
         const paused = Promise.withResolvers<void>();
         const emit = ({ type }: AgentEvent) => type === 'retry' && paused.resolve();
-        const asked = setup.ask({}, { signal: controller.signal, emit, patient: false });
+        const asked = setup.ask({}, { signal: controller.signal, emit, skipsDelays: false });
         await paused.promise;
-        await setup.settled();
+        await setup.untilSettled();
         controller.abort();
         expectEqual(
-          failed(await promptly(asked, backMs, 'the cancelled run')).kind,
+          errorOf(await promptly(asked, backMs, 'the cancelled run')).kind,
           'aborted',
           'the kind of the error',
         );
         await setup.runtime.advance(60_000);
-        await setup.settled();
+        await setup.untilSettled();
         expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
       },
     );
@@ -123,7 +123,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const asked = setup.ask({}, { signal: controller.signal });
       await setup.server.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       await cancelled(setup, controller, asked);
     });
   }),
@@ -150,9 +150,9 @@ export const cancelCases: readonly CaseDefinition[] = [
       controller.abort();
       const outcome = await promptly(asked, backMs, 'the cancelled run');
       const count = outcome.events.length;
-      await setup.settled();
+      await setup.untilSettled();
       expectEqual(
-        [failed(outcome).kind, outcome.events.length],
+        [errorOf(outcome).kind, outcome.events.length],
         ['aborted', count],
         'kind and number of events',
       );
@@ -163,8 +163,8 @@ export const cancelCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const outcome = await setup.ask({}, { signal: controller.signal });
       controller.abort();
-      expectAnswer(answered(outcome), answer, subject.testing);
-      expectAnswer(answered(await setup.ask()), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the('cancelling one run does not affect another [S0.31]', async (subject) => {
@@ -183,13 +183,13 @@ export const cancelCases: readonly CaseDefinition[] = [
       for (const stream of streams) stream.send(testing.begin(answer).map(testing.frame).join(''));
       controller.abort();
       expectEqual(
-        failed(await promptly(first, backMs, 'the cancelled run')).kind,
+        errorOf(await promptly(first, backMs, 'the cancelled run')).kind,
         'aborted',
         'the kind of the cancelled error',
       );
       streams[1].send(stepFrames(responseSteps(answer), replies(answer), testing));
       streams[1].end();
-      expectAnswer(answered(await second), answer, testing);
+      expectAnswer(responseOf(await second), answer, testing);
     });
   }),
   the('the same conversation can be sent again after a cancel', async (subject) => {
@@ -197,9 +197,9 @@ export const cancelCases: readonly CaseDefinition[] = [
       const controller = new AbortController();
       const asked = setup.ask({}, { signal: controller.signal });
       await setup.server.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       await cancelled(setup, controller, asked);
-      expectAnswer(answered(await setup.ask()), answer, subject.testing);
+      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the('the error of a cancelled run contains its token usage [P14]', async (subject) => {
@@ -210,7 +210,7 @@ export const cancelCases: readonly CaseDefinition[] = [
       const asked = setup.ask({}, { signal: controller.signal, emit });
       await received.promise;
       controller.abort();
-      const error = failed(await promptly(asked, backMs, 'the cancelled run'));
+      const error = errorOf(await promptly(asked, backMs, 'the cancelled run'));
       expectEqual(error.attempts, 2, 'the attempts');
       expect(error.wasted !== undefined && error.wasted.outputTokens > 0, 'the wasted tokens');
     });

@@ -14,7 +14,7 @@ import {
 import { httpDate } from '../setup/http-date.ts';
 import { spoken, until } from '../setup/positions.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, failed, promptly, withSetup } from '../setup/setup.ts';
+import { errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import { hurried, limits, livedUnder } from './patience.ts';
@@ -60,15 +60,15 @@ export const clockCases: readonly CaseDefinition[] = [
     const busy = failsWith({ kind: 'busy', message: 'Busy.', retryAfterMs: 5000 });
     await withSetup(subject, [busy, { type: 'silent' }], async (setup) => {
       const { runtime, sleep } = clockSet(setup);
-      const asked = setup.ask({}, { agent: setup.agent({ runtime }), patient: false });
+      const asked = setup.ask({}, { agent: setup.agent({ runtime }), skipsDelays: false });
       await setup.server.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       sleep(3 * day);
       await setup.runtime.advance(5000);
-      await setup.settled();
+      await setup.untilSettled();
       await setup.runtime.advance(10);
       expectEqual(
-        failed(await promptly(asked, 1000, 'the request')).kind,
+        errorOf(await promptly(asked, 1000, 'the request')).kind,
         'timeout',
         'the kind of the error',
       );
@@ -85,12 +85,12 @@ export const clockCases: readonly CaseDefinition[] = [
         stream.send(
           framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''),
         );
-        await setup.settled();
+        await setup.untilSettled();
         sleep(3 * day);
         // The first timer due after the sleep.
         await setup.runtime.advance(limits.stallMs);
         expectEqual(
-          failed(await promptly(asked, 1000, 'the request')).kind,
+          errorOf(await promptly(asked, 1000, 'the request')).kind,
           'timeout',
           'the kind of the error',
         );
@@ -107,10 +107,10 @@ export const clockCases: readonly CaseDefinition[] = [
           const { runtime, set } = clockSet(setup);
           const asked = setup.ask({}, { agent: setup.agent({ runtime, ...hurried }) });
           await setup.server.arrival(0);
-          await setup.settled();
+          await setup.untilSettled();
           set(jump);
           const lived = await livedUnder(setup, asked, 1000, () => {});
-          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
           expect(
             Math.abs(lived - limits.stallMs) <= 2000,
             `the request to take ${limits.stallMs} ms, found ${lived}`,
@@ -129,7 +129,7 @@ export const clockCases: readonly CaseDefinition[] = [
           {},
           { agent: setup.agent({ runtime }), emit: ({ type }) => type === 'retry' && set(jump) },
         );
-        answered(outcome);
+        responseOf(outcome);
         expectEqual(setup.runtime.monotonic() - began, 5000, 'the delay');
       });
     }
@@ -161,11 +161,11 @@ export const clockCases: readonly CaseDefinition[] = [
       const asked = setup.ask();
       await setup.server.arrival(0);
       stream.send(framesOf(replies(spoken, { steps: until(spoken, 0, 'delta') }), subject.testing).join(''));
-      await setup.settled();
+      await setup.untilSettled();
       await setup.runtime.advance(3 * day);
       stream.send(stepFrames(responseSteps(spoken).slice(2), replies(spoken), subject.testing));
       expectEqual(
-        failed(await promptly(asked, 1000, 'the request')).kind,
+        errorOf(await promptly(asked, 1000, 'the request')).kind,
         'timeout',
         'the kind of the error',
       );

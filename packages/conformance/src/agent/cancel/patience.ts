@@ -13,7 +13,7 @@ import { expectAnswer } from '../setup/compare.ts';
 import { endsInPart, spoken, thoughtful, until } from '../setup/positions.ts';
 import { onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, promptly, soon, withSetup } from '../setup/setup.ts';
+import { errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
@@ -78,12 +78,12 @@ function ends(dripping: Dripping, ...needs: 'reasoning'[]): CaseDefinition {
           const asked = setup.ask();
           const exchange = await setup.server.arrival(0);
           stream.send(framesOf(replies(answer, { steps }), subject.testing).join(''));
-          await setup.settled();
+          await setup.untilSettled();
           let count = 0;
           const lived = await livedUnder(setup, asked, stepMs, () =>
             stream.send(dripping.drip(subject, count++)),
           );
-          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
           expect(
             lived > limit - stepMs && lived <= limit + stepMs,
             `the request to take about ${limit} ms, found ${lived}`,
@@ -115,9 +115,9 @@ function silent(
       async (setup) => {
         const asked = setup.ask();
         await setup.server.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         const lived = await livedUnder(setup, asked, 30_000, () => {});
-        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
         expectEqual(setup.server.exchanges.length, 1, 'the number of requests');
         expect(
           lived > minMs && lived <= maxMs,
@@ -139,9 +139,9 @@ function stuck(what: string, bytes: (subject: ContractSubject) => SocketAnswer):
       async ({ setup, socket, ask }) => {
         const asked = ask();
         const request = await socket.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         const lived = await livedUnder(setup, asked, 500, () => {});
-        expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+        expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
         expect(
           lived <= limits.headersMs + 1000,
           `the request to take ${limits.headersMs} ms, found ${lived}`,
@@ -223,7 +223,7 @@ export const timeoutCases: readonly CaseDefinition[] = [
           async (setup) => {
             const asked = setup.ask();
             await setup.server.arrival(0);
-            await setup.settled();
+            await setup.untilSettled();
             await livedUnder(setup, asked, 5000, () => {});
             const { response, error } = await asked;
             if (response !== undefined)
@@ -244,10 +244,10 @@ export const timeoutCases: readonly CaseDefinition[] = [
         const asked = setup.ask();
         const exchange = await setup.server.arrival(0);
         stream.send('Out of ');
-        await setup.settled();
+        await setup.untilSettled();
         const lived = await livedUnder(setup, asked, 2000, () => stream.send('order '));
         expectEqual(
-          [failed(await asked).kind, failed(await asked).status],
+          [errorOf(await asked).kind, errorOf(await asked).status],
           ['agent', 503],
           'kind and status',
         );
@@ -265,10 +265,10 @@ export const timeoutCases: readonly CaseDefinition[] = [
       async (setup) => {
         const asked = setup.ask();
         await setup.server.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         await livedUnder(setup, asked, 2000, () => {});
         expectEqual(
-          [failed(await asked).kind, setup.server.exchanges.length],
+          [errorOf(await asked).kind, setup.server.exchanges.length],
           ['timeout', 1],
           'kind and requests',
         );
@@ -283,10 +283,10 @@ export const timeoutCases: readonly CaseDefinition[] = [
       const exchange = await setup.server.arrival(0);
       const frames = framesOf(fine, subject.testing);
       stream.send(frames.join(''));
-      await setup.settled();
+      await setup.untilSettled();
       const noise = subject.testing.noise().map(subject.testing.frame).join('');
       const lived = await livedUnder(setup, asked, 400, () => stream.send(noise));
-      expectEqual(answered(await asked).content, 'Fine.', 'the text');
+      expectEqual(responseOf(await asked).content, 'Fine.', 'the text');
       expect(lived <= 2000, `a response within two seconds after its end, found ${lived} ms`);
       await promptly(exchange.left, 1000, 'the connection');
     });

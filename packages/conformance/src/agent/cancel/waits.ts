@@ -16,7 +16,7 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { needsOf, places, replyUpTo } from '../setup/positions.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, failed, promptly, soon, turns, withSetup } from '../setup/setup.ts';
+import { errorOf, promptly, responseOf, soon, turns, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -52,12 +52,12 @@ function endsAt(
         async (setup) => {
           const asked = setup.ask();
           const exchange = await setup.server.arrival(0);
-          await setup.settled();
+          await setup.untilSettled();
           await setup.runtime.advance(limit - 100);
-          await setup.settled();
+          await setup.untilSettled();
           expect(!(await isOver(asked)), `the request to continue for ${limit - 100} ms`);
           await setup.runtime.advance(200);
-          expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+          expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
           await promptly(exchange.left, 1000, 'the connection');
         },
         { timeouts: limits, retry: { retries: 0 } },
@@ -149,7 +149,7 @@ export const waitCases: readonly CaseDefinition[] = [
     onLive(subject, spoken, async (live) => {
       await live.say(...until(0, 'delta'));
       const lived = await pingUntilOver(live, 80_000);
-      expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
+      expectEqual(errorOf(await live.asked).kind, 'timeout', 'the kind of the error');
       expect(
         lived >= limits.progressMs && lived <= limits.progressMs + 8000,
         `the request to take ${limits.progressMs} ms, found ${lived}`,
@@ -163,7 +163,7 @@ export const waitCases: readonly CaseDefinition[] = [
       async (live) => {
         await live.say(...until(0, 'delta'));
         const lived = await pingUntilOver(live, 120_000);
-        expectEqual(failed(await live.asked).kind, 'timeout', 'the kind of the error');
+        expectEqual(errorOf(await live.asked).kind, 'timeout', 'the kind of the error');
         expect(lived <= limits.totalMs + 8000, `the request to take ${limits.totalMs} ms, found ${lived}`);
       },
       { progressMs: 1_000_000 },
@@ -180,7 +180,7 @@ export const waitCases: readonly CaseDefinition[] = [
       await say({ type: 'close', at: 0 });
       stream.send(stepFrames([{ type: 'end' }], replies(slow), subject.testing));
       stream.end();
-      expectAnswer(answered(await asked), slow, subject.testing);
+      expectAnswer(responseOf(await asked), slow, subject.testing);
     });
   }),
   the('the total timeout ends an endless slow response [P2]', (subject) =>
@@ -192,7 +192,7 @@ export const waitCases: readonly CaseDefinition[] = [
       }
       expect(!(await isOver(asked)), 'the request to continue until then');
       await setup.runtime.advance(10_100);
-      expectEqual(failed(await asked).kind, 'timeout', 'the kind of the error');
+      expectEqual(errorOf(await asked).kind, 'timeout', 'the kind of the error');
     }),
   ),
   the('the total timeout includes retry delays and failed attempts [P2]', async (subject) => {
@@ -203,11 +203,11 @@ export const waitCases: readonly CaseDefinition[] = [
       async (setup) => {
         const asked = setup.ask();
         await setup.server.arrival(1);
-        await setup.settled();
+        await setup.untilSettled();
         await setup.runtime.advance(39_000);
         expect(!(await isOver(asked)), 'the second attempt to continue');
         await setup.runtime.advance(1500);
-        const error = failed(await asked);
+        const error = errorOf(await asked);
         expectEqual([error.kind, error.attempts], ['timeout', 2], 'kind and attempts');
       },
       { timeouts: { ...limits, headersMs: 80_000 } },
@@ -227,9 +227,9 @@ export const waitCases: readonly CaseDefinition[] = [
       async (setup) => {
         const asked = setup.ask();
         const exchange = await setup.server.arrival(0);
-        await setup.settled();
+        await setup.untilSettled();
         await setup.runtime.advance(limits.stallMs + 100);
-        expectOneOf(failed(await asked).kind, ['agent', 'timeout'], 'the kind of the error');
+        expectOneOf(errorOf(await asked).kind, ['agent', 'timeout'], 'the kind of the error');
         await promptly(exchange.left, 1000, 'the connection');
       },
       { timeouts: limits, retry: { retries: 0 } },

@@ -11,8 +11,8 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
 import { onSocket } from '../setup/raw-responses.ts';
-import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { continueConversation, user } from '../setup/request-parts.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -66,7 +66,7 @@ function oddly(status: number, kind: string, types: readonly string[]): CaseDefi
       script,
       async (setup) => {
         for (const [type, what] of combinations) {
-          const error = failed(await setup.ask());
+          const error = errorOf(await setup.ask());
           expectEqual([error.kind, error.status], [kind, status], `kind and status for ${what} as ${type}`);
           expect(error.message.trim() !== '', `a message for ${what}`);
           expect(error.message.length <= 4096, `a short message for ${what}`);
@@ -91,7 +91,8 @@ function untyped(what: string, headers: string, body: string): CaseDefinition {
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`] }],
-      async ({ ask }) => expectOneOf(failed(await ask()).kind, ['network', 'agent'], 'the kind of the error'),
+      async ({ ask }) =>
+        expectOneOf(errorOf(await ask()).kind, ['network', 'agent'], 'the kind of the error'),
     ),
   );
 }
@@ -112,8 +113,8 @@ export const bodyCases: readonly CaseDefinition[] = [
         ending: 'reset',
       };
       const { outcome } = await askOnce(subject, [broken], {}, { retry: { retries: 0 } });
-      expectEqual(failed(outcome).status, status, 'the status');
-      expect(failed(outcome).kind !== 'network', 'a retryable error');
+      expectEqual(errorOf(outcome).status, status, 'the status');
+      expect(errorOf(outcome).kind !== 'network', 'a retryable error');
     }
   }),
   the('a large error body uses almost no memory [P18]', async (subject) => {
@@ -125,7 +126,7 @@ export const bodyCases: readonly CaseDefinition[] = [
     };
     const before = await heldBytes();
     const { outcome } = await askOnce(subject, [reply]);
-    expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 400], 'kind and status');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['invalid', 400], 'kind and status');
     const held = (await heldBytes()) - before;
     expect(held < 4 * mebibyte, `less than 4 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
   }),
@@ -144,7 +145,7 @@ export const bodyCases: readonly CaseDefinition[] = [
       body: body(),
     };
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-    expectEqual(failed(outcome).kind, 'agent', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'agent', 'the kind of the error');
     expect(taken < 8 * mebibyte, `less than the whole page to be read, found ${taken} bytes`);
   }),
   untyped('a web page without a content type', '', '<html><body>Sign in to the network</body></html>'),
@@ -159,24 +160,24 @@ export const bodyCases: readonly CaseDefinition[] = [
     const isEventStream = testing.contentType.startsWith('text/event-stream');
     const headers = { 'content-type': isEventStream ? 'application/x-ndjson' : 'text/event-stream' };
     const { outcome } = await askOnce(subject, [replies(answer, { headers })], {}, { retry: { retries: 0 } });
-    expectOneOf(failed(outcome).kind, ['agent', 'network'], 'the kind of the error');
+    expectOneOf(errorOf(outcome).kind, ['agent', 'network'], 'the kind of the error');
   }),
   onWire('a response without a content type is parsed normally', (subject) => {
     const body = framesOf(replies(answer), subject.testing).join('');
     return onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`] }],
-      async ({ ask }) => expectEqual(answered(await ask()).content, 'Words of an answer.', 'the text'),
+      async ({ ask }) => expectEqual(responseOf(await ask()).content, 'Words of an answer.', 'the text'),
     );
   }),
   ids('two identical responses are both kept in the history', async (subject) => {
     const same = replies(answer);
     await withSetup(subject, [same, same, replies(scriptResponse(['Done.']))], async (setup) => {
-      const first = answered(await setup.ask({ messages: [user('Go.')] }));
-      const once = continued([user('Go.')], first.message);
-      const second = answered(await setup.ask({ messages: once }));
+      const first = responseOf(await setup.ask({ messages: [user('Go.')] }));
+      const once = continueConversation([user('Go.')], first.message);
+      const second = responseOf(await setup.ask({ messages: once }));
       expectEqual(second.message, first.message, 'the second response');
-      answered(await setup.ask({ messages: continued(once, second.message) }));
+      responseOf(await setup.ask({ messages: continueConversation(once, second.message) }));
       const sentBack = setup
         .request(2)
         .turns.flatMap(({ side, parts }) => (side === 'assistant' ? parts : []));
@@ -200,9 +201,9 @@ export const bodyCases: readonly CaseDefinition[] = [
     ];
     const calls = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await withSetup(subject, [replies(calls), replies(answer)], async (setup) => {
-      const response = answered(await setup.ask({ messages: [user('Go.')] }));
+      const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, calls, subject.testing);
-      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+      responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
       const parts = setup.request(1).turns.flatMap((turn) => turn.parts);
       const called = parts.flatMap((part) => (part.type === 'call' ? [part.id] : []));
       const results = parts.flatMap((part) => (part.type === 'result' ? [part.id] : []));

@@ -3,9 +3,9 @@ import type { ScriptAnswer } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, expectOneOf, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
-import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { encodeChunks, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, failed, withSetup } from '../setup/setup.ts';
+import { errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { socketGroup } from '../setup/subject.ts';
@@ -22,7 +22,7 @@ type Bytes = (
 function sameAnswer(what: string, bytes: Bytes, protocol?: string): CaseDefinition {
   return the(what, (subject) =>
     onSocket(subject, [bytes(rawParts(answer, subject.testing, protocol))], async ({ ask }) =>
-      expectAnswer(answered(await ask()), answer, subject.testing),
+      expectAnswer(responseOf(await ask()), answer, subject.testing),
     ),
   );
 }
@@ -36,7 +36,7 @@ function brokenAnswer(what: string, bytes: Bytes): CaseDefinition {
       [bytes(rawParts(answer, subject.testing)), good],
       async ({ ask, socket }) => {
         const outcome = await ask();
-        expectAnswer(answered(outcome), answer, subject.testing);
+        expectAnswer(responseOf(outcome), answer, subject.testing);
         expectEqual([outcome.response?.attempts, socket.requests.length], [2, 2], 'attempts and requests');
         const retry = outcome.events.find((event) => event.type === 'retry');
         expectEqual(retry?.error.kind, 'network', 'the kind of the first error');
@@ -50,7 +50,7 @@ function brokenAnswer(what: string, bytes: Bytes): CaseDefinition {
 function noHttp(what: string, bytes: string): CaseDefinition {
   return the(`${what} is a network error that names the host`, (subject) =>
     onSocket(subject, [{ bytes: [bytes], ending: 'end' }], async ({ ask, socket }) => {
-      const error = failed(await ask());
+      const error = errorOf(await ask());
       expectEqual(error.kind, 'network', 'the kind of the error');
       expect(
         error.message.includes(new URL(socket.url).host),
@@ -64,7 +64,7 @@ function noHttp(what: string, bytes: string): CaseDefinition {
 /** Fails unless the response is complete or the error has a known kind. */
 function expectWholeOrFailure(outcome: Outcome, subject: ContractSubject): void {
   if (outcome.response !== undefined) expectAnswer(outcome.response, answer, subject.testing);
-  else expectOneOf(failed(outcome).kind, ['network', 'agent'], 'the kind of the error');
+  else expectOneOf(errorOf(outcome).kind, ['network', 'agent'], 'the kind of the error');
 }
 
 function* oneByOne(text: string): Iterable<Uint8Array> {
@@ -88,7 +88,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     'HTTP/1.0',
   ),
   sameAnswer('a response that arrives byte by byte is valid', ({ head, body }) => ({
-    bytes: oneByOne(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body)}${lastChunk}`),
+    bytes: oneByOne(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}${lastChunk}`),
   })),
   sameAnswer('a response after interim responses is valid', ({ head, body, length }) => ({
     bytes: [
@@ -100,7 +100,7 @@ export const connectionCases: readonly CaseDefinition[] = [
   sameAnswer('chunks with extensions and trailers are read', ({ head, frames }) => ({
     bytes: [
       `${head}\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n`,
-      chunked(...frames).replaceAll(/^([0-9a-f]+)\r\n/gm, '$1;name=value\r\n'),
+      encodeChunks(...frames).replaceAll(/^([0-9a-f]+)\r\n/gm, '$1;name=value\r\n'),
       '0\r\nx-sum: 7\r\nstatus: 500\r\n\r\n',
     ],
   })),
@@ -124,7 +124,7 @@ export const connectionCases: readonly CaseDefinition[] = [
   sameAnswer(
     'a connection that breaks after the end of the response does no harm [P4]',
     ({ head, body }) => ({
-      bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body)}`],
+      bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(body)}`],
       ending: 'end',
     }),
   ),
@@ -146,14 +146,16 @@ export const connectionCases: readonly CaseDefinition[] = [
     ending: 'reset',
   })),
   brokenAnswer('a body with a chunk without a length', ({ head, frames }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(...frames.slice(0, 2))}zz\r\n`],
+    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}zz\r\n`],
   })),
   brokenAnswer('a body that ends inside a chunk', ({ head, frames }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(...frames.slice(0, 2))}ffff\r\nda`],
+    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}ffff\r\nda`],
     ending: 'end',
   })),
   brokenAnswer('a chunked body that ends too early', ({ head, frames }) => ({
-    bytes: [`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(...frames.slice(0, 2))}${lastChunk}`],
+    bytes: [
+      `${head}\r\ntransfer-encoding: chunked\r\n\r\n${encodeChunks(...frames.slice(0, 2))}${lastChunk}`,
+    ],
   })),
   brokenAnswer('a response that declares two lengths', ({ head, body, length }) => ({
     bytes: [`${head}\r\ncontent-length: 7\r\ncontent-length: ${length}\r\n\r\n${body}`],
@@ -196,7 +198,7 @@ export const connectionCases: readonly CaseDefinition[] = [
     const head = 'HTTP/1.1 422 No\r\ncontent-type: application/json\r\ncontent-encoding: gzip';
     const bytes = [`${head}\r\ncontent-length: ${packed.length}\r\n\r\n`, packed];
     await onSocket(subject, [{ bytes }], async ({ ask }) => {
-      const { kind, status, message } = failed(await ask());
+      const { kind, status, message } = errorOf(await ask());
       expectEqual([kind, status], ['invalid', 422], 'kind and status');
       expect(message.length > 10 && !message.includes('\u001f'), `a message, found ${message}`);
     });
@@ -209,9 +211,9 @@ export const connectionCases: readonly CaseDefinition[] = [
       subject,
       [{ bytes: [twice.join('')] }, good, good],
       async ({ ask, setup }) => {
-        expectAnswer(answered(await ask()), first, subject.testing);
-        await setup.settled();
-        expectAnswer(answered(await ask()), second, subject.testing);
+        expectAnswer(responseOf(await ask()), first, subject.testing);
+        await setup.untilSettled();
+        expectAnswer(responseOf(await ask()), second, subject.testing);
       },
       { retry: { retries: 1 } },
     );
@@ -223,8 +225,8 @@ export const connectionCases: readonly CaseDefinition[] = [
       [{ ...good, ending: 'end' }, { ...good, ending: 'reset' }, good],
       async ({ ask, setup }) => {
         for (let asked = 0; asked < 3; asked += 1) {
-          expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
-          await setup.settled();
+          expectEqual(responseOf(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
+          await setup.untilSettled();
         }
       },
     );
@@ -234,8 +236,8 @@ export const connectionCases: readonly CaseDefinition[] = [
     async (subject) => {
       const good = fineAnswer(answer, subject.testing);
       await onSocket(subject, [good, { bytes: [], ending: 'reset' }, good], async ({ ask, socket }) => {
-        answered(await ask());
-        expectEqual(answered(await ask()).attempts, 1, 'the attempts');
+        responseOf(await ask());
+        expectEqual(responseOf(await ask()).attempts, 1, 'the attempts');
         const [, second, third] = socket.requests.map(({ connection }) => connection);
         expect(third !== undefined && second !== third, 'a new connection');
       });
@@ -246,7 +248,7 @@ export const connectionCases: readonly CaseDefinition[] = [
       'HTTP/1.1 413 Too Large\r\ncontent-type: text/plain\r\ncontent-length: 11\r\n\r\nMuch bigger';
     await onSocket(subject, [{ bytes: [refusal], early: true }], async ({ setup, socket }) => {
       const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 } });
-      const { kind, status } = failed(await setup.ask({ messages: large }, { agent }));
+      const { kind, status } = errorOf(await setup.ask({ messages: large }, { agent }));
       expectEqual([kind, status], ['invalid', 413], 'kind and status');
     });
   }),
@@ -254,21 +256,21 @@ export const connectionCases: readonly CaseDefinition[] = [
     const early = { ...fineAnswer(answer, subject.testing), early: true };
     await onSocket(subject, [early], async ({ setup, socket }) => {
       const agent = setup.agent({ baseURL: socket.url, retry: { retries: 0 } });
-      expectAnswer(answered(await setup.ask({ messages: large }, { agent })), answer, subject.testing);
+      expectAnswer(responseOf(await setup.ask({ messages: large }, { agent })), answer, subject.testing);
     });
   }),
   the('of several addresses of a host name, one that responds is used', (subject) =>
     withSetup(subject, [replies(answer)], async (setup) => {
       const agent = setup.agent({ baseURL: setup.baseURL.replace('127.0.0.1', 'localhost') });
       const outcome = await setup.ask({}, { agent });
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     }),
   ),
   the('a service without TLS that is called over TLS is a network error', (subject) =>
     withSetup(subject, [], async (setup) => {
       const agent = setup.agent({ baseURL: setup.baseURL.replace('http:', 'https:'), retry: { retries: 0 } });
-      expectEqual(failed(await setup.ask({}, { agent })).kind, 'network', 'the kind of the error');
+      expectEqual(errorOf(await setup.ask({}, { agent })).kind, 'network', 'the kind of the error');
     }),
   ),
 ];

@@ -4,7 +4,7 @@ import { expect, expectEqual, replies } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import type { ResponsePosition } from '../setup/positions.ts';
 import { needsOf, places, replyUpTo, spoken, wholePlaces } from '../setup/positions.ts';
-import { answered, askOnce, failed } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -20,13 +20,13 @@ function cutCase(place: ResponsePosition, ending: Ending): CaseDefinition {
     async (subject) => {
       const given = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
       expectEqual(
-        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        [errorOf(given.outcome).kind, errorOf(given.outcome).retryable],
         ['network', true],
         'kind and retryable',
       );
       const { outcome } = await askOnce(subject, [reply, replies(answer)]);
-      expectAnswer(answered(outcome), answer, subject.testing);
-      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
     },
     ...needsOf(place),
   );
@@ -42,17 +42,17 @@ function faultCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind
     async (subject) => {
       const given = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
       expectEqual(
-        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        [errorOf(given.outcome).kind, errorOf(given.outcome).retryable],
         [kind, true],
         'kind and retryable',
       );
       expect(
-        failed(given.outcome).message.includes(message),
-        `the message of the service, found ${failed(given.outcome).message}`,
+        errorOf(given.outcome).message.includes(message),
+        `the message of the service, found ${errorOf(given.outcome).message}`,
       );
       const { outcome } = await askOnce(subject, [reply, replies(answer)]);
-      expectAnswer(answered(outcome), answer, subject.testing);
-      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
     },
     'in-stream-fault',
     ...needsOf(place),
@@ -74,10 +74,10 @@ function finalCase(place: ResponsePosition, faultKind: ScriptFault['kind'], kind
         replyUpTo(place, { fault: { kind: faultKind, message } }),
         replies(place.answer),
       ]);
-      expectEqual([failed(outcome).kind, failed(outcome).retryable], [kind, false], 'kind and retryable');
+      expectEqual([errorOf(outcome).kind, errorOf(outcome).retryable], [kind, false], 'kind and retryable');
       expect(
-        failed(outcome).message.includes(message),
-        `the message of the service, found ${failed(outcome).message}`,
+        errorOf(outcome).message.includes(message),
+        `the message of the service, found ${errorOf(outcome).message}`,
       );
       expectEqual(exchanges.length, 1, 'the number of requests');
     },
@@ -92,17 +92,17 @@ export const cutCases: readonly CaseDefinition[] = [
     const empty = { type: 'raw', status: 200, headers } as const;
     const given = await askOnce(subject, [empty], {}, { retry: { retries: 0 } });
     expectEqual(
-      [failed(given.outcome).kind, failed(given.outcome).retryable],
+      [errorOf(given.outcome).kind, errorOf(given.outcome).retryable],
       ['network', true],
       'kind and retryable',
     );
     const { outcome } = await askOnce(subject, [empty, replies(spoken)]);
-    expectAnswer(answered(outcome), spoken, subject.testing);
+    expectAnswer(responseOf(outcome), spoken, subject.testing);
   }),
   cuts('a stream with nothing but noise is an error [P1]', async (subject) => {
     const noise = replies(spoken, { edit: () => subject.testing.noise() });
     const { outcome } = await askOnce(subject, [noise], {}, { retry: { retries: 0 } });
-    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   }),
   ...wholePlaces.flatMap((place) => [
     faultCase(place, 'busy', 'rate_limit'),

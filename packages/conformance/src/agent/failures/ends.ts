@@ -11,7 +11,7 @@ import {
 import { scriptCalls, scriptText } from '../setup/compare.ts';
 import { endsInPart, places, replyUpTo, spoken, unfinished } from '../setup/positions.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -115,10 +115,10 @@ async function faultsInEnd(subject: ContractSubject): Promise<void> {
     (reply): ResponseReply => ({ ...reply, edit: (all) => [...(reply.edit?.(all) ?? all), ...failure] }),
   );
   for (const [sent, outcome] of (await outcomesOf(subject, parts)).entries()) {
-    if (sent >= needed) answered(outcome);
+    if (sent >= needed) responseOf(outcome);
     else
       expectEqual(
-        [failed(outcome).kind, failed(outcome).retryable],
+        [errorOf(outcome).kind, errorOf(outcome).retryable],
         ['rate_limit', true],
         `kind and retryable with ${sent} payloads of the end`,
       );
@@ -145,7 +145,7 @@ export const endCases: readonly CaseDefinition[] = [
   ends('a stream that always ends early is requested four times [P5]', async (subject) => {
     const cut = replies(spoken, { steps: unfinished(spoken) });
     const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(spoken)]);
-    expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).attempts], ['network', 4], 'kind and attempts');
     expectEqual(exchanges.length, 4, 'the number of requests');
   }),
   ends('after a cut at each position, only the last attempt is in the response [P8]', async (subject) => {
@@ -154,8 +154,8 @@ export const endCases: readonly CaseDefinition[] = [
     );
     const script = [...fitting.map((place) => replyUpTo(place)), replies(spoken)];
     const { outcome } = await askOnce(subject, script, {}, { retry: { retries: fitting.length } });
-    expectEqual(answered(outcome).attempts, fitting.length + 1, 'the attempts');
-    expectEqual(answered(outcome).toolCalls, scriptCalls(spoken), 'the calls');
+    expectEqual(responseOf(outcome).attempts, fitting.length + 1, 'the attempts');
+    expectEqual(responseOf(outcome).toolCalls, scriptCalls(spoken), 'the calls');
     const tellings = outcome.events.filter(({ type }) => type === 'retry');
     expectEqual(tellings.length, fitting.length, 'the number of retry events');
   }),
@@ -166,8 +166,8 @@ export const endCases: readonly CaseDefinition[] = [
       const failure = subject.testing.fail({ kind: 'busy', message: 'First thing, number 18.' });
       const first = replies(spoken, { edit: () => failure });
       const { outcome } = await askOnce(subject, [first], {}, { retry: { retries: 0 } });
-      expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
-      expect(failed(outcome).message.includes('number 18'), 'the message of the service');
+      expectEqual(errorOf(outcome).kind, 'rate_limit', 'the kind of the error');
+      expect(errorOf(outcome).message.includes('number 18'), 'the message of the service');
     },
     'in-stream-fault',
   ),
@@ -179,7 +179,7 @@ export const endCases: readonly CaseDefinition[] = [
       for (const chunks of ['whole', 'payload'] as const) {
         const reply = replies(spoken, { edit, chunks });
         const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-        expectEqual([failed(outcome).kind, outcome.events], ['agent', []], 'kind and events');
+        expectEqual([errorOf(outcome).kind, outcome.events], ['agent', []], 'kind and events');
       }
     },
     'in-stream-fault',
@@ -193,7 +193,7 @@ export const endCases: readonly CaseDefinition[] = [
       const fault = { kind: 'busy', message: 'Cut short.' } as const;
       const cut = replies(spoken, { steps: [], fault, rewrite });
       const { outcome } = await askOnce(subject, [cut, replies(spoken)]);
-      expectEqual(answered(outcome).attempts, 2, 'the attempts');
+      expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
     },
     'in-stream-fault',
   ),
@@ -203,7 +203,7 @@ export const endCases: readonly CaseDefinition[] = [
       const failure = subject.testing.fail({ kind: 'busy', message: 'Still busy.' });
       const script = [...Array(12).fill(replies(spoken, { edit: () => failure })), replies(spoken)];
       const { outcome } = await askOnce(subject, script);
-      expectEqual(answered(outcome).attempts, 13, 'the attempts');
+      expectEqual(responseOf(outcome).attempts, 13, 'the attempts');
     },
     'in-stream-fault',
   ),
@@ -213,8 +213,8 @@ export const endCases: readonly CaseDefinition[] = [
       const steps = responseStepsUntil(spoken, ({ type }) => type === 'close');
       const reply = replies(spoken, { steps, fault: { kind: 'busy', message: 'Still busy.' } });
       const { outcome, exchanges } = await askOnce(subject, [reply, reply, reply, reply, replies(spoken)]);
-      expectEqual([failed(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
-      expectOneOf(failed(outcome).kind, ['rate_limit'], 'the kind of the error');
+      expectEqual([errorOf(outcome).attempts, exchanges.length], [4, 4], 'attempts and requests');
+      expectOneOf(errorOf(outcome).kind, ['rate_limit'], 'the kind of the error');
     },
     'in-stream-fault',
   ),

@@ -9,7 +9,7 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -29,7 +29,7 @@ function fault(
     const words = `Words of the service about ${faultKind}, number 4217.`;
     const reply = failsWith({ kind: faultKind, message: words });
     const { outcome, exchanges } = await askOnce(subject, [reply, reply], {}, { retry: { retries: 1 } });
-    const error = failed(outcome);
+    const error = errorOf(outcome);
     expectEqual([error.kind, error.retryable], [kind, isRetried], 'kind and retryable');
     if (faultKind === 'too_long') expectEqual(error.code, 'context_full', 'the code');
     expect(
@@ -52,7 +52,7 @@ export const errorCases: readonly CaseDefinition[] = [
   fault('a conversation too long for the model', 'too_long', 'invalid', false),
   the('the error serializes to plain data with the same fields', async (subject) => {
     const { outcome } = await askOnce(subject, [answersStatus(404)]);
-    const error = failed(outcome);
+    const error = errorOf(outcome);
     const data = JSON.parse(JSON.stringify(error));
     expectEqual(
       [data.kind, data.message, data.status],
@@ -63,18 +63,18 @@ export const errorCases: readonly CaseDefinition[] = [
   }),
   the('a conversation continues after an error', async (subject) => {
     await withSetup(subject, [answersStatus(400), replies(answer)], async (setup) => {
-      failed(await setup.ask());
-      expectAnswer(answered(await setup.ask()), answer, subject.testing);
+      errorOf(await setup.ask());
+      expectAnswer(responseOf(await setup.ask()), answer, subject.testing);
     });
   }),
   the(
     'a connection that breaks before a response is a network error and is retried [P5]',
     async (subject) => {
       const { outcome } = await askOnce(subject, [{ type: 'hang_up' }, replies(answer)]);
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
       const given = await askOnce(subject, [{ type: 'hang_up' }], {}, { retry: { retries: 0 } });
       expectEqual(
-        [failed(given.outcome).kind, failed(given.outcome).retryable],
+        [errorOf(given.outcome).kind, errorOf(given.outcome).retryable],
         ['network', true],
         'kind and retryable',
       );
@@ -87,12 +87,12 @@ export const errorCases: readonly CaseDefinition[] = [
       const closed = 'http://127.0.0.1:2';
       await withSetup(subject, [], async (setup) => {
         const outcome = await setup.ask({}, { agent: setup.agent({ baseURL: closed }) });
-        const { kind, attempts = 0 } = failed(outcome);
+        const { kind, attempts = 0 } = errorOf(outcome);
         expectEqual(kind, 'network', 'the kind of the error');
         expect(attempts > 10, `more than ten attempts, found ${attempts}`);
         expect(
-          failed(outcome).message.includes(new URL(closed).host),
-          `the host in the message, found ${failed(outcome).message}`,
+          errorOf(outcome).message.includes(new URL(closed).host),
+          `the host in the message, found ${errorOf(outcome).message}`,
         );
       });
     },

@@ -10,7 +10,7 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, contractKey, failed, promptly, withSetup } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -23,10 +23,10 @@ function notAnAnswer(what: string, contentType: string, body: string): CaseDefin
   return the(`${what} is not a valid response [P1]`, async (subject) => {
     const reply: MockReply = { type: 'raw', status: 200, headers: { 'content-type': contentType }, body };
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-    expectEqual([failed(outcome).kind, failed(outcome).status], ['agent', 200], 'kind and status');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['agent', 200], 'kind and status');
     expect(
-      failed(outcome).message.includes(contentType),
-      `the content type in the message, found ${failed(outcome).message}`,
+      errorOf(outcome).message.includes(contentType),
+      `the content type in the message, found ${errorOf(outcome).message}`,
     );
   });
 }
@@ -36,12 +36,12 @@ function typedAs(what: string, spell: (type: string) => string): CaseDefinition 
   return the(`a content type ${what} is accepted`, async (subject) => {
     const headers = { 'content-type': spell(subject.testing.contentType) };
     const { outcome } = await askOnce(subject, replies(answer, { headers }));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   });
 }
 
 /** Text of 128 MiB that counts how much of it was read. */
-function flood(begin: string, chunk: string): { readonly body: Iterable<string>; taken(): number } {
+function flood(begin: string, chunk: string): { readonly body: Iterable<string>; bytesRead(): number } {
   let taken = 0;
   function* body(): Iterable<string> {
     yield begin;
@@ -50,7 +50,7 @@ function flood(begin: string, chunk: string): { readonly body: Iterable<string>;
       yield chunk;
     }
   }
-  return { body: body(), taken: () => taken };
+  return { body: body(), bytesRead: () => taken };
 }
 
 export const hostileCases: readonly CaseDefinition[] = [
@@ -61,12 +61,12 @@ export const hostileCases: readonly CaseDefinition[] = [
   typedAs('in capitals', (type) => type.toUpperCase()),
   the('a success status without a body is an error [P1]', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'raw', status: 202 }], {}, { retry: { retries: 0 } });
-    expectOneOf(failed(outcome).kind, ['network', 'agent'], 'the kind of the error');
+    expectOneOf(errorOf(outcome).kind, ['network', 'agent'], 'the kind of the error');
   }),
   the('an error without a body contains at least its status', async (subject) => {
     const { outcome } = await askOnce(subject, [{ type: 'raw', status: 418 }]);
-    expectEqual([failed(outcome).kind, failed(outcome).status], ['invalid', 418], 'kind and status');
-    expect(failed(outcome).message.length > 10, 'an error with a message');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['invalid', 418], 'kind and status');
+    expect(errorOf(outcome).message.length > 10, 'an error with a message');
   }),
   the('an error with a body of malformed JSON keeps its kind', async (subject) => {
     const reply: MockReply = {
@@ -76,7 +76,7 @@ export const hostileCases: readonly CaseDefinition[] = [
       body: '{"error": {"mess',
     };
     const { outcome } = await askOnce(subject, [reply]);
-    expectEqual([failed(outcome).kind, failed(outcome).status], ['auth', 403], 'kind and status');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).status], ['auth', 403], 'kind and status');
   }),
   the('an error with JSON in an unknown format keeps its kind', async (subject) => {
     for (const body of [
@@ -95,11 +95,11 @@ export const hostileCases: readonly CaseDefinition[] = [
       };
       const { outcome } = await askOnce(subject, [reply]);
       expectEqual(
-        [failed(outcome).kind, failed(outcome).status],
+        [errorOf(outcome).kind, errorOf(outcome).status],
         ['invalid', 404],
         `kind and status for ${body}`,
       );
-      expect(failed(outcome).message.trim() !== '', 'an error with a message');
+      expect(errorOf(outcome).message.trim() !== '', 'an error with a message');
     }
   }),
   the('only a limited part of an endless error body is read [P18]', async (subject) => {
@@ -109,15 +109,18 @@ export const hostileCases: readonly CaseDefinition[] = [
       [{ type: 'raw', status: 400, headers: { 'content-type': 'text/plain' }, body: much.body }],
       async (setup) => {
         const outcome = await setup.ask();
-        expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+        expectEqual(errorOf(outcome).kind, 'invalid', 'the kind of the error');
         expect(
-          failed(outcome).message.length <= 4096,
-          `a short message, found ${failed(outcome).message.length} characters`,
+          errorOf(outcome).message.length <= 4096,
+          `a short message, found ${errorOf(outcome).message.length} characters`,
         );
         const exchange = await setup.server.arrival(0);
         await promptly(exchange.left, 1000, 'the connection');
         // The socket buffers may have accepted more than was read.
-        expect(much.taken() < 16 * 1024 * 1024, `less than 16 MiB to be accepted, found ${much.taken()}`);
+        expect(
+          much.bytesRead() < 16 * 1024 * 1024,
+          `less than 16 MiB to be accepted, found ${much.bytesRead()}`,
+        );
       },
     );
   }),
@@ -137,8 +140,8 @@ export const hostileCases: readonly CaseDefinition[] = [
       body: much.body,
     };
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-    expectOneOf(failed(outcome).kind, ['network', 'limit'], 'the kind of the error');
-    expect(much.taken() < 64 * 1024 * 1024, `less than 64 MiB to be accepted, found ${much.taken()}`);
+    expectOneOf(errorOf(outcome).kind, ['network', 'limit'], 'the kind of the error');
+    expect(much.bytesRead() < 64 * 1024 * 1024, `less than 64 MiB to be accepted, found ${much.bytesRead()}`);
   }),
   the('data after the end is an error or not part of the response [P1]', async (subject) => {
     const more = scriptResponse(['Something else.']);
@@ -148,18 +151,19 @@ export const hostileCases: readonly CaseDefinition[] = [
       ...responseSteps(more).flatMap((step) => testing.line(step, more)),
     ];
     const { outcome } = await askOnce(subject, replies(answer, { edit }), {}, { retry: { retries: 0 } });
-    if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    if (outcome.response === undefined)
+      expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, answer, testing);
   }),
   the('a redirect within the origin is not followed either [P6]', async (subject) => {
     const reply: MockReply = { type: 'raw', status: 308, headers: { location: '/elsewhere' } };
     const { outcome, exchanges } = await askOnce(subject, [reply, replies(answer)]);
-    expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'invalid', 'the kind of the error');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
   the('the key is sent only to the service, in one header [P19]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
-    answered(outcome);
+    responseOf(outcome);
     const holders = [...(exchanges[0]?.headers ?? [])].filter(([, value]) => value.includes(contractKey));
     expectEqual(holders.length, 1, 'the number of headers with the key');
   }),

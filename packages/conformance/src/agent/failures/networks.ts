@@ -4,8 +4,8 @@ import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobble
 import { selfSigned } from '../setup/certificate.ts';
 import { expectAnswer } from '../setup/compare.ts';
 import type { RawParts } from '../setup/raw-responses.ts';
-import { chunked, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
-import { answered, contractKey, failed, promptly, soon, withSetup } from '../setup/setup.ts';
+import { encodeChunks, fineAnswer, lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
+import { contractKey, errorOf, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
 import type { SocketAnswer } from '../setup/socket-server.ts';
 import { serveSocket } from '../setup/socket-server.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -29,7 +29,7 @@ function inBetween(what: string, bytes: (parts: RawParts) => SocketAnswer, kind:
       [odd, good],
       async ({ ask, socket }) => {
         const outcome = await ask();
-        expectAnswer(answered(outcome), answer, subject.testing);
+        expectAnswer(responseOf(outcome), answer, subject.testing);
         expectEqual([outcome.response?.attempts, socket.requests.length], [2, 2], 'attempts and requests');
         const retry = outcome.events.find((event) => event.type === 'retry');
         expectEqual(retry?.error.kind, kind, 'the kind of the first error');
@@ -46,7 +46,7 @@ function portal(what: string, bytes: string | Uint8Array, head: string, words: s
       subject,
       [{ bytes: [`${head}content-length: ${bytes.length}\r\n\r\n`, bytes] }],
       async ({ ask, socket }) => {
-        const error = failed(await ask());
+        const error = errorOf(await ask());
         expect(!error.retryable, 'an error that is not retryable');
         expectEqual([error.attempts, socket.requests.length], [1, 1], 'attempts and requests');
         expect(error.message.includes(words), `a message that contains "${words}", found ${error.message}`);
@@ -63,7 +63,7 @@ const login = '<html><body>Sign in to the hotel network</body></html>';
 function sameAnswer(what: string, bytes: (parts: RawParts) => SocketAnswer): CaseDefinition {
   return the(what, (subject) =>
     onSocket(subject, [bytes(rawParts(answer, subject.testing))], async ({ ask }) =>
-      expectAnswer(answered(await ask()), answer, subject.testing),
+      expectAnswer(responseOf(await ask()), answer, subject.testing),
     ),
   );
 }
@@ -103,7 +103,7 @@ async function onUntrusted(
   );
 }
 
-interface Mute {
+interface SilentServer {
   readonly url: string;
   /** Resolves when the first bytes arrive. */
   readonly met: Promise<void>;
@@ -112,7 +112,7 @@ interface Mute {
 }
 
 /** A port that accepts connections and never responds. */
-async function onMute(act: (mute: Mute) => Promise<void>): Promise<void> {
+async function onMute(act: (mute: SilentServer) => Promise<void>): Promise<void> {
   const { createServer } = await import('node:net');
   const met = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ const tlsCases: readonly CaseDefinition[] = [
   the('an untrusted certificate is rejected immediately, and the key is not sent [P19]', (subject) =>
     onUntrusted(({ url, receivedBytes }) =>
       withSetup(subject, [], async (setup) => {
-        const error = failed(await setup.ask({}, { agent: setup.agent({ baseURL: url }) }));
+        const error = errorOf(await setup.ask({}, { agent: setup.agent({ baseURL: url }) }));
         expectEqual(
           [error.kind, error.retryable, error.attempts],
           ['network', false, 1],
@@ -149,7 +149,7 @@ const tlsCases: readonly CaseDefinition[] = [
         await met;
         await setup.runtime.advance(5100);
         expectEqual(
-          failed(await promptly(asked, 1000, 'the request')).kind,
+          errorOf(await promptly(asked, 1000, 'the request')).kind,
           'timeout',
           'the kind of the error',
         );
@@ -164,7 +164,7 @@ const tlsCases: readonly CaseDefinition[] = [
         const asked = setup.ask({}, { agent: setup.agent({ baseURL: url }), signal: stop.signal });
         await met;
         stop.abort();
-        expectEqual(failed(await promptly(asked, 250, 'the run')).kind, 'aborted', 'the kind of the error');
+        expectEqual(errorOf(await promptly(asked, 250, 'the run')).kind, 'aborted', 'the kind of the error');
         await promptly(left, 1000, 'the connection');
       }),
     ),
@@ -179,7 +179,7 @@ async function onVersion6(subject: ContractSubject): Promise<void> {
     await withSetup(subject, [], async (setup) => {
       const agent = setup.agent({ baseURL: `${six.url}/v1` });
       const outcome = await setup.ask({}, { agent });
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
       expectEqual(outcome.response?.attempts, 1, 'the attempts');
     });
   } finally {
@@ -194,7 +194,7 @@ const nameCases: readonly CaseDefinition[] = [
       // Too long for a DNS query, so no name server is contacted.
       const name = `${'n'.repeat(64)}.example`;
       await withSetup(subject, [], async (setup) => {
-        const error = failed(await setup.ask({}, { agent: setup.agent({ baseURL: `http://${name}/v1` }) }));
+        const error = errorOf(await setup.ask({}, { agent: setup.agent({ baseURL: `http://${name}/v1` }) }));
         expectEqual([error.kind, error.attempts], ['network', 4], 'kind and attempts');
         expect(error.message.includes(name), `the host name in the message, found ${error.message}`);
       });
@@ -267,7 +267,7 @@ export const networkCases: readonly CaseDefinition[] = [
     'a body with both a declared length and chunks',
     ({ head, body, length }) => ({
       bytes: [
-        `${head}\r\ntransfer-encoding: chunked\r\ncontent-length: ${length}\r\n\r\n${chunked(body)}${lastChunk}`,
+        `${head}\r\ntransfer-encoding: chunked\r\ncontent-length: ${length}\r\n\r\n${encodeChunks(body)}${lastChunk}`,
       ],
       ending: 'end',
     }),
@@ -311,7 +311,7 @@ export const networkCases: readonly CaseDefinition[] = [
         [{ bytes: [busy] }, fineAnswer(answer, subject.testing)],
         async ({ ask }) => {
           const outcome = await ask();
-          answered(outcome);
+          responseOf(outcome);
           const retry = outcome.events.find((event) => event.type === 'retry');
           // Two values of a header that HTTP allows once may also be ignored.
           expect(
@@ -330,7 +330,7 @@ export const networkCases: readonly CaseDefinition[] = [
       [{ bytes: [...good.bytes, goodbye], ending: 'end' }, { bytes: [...good.bytes, goodbye] }, good],
       async ({ ask }) => {
         for (let asked = 0; asked < 3; asked += 1) {
-          expectEqual(answered(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
+          expectEqual(responseOf(await ask()).attempts, 1, `the attempts of request ${asked + 1}`);
           if (asked < 1) await soon(20);
         }
       },
@@ -339,7 +339,7 @@ export const networkCases: readonly CaseDefinition[] = [
   served('a proxy password in the address is sent nowhere else [P19]', async (subject) => {
     await withSetup(subject, [replies(answer)], async (setup) => {
       const baseURL = setup.baseURL.replace('//', '//someone:pa55-w0rd@');
-      answered(await setup.ask({}, { agent: setup.agent({ baseURL }) }));
+      responseOf(await setup.ask({}, { agent: setup.agent({ baseURL }) }));
       const { url, text, headers } = await setup.server.arrival(0);
       expect(!url.includes('pa55-w0rd') && !text.includes('pa55-w0rd'), 'no password in URL or body');
       const keyed = [...headers].filter(([, value]) => value.includes(contractKey));

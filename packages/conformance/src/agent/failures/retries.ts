@@ -13,7 +13,7 @@ import {
 import { expectAnswer } from '../setup/compare.ts';
 import { httpDate } from '../setup/http-date.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -43,7 +43,7 @@ function expectBackoff(events: readonly AgentEvent[], first: number = 0): void {
 }
 
 /** A hint that must be followed. `ms` is the requested delay. */
-function followed(what: string, replyFor: (setup: WireFixture) => MockReply, ms: number): CaseDefinition {
+function followsHint(what: string, replyFor: (setup: WireFixture) => MockReply, ms: number): CaseDefinition {
   return hints(`${what} is followed [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await withSetup(
@@ -52,7 +52,7 @@ function followed(what: string, replyFor: (setup: WireFixture) => MockReply, ms:
       async (setup) => {
         hint = replyFor(setup);
         const outcome = await setup.ask();
-        expectAnswer(answered(outcome), answer, subject.testing);
+        expectAnswer(responseOf(outcome), answer, subject.testing);
         const [retry] = retriesIn(outcome.events);
         expect(
           retry !== undefined && retry.delayMs >= ms && retry.delayMs <= ms * 1.25,
@@ -64,7 +64,7 @@ function followed(what: string, replyFor: (setup: WireFixture) => MockReply, ms:
 }
 
 /** An invalid hint, so the normal back-off applies. */
-function ignored(what: string, headers: (setup: WireFixture) => Record<string, string>): CaseDefinition {
+function ignoresHint(what: string, headers: (setup: WireFixture) => Record<string, string>): CaseDefinition {
   return hints(`${what} falls back to the normal delay [P7]`, async (subject) => {
     let hint: MockReply = busy;
     await withSetup(
@@ -73,7 +73,7 @@ function ignored(what: string, headers: (setup: WireFixture) => Record<string, s
       async (setup) => {
         hint = answersStatus(429, headers(setup));
         const outcome = await setup.ask();
-        answered(outcome);
+        responseOf(outcome);
         expectBackoff(outcome.events);
       },
     );
@@ -88,7 +88,7 @@ function tooLong(what: string, status: number, seconds: number, totalMs?: number
     const { outcome, exchanges } = await askOnce(subject, script, {}, link);
     const expected: ErrorKind = 'rate_limit';
     expectEqual(
-      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      [errorOf(outcome).kind, errorOf(outcome).retryAfterMs],
       [expected, seconds * 1000],
       'kind and hint',
     );
@@ -118,7 +118,7 @@ export const retryCases: readonly CaseDefinition[] = [
     async (subject) => {
       const cut = replies(answer, { steps: responseStepsUntil(answer, ({ type }) => type === 'close') });
       const { outcome, exchanges } = await askOnce(subject, [cut, cut, cut, cut, replies(answer)]);
-      expectEqual([failed(outcome).kind, failed(outcome).attempts], ['network', 4], 'kind and attempts');
+      expectEqual([errorOf(outcome).kind, errorOf(outcome).attempts], ['network', 4], 'kind and attempts');
       expectEqual(exchanges.length, 4, 'the number of requests');
       expectEqual(
         retriesIn(outcome.events).map(({ attempt }) => attempt),
@@ -137,7 +137,7 @@ export const retryCases: readonly CaseDefinition[] = [
         const tookMs = setup.runtime.monotonic() - began;
         expect(tookMs > 120_000 && tookMs < 300_000, `two to five minutes, found ${tookMs} ms`);
       });
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
       const retries = retriesIn(outcome.events);
       expectEqual(
         new Set(retries.map(({ error }) => error.kind)),
@@ -158,7 +158,7 @@ export const retryCases: readonly CaseDefinition[] = [
     const waited = pauses.reduce((sum, ms) => sum + ms, 0);
     expect(waited > 270_000 && waited <= 300_000, `delays of almost five minutes, found ${waited} ms`);
     expectEqual(
-      [failed(outcome).kind, failed(outcome).attempts],
+      [errorOf(outcome).kind, errorOf(outcome).attempts],
       ['rate_limit', exchanges.length],
       'the error',
     );
@@ -180,12 +180,12 @@ export const retryCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, Array(60).fill(busy), {}, link);
     const waited = retriesIn(outcome.events).reduce((sum, { delayMs }) => sum + delayMs, 0);
     expect(waited < 20_000, `delays of less than 20 s, found ${waited} ms`);
-    expectEqual(failed(outcome).kind, 'rate_limit', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'rate_limit', 'the kind of the error');
   }),
   the('the delays increase and are never zero [P5]', async (subject) => {
     const { outcome } = await askOnce(subject, [busy, busy, busy, replies(answer)]);
-    expectAnswer(answered(outcome), answer, subject.testing);
-    expectEqual(answered(outcome).attempts, 4, 'the attempts');
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectEqual(responseOf(outcome).attempts, 4, 'the attempts');
     expectEqual(retriesIn(outcome.events).length, 3, 'the number of retries');
     expectBackoff(outcome.events);
   }),
@@ -193,14 +193,14 @@ export const retryCases: readonly CaseDefinition[] = [
     await withSetup(subject, [busy, replies(answer)], async (setup) => {
       const paused = Promise.withResolvers<number>();
       const emit = (event: AgentEvent) => event.type === 'retry' && paused.resolve(event.delayMs);
-      const asked = setup.ask({}, { patient: false, emit });
+      const asked = setup.ask({}, { skipsDelays: false, emit });
       const delayMs = await paused.promise;
-      await setup.settled();
+      await setup.untilSettled();
       await setup.runtime.advance(delayMs - 1);
-      await setup.settled();
+      await setup.untilSettled();
       expectEqual(setup.server.exchanges.length, 1, 'the requests one millisecond before the delay ends');
       await setup.runtime.advance(2);
-      expectAnswer(answered(await asked), answer, subject.testing);
+      expectAnswer(responseOf(await asked), answer, subject.testing);
     });
   }),
   the('a retry event contains the reason as plain data', async (subject) => {
@@ -214,7 +214,7 @@ export const retryCases: readonly CaseDefinition[] = [
     const { outcome, exchanges } = await askOnce(subject, [busy, busy, replies(answer)], {
       system: 'Be brief.',
     });
-    answered(outcome);
+    responseOf(outcome);
     expectEqual(
       exchanges.map(({ text }) => text),
       Array(3).fill(exchanges[0]?.text),
@@ -228,14 +228,14 @@ export const retryCases: readonly CaseDefinition[] = [
       {},
       { retry: { retries: 0 } },
     );
-    expectEqual(failed(outcome).attempts, 1, 'the attempts');
+    expectEqual(errorOf(outcome).attempts, 1, 'the attempts');
     expectEqual(exchanges.length, 1, 'the number of requests');
   }),
   the('after a retry only the text of the last attempt counts [P8]', async (subject) => {
     const first = scriptResponse(['Text that will be void.']);
     const cut = replies(first, { steps: responseStepsUntil(first, ({ type }) => type === 'close') });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
     const at = outcome.events.findIndex(({ type }) => type === 'retry');
     const before = outcome.events
       .slice(0, at)
@@ -245,32 +245,32 @@ export const retryCases: readonly CaseDefinition[] = [
   }),
   the('the next request after retries starts with a fresh count', async (subject) => {
     await withSetup(subject, [busy, busy, replies(answer), busy, replies(answer)], async (setup) => {
-      answered(await setup.ask());
+      responseOf(await setup.ask());
       const second = await setup.ask();
-      expectEqual(answered(second).attempts, 2, 'the attempts of the second request');
+      expectEqual(responseOf(second).attempts, 2, 'the attempts of the second request');
       expectBackoff(second.events);
     });
   }),
-  followed(
+  followsHint(
     "the service's own hint",
     () => failsWith({ kind: 'rate_limit', message: 'Slow.', retryAfterMs: 2000 }),
     2000,
   ),
-  followed(
+  followsHint(
     'a hint with an overload error',
     () => failsWith({ kind: 'busy', message: 'Slow.', retryAfterMs: 3000 }),
     3000,
   ),
-  followed('a hint in seconds', () => answersStatus(429, { 'retry-after': '7' }), 7000),
-  followed('a hint in seconds on 503', () => answersStatus(503, { 'retry-after': '11' }), 11_000),
-  followed('a hint in milliseconds', () => answersStatus(429, { 'retry-after-ms': '1234' }), 1234),
-  followed('a hint of exactly a minute', () => answersStatus(429, { 'retry-after': '60' }), 60_000),
-  followed('a hint as a date', (setup) => answersStatus(429, dateHeader(wholeSecond(setup) + 9000)), 9000),
-  ignored('a hint of zero', () => ({ 'retry-after': '0' })),
-  ignored('a negative hint', () => ({ 'retry-after': '-5' })),
-  ignored('an invalid hint', () => ({ 'retry-after': 'soon' })),
-  ignored('an invalid hint in milliseconds', () => ({ 'retry-after-ms': 'NaN' })),
-  ignored('a date that has passed', (setup) => dateHeader(wholeSecond(setup) - 60_000)),
+  followsHint('a hint in seconds', () => answersStatus(429, { 'retry-after': '7' }), 7000),
+  followsHint('a hint in seconds on 503', () => answersStatus(503, { 'retry-after': '11' }), 11_000),
+  followsHint('a hint in milliseconds', () => answersStatus(429, { 'retry-after-ms': '1234' }), 1234),
+  followsHint('a hint of exactly a minute', () => answersStatus(429, { 'retry-after': '60' }), 60_000),
+  followsHint('a hint as a date', (setup) => answersStatus(429, dateHeader(wholeSecond(setup) + 9000)), 9000),
+  ignoresHint('a hint of zero', () => ({ 'retry-after': '0' })),
+  ignoresHint('a negative hint', () => ({ 'retry-after': '-5' })),
+  ignoresHint('an invalid hint', () => ({ 'retry-after': 'soon' })),
+  ignoresHint('an invalid hint in milliseconds', () => ({ 'retry-after-ms': 'NaN' })),
+  ignoresHint('a date that has passed', (setup) => dateHeader(wholeSecond(setup) - 60_000)),
   tooLong('a hint of more than a minute', 429, 61),
   tooLong('a hint of one day with status 503', 503, 86_400),
   tooLong('a hint longer than the remaining time', 503, 30, 20_000),

@@ -2,7 +2,7 @@ import { AgentError } from '@cobbler/agent';
 import type { MockReply } from '@cobbler/agent/testing';
 import { expect, expectEqual, failsWith, replies, scriptResponse } from '@cobbler/agent/testing';
 import { leaks } from '../setup/leak.ts';
-import { answered, askOnce, contractKey, failed } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -28,11 +28,11 @@ export async function expectClean(error: AgentError): Promise<void> {
 }
 
 /** A reply that repeats the key. The error must not contain the key but must have a message. */
-function echoed(what: string, replyFor: (subject: ContractSubject) => MockReply): CaseDefinition {
+function hidesKey(what: string, replyFor: (subject: ContractSubject) => MockReply): CaseDefinition {
   return the(`the key does not appear when ${what} [P19]`, async (subject) => {
     const { outcome } = await askOnce(subject, [replyFor(subject)], {}, { retry: { retries: 0 } });
-    expect(failed(outcome).message.length > 5, 'an error with a message');
-    await expectClean(failed(outcome));
+    expect(errorOf(outcome).message.length > 5, 'an error with a message');
+    await expectClean(errorOf(outcome));
   });
 }
 
@@ -41,31 +41,33 @@ function html(status: number, body: string): MockReply {
 }
 
 export const secretCases: readonly CaseDefinition[] = [
-  echoed('the service rejects it and repeats it', () => failsWith({ kind: 'auth', message: 'No such key' })),
-  echoed('the service includes it in a message', () =>
+  hidesKey('the service rejects it and repeats it', () =>
+    failsWith({ kind: 'auth', message: 'No such key' }),
+  ),
+  hidesKey('the service includes it in a message', () =>
     failsWith({ kind: 'invalid', message: `Key ${contractKey} (${contractKey}) may not.` }),
   ),
-  echoed('a gateway repeats the headers', () =>
+  hidesKey('a gateway repeats the headers', () =>
     html(502, `<pre>authorization: Bearer ${contractKey}\nx-api-key: ${contractKey}</pre>`),
   ),
-  echoed('a page with a success status repeats it', () =>
+  hidesKey('a page with a success status repeats it', () =>
     html(200, `<html>Your key ${contractKey} is fine</html>`),
   ),
-  echoed('a redirect address contains it', () => ({
+  hidesKey('a redirect address contains it', () => ({
     type: 'raw',
     status: 307,
     headers: { location: `http://127.0.0.1:9/?key=${encodeURIComponent(contractKey)}` },
   })),
-  echoed('the request id is the key', (subject) => ({
+  hidesKey('the request id is the key', (subject) => ({
     ...failsWith({ kind: 'agent', message: 'Broken.' }, idHeaders(subject)),
   })),
-  echoed('a long message is truncated in the middle of the key', () =>
+  hidesKey('a long message is truncated in the middle of the key', () =>
     failsWith({ kind: 'invalid', message: `${'x'.repeat(1985)}${contractKey} and more` }),
   ),
-  echoed('a long body is truncated in the middle of the key', () =>
+  hidesKey('a long body is truncated in the middle of the key', () =>
     html(500, `${'x'.repeat(16 * 1024 - 12)}${contractKey} and more`),
   ),
-  echoed('a message is truncated at any length', () =>
+  hidesKey('a message is truncated at any length', () =>
     failsWith({ kind: 'invalid', message: `${contractKey} `.repeat(200) }),
   ),
   the(
@@ -76,15 +78,15 @@ export const secretCases: readonly CaseDefinition[] = [
         fault: { kind: 'agent', message: `Failed for ${contractKey}.` },
       });
       const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-      expect(failed(outcome).message.includes('Failed for'), 'the message of the service');
-      await expectClean(failed(outcome));
+      expect(errorOf(outcome).message.includes('Failed for'), 'the message of the service');
+      await expectClean(errorOf(outcome));
     },
     'in-stream-fault',
   ),
   the('the key does not appear in the events of a retry [P19]', async (subject) => {
     const reply = failsWith({ kind: 'busy', message: `Too busy for ${contractKey}.` });
     const { outcome } = await askOnce(subject, [reply, fine]);
-    answered(outcome);
+    responseOf(outcome);
     const retry = outcome.events.find(({ type }) => type === 'retry');
     expect(
       retry?.type === 'retry' && retry.error.message.includes('Too busy for'),
@@ -105,7 +107,7 @@ export const secretCases: readonly CaseDefinition[] = [
         {},
         { baseURL: `http://127.0.0.1:1/${encodeURIComponent(contractKey)}` },
       );
-      await expectClean(failed(outcome));
+      await expectClean(errorOf(outcome));
     },
   ),
 ];

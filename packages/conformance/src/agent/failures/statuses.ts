@@ -10,7 +10,7 @@ import {
 } from '@cobbler/agent/testing';
 import { httpDate } from '../setup/http-date.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -200,14 +200,14 @@ export const statusCases: readonly CaseDefinition[] = [
         {},
         { retry: { retries: 0 } },
       );
-      const { kind, retryable, retryAfterMs } = failed(outcome);
+      const { kind, retryable, retryAfterMs } = errorOf(outcome);
       expectEqual([kind, retryable, retryAfterMs], ['agent', true, 5000], 'kind, retryable and hint');
     },
   ),
   hints('a hint applies only to the next attempt [P7]', async (subject) => {
     const script = [answersStatus(429, { 'retry-after': '8' }), answersStatus(429), fine];
     const { outcome } = await askOnce(subject, script);
-    answered(outcome);
+    responseOf(outcome);
     const [first, second] = outcome.events.flatMap((event) =>
       event.type === 'retry' ? [event.delayMs] : [],
     );
@@ -226,7 +226,7 @@ export const statusCases: readonly CaseDefinition[] = [
       { timeouts: { totalMs: 100_000 } },
     );
     expectEqual(
-      [failed(outcome).kind, failed(outcome).retryAfterMs],
+      [errorOf(outcome).kind, errorOf(outcome).retryAfterMs],
       ['rate_limit', 40_000],
       'kind and hint',
     );
@@ -258,7 +258,7 @@ export const statusCases: readonly CaseDefinition[] = [
     const { outcome } = await askOnce(subject, script);
     const retried = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
     expectEqual(retried, statuses, 'the statuses of the retries');
-    expectEqual(answered(outcome).attempts, statuses.length + 1, 'the attempts');
+    expectEqual(responseOf(outcome).attempts, statuses.length + 1, 'the attempts');
   }),
   the('a status that is neither success nor failure is an error [P1]', async (subject) => {
     const { testing } = subject;
@@ -271,7 +271,7 @@ export const statusCases: readonly CaseDefinition[] = [
         { retry: { retries: 0 } },
       );
       expectEqual(outcome.response, undefined, `the response with ${status}`);
-      expect(failed(outcome).message.length > 10, `an error with a message for ${status}`);
+      expect(errorOf(outcome).message.length > 10, `an error with a message for ${status}`);
     }
   }),
   the('other success statuses than 200 give a response', async (subject) => {
@@ -280,7 +280,7 @@ export const statusCases: readonly CaseDefinition[] = [
     const body = framesOf(fine, subject.testing);
     for (const status of [200, 201, 202, 203]) {
       const { outcome } = await askOnce(subject, [{ type: 'raw', status, headers, body }]);
-      expectEqual(answered(outcome).content, 'Fine after all.', `the text with ${status}`);
+      expectEqual(responseOf(outcome).content, 'Fine after all.', `the text with ${status}`);
     }
   }),
 ];

@@ -13,7 +13,7 @@ import type { Unsupported } from '../../random/random-response.ts';
 import { randomReply, randomResponse } from '../../random/random-response.ts';
 import { randomText, randomValue } from '../../random/random-value.ts';
 import { lastChunk, onSocket, rawParts } from '../setup/raw-responses.ts';
-import { continued, user } from '../setup/request-parts.ts';
+import { continueConversation, user } from '../setup/request-parts.ts';
 import type { Outcome, WireFixture } from '../setup/setup.ts';
 import { withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
@@ -78,7 +78,7 @@ async function checkSeed(setup: WireFixture, seed: number, { response, error }: 
       usable.length === 0 || response.stopReason === 'tool_use',
       `no runnable call when the response stopped as ${response.stopReason}`,
     );
-    const after = await setup.ask({ messages: continued([user('Go.')], response.message) });
+    const after = await setup.ask({ messages: continueConversation([user('Go.')], response.message) });
     const complaint = setup.server.exchanges.at(-1)?.complaint;
     expect(complaint === undefined, `the service to accept the response sent back, but ${complaint}`);
     expect(after.response !== undefined, `the next response, found ${after.error?.message}`);

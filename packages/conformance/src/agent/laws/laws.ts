@@ -14,7 +14,7 @@ import { randomText } from '../../random/random-value.ts';
 import { expectAnswer, wellFormed } from '../setup/compare.ts';
 import { resultsFor, user } from '../setup/request-parts.ts';
 import type { WireFixture } from '../setup/setup.ts';
-import { answered, promptly, withSetup } from '../setup/setup.ts';
+import { promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -62,7 +62,7 @@ async function answersAreRead(subject: ContractSubject, seeds: Seeds): Promise<v
     async (setup) => {
       await forSeeds(seeds, subject.slack, async (seed) => {
         reply = randomReply(seededRandom(seed), testing.lacks);
-        const response = answered(await setup.ask());
+        const response = responseOf(await setup.ask());
         expectEqual(response.attempts, 1, 'the attempts');
         expectAnswer(response, reply.answer, testing);
         expectParts(response, reply.answer);
@@ -97,7 +97,7 @@ async function historiesAreWritten(subject: ContractSubject, seeds: Seeds): Prom
         const { messages, turns } = randomHistory(seededRandom(seed), testing.lacks, accepted);
         const outcome = await setup.ask({ messages });
         expectAcceptable(setup, asked);
-        answered(outcome);
+        responseOf(outcome);
         expectEqual(neutral(setup.request(asked).turns), neutral(turns), 'the turns');
         asked += 1;
       });
@@ -128,7 +128,7 @@ async function conversationsComeBack(subject: ContractSubject, seeds: Seeds): Pr
           reply = rounds === 0 ? replies(scriptResponse(['Fine.'])) : randomReply(random, testing.lacks);
           const outcome = await setup.ask({ messages });
           expectAcceptable(setup, asked);
-          const { message } = answered(outcome);
+          const { message } = responseOf(outcome);
           expectEqual(
             neutral(setup.request(asked).turns),
             neutral(turns),
@@ -178,10 +178,10 @@ function resultParts({ blocks }: ScriptAnswer): ReadPart[] {
  * belongs to.
  */
 function neutral(turns: ReadTurns): unknown {
-  return turns.map(({ side, parts }) => ({ side, parts: joined(parts).map(evened) }));
+  return turns.map(({ side, parts }) => ({ side, parts: joinTexts(parts).map(evened) }));
 }
 
-function joined(parts: readonly ReadPart[]): ReadPart[] {
+function joinTexts(parts: readonly ReadPart[]): ReadPart[] {
   const found: ReadPart[] = [];
   for (const part of parts) {
     const last = found.at(-1);

@@ -16,7 +16,7 @@ import {
 import { randomResponse } from '../../random/random-response.ts';
 import { expectAnswer, wellFormed } from '../setup/compare.ts';
 import { lookUp, put } from '../setup/request-parts.ts';
-import { askOnce, contractKey, failed } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 import type { Seeds } from './laws.ts';
@@ -110,7 +110,7 @@ function damagedContent(
   const calls = whole.calls.map((call, at) => {
     const { problem } = found.calls[at] ?? {};
     return problem === undefined
-      ? { ...call, arguments: parsed(inputs[at] ?? '') }
+      ? { ...call, arguments: parseFields(inputs[at] ?? '') }
       : (found.calls[at] ?? call);
   });
   return { ...whole, text: joined('text'), reasoning: joined('reasoning'), calls };
@@ -121,7 +121,7 @@ function unbroken(text: string): string {
   return text.replace(/[\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function parsed(input: string): Record<string, unknown> {
+function parseFields(input: string): Record<string, unknown> {
   return input.trim() === '' ? {} : JSON.parse(input);
 }
 
@@ -244,7 +244,7 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
       for (const payload of unknown) {
         const edit = (all: readonly unknown[]) => [...all.slice(0, 2), payload, ...all.slice(2)];
         const { outcome } = await askOnce(subject, replies(answer, { edit }), {}, { retry: { retries: 0 } });
-        const { kind, code } = failed(outcome);
+        const { kind, code } = errorOf(outcome);
         expectEqual([kind, code], ['network', 'garbled'], `the error after ${JSON.stringify(payload)}`);
       }
     }),
@@ -255,7 +255,7 @@ export function lossCases(seeds: Seeds, print: (line: string) => void = () => {}
         {},
         { retry: { retries: 0 } },
       );
-      expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+      expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     }),
     the('a deleted, repeated or swapped frame gives the same response or an error [P27]', async (subject) => {
       const { same, uncounted, failed, undetectable } = await damageAll(subject, seeds);

@@ -40,14 +40,19 @@ export function mutationsOf(frames: readonly ScriptFrame[], random: SeededRandom
     random.between(0, frames.length - 1),
   ]);
   return [
-    ...places.map((at) => changed(frames, `frame ${at} deleted`, at, [])),
-    ...places.map((at) => changed(frames, `frame ${at} repeated`, at, [at, at])),
+    ...places.map((at) => replaceFrame(frames, `frame ${at} deleted`, at, [])),
+    ...places.map((at) => replaceFrame(frames, `frame ${at} repeated`, at, [at, at])),
     ...places.slice(1).map((at) => swapped(frames, at - 1, at)),
     ...pairs.flatMap(([left = 0, right = 0]) => (left === right ? [] : [swapped(frames, left, right)])),
   ];
 }
 
-function changed(frames: readonly ScriptFrame[], what: string, at: number, by: readonly number[]): Mutation {
+function replaceFrame(
+  frames: readonly ScriptFrame[],
+  what: string,
+  at: number,
+  by: readonly number[],
+): Mutation {
   const put = by.flatMap((index) => frames[index] ?? []);
   return {
     what,

@@ -12,7 +12,7 @@ import { expectClean } from '../failures/secrets.ts';
 import { leaks } from '../setup/leak.ts';
 import { spoken, until } from '../setup/positions.ts';
 import { onSocket } from '../setup/raw-responses.ts';
-import { answered, askOnce, contractKey, failed, promptly, withSetup } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, promptly, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group, socketGroup } from '../setup/subject.ts';
 
@@ -44,7 +44,7 @@ const spellings: readonly string[] = [
 ];
 
 /** Serves a reply for each encoding. The key must not appear in the result in any of them. */
-function echoed(
+function hidesKey(
   what: string,
   replyFor: (words: string, subject: ContractSubject) => MockReply,
 ): CaseDefinition {
@@ -90,7 +90,7 @@ function redirected(what: string, status: number, location: (other: string) => s
         { type: 'raw', status, headers: { location: to } },
         fine,
       ]);
-      const error = failed(outcome);
+      const error = errorOf(outcome);
       expectEqual(
         [error.kind, error.retryable, error.attempts],
         ['invalid', false, 1],
@@ -113,27 +113,27 @@ function redirected(what: string, status: number, location: (other: string) => s
 }
 
 export const echoCases: readonly CaseDefinition[] = [
-  echoed('the message of an error contains it', (words) =>
+  hidesKey('the message of an error contains it', (words) =>
     failsWith({ kind: 'invalid', message: `No: ${words}.` }),
   ),
-  echoed('a plain-text error contains it', (words) => text(400, `no such key: ${words}`)),
-  echoed('a web page contains it', (words) =>
+  hidesKey('a plain-text error contains it', (words) => text(400, `no such key: ${words}`)),
+  hidesKey('a web page contains it', (words) =>
     text(502, `<html><body><pre>x-api-key: ${words}</pre></body></html>`, 'text/html'),
   ),
-  echoed('an error in an unknown JSON format contains it', (words) =>
+  hidesKey('an error in an unknown JSON format contains it', (words) =>
     text(
       401,
       JSON.stringify({ detail: [{ loc: ['header'], input: words, msg: `bad ${words}` }] }),
       'application/json',
     ),
   ),
-  echoed('JSON with a success status contains it', (words) =>
+  hidesKey('JSON with a success status contains it', (words) =>
     text(200, JSON.stringify({ error: { message: words } }), 'application/json'),
   ),
-  echoed('the content type contains it', (words) =>
+  hidesKey('the content type contains it', (words) =>
     text(200, 'odd', `text/x-${headerSafe(words).replaceAll(/[\s;]/g, '-')}`),
   ),
-  echoed('a header of the error contains it', (words, subject) => ({
+  hidesKey('a header of the error contains it', (words, subject) => ({
     ...failsWith({ kind: 'agent', message: 'Broken.' }),
     headers: Object.fromEntries(
       [
@@ -145,7 +145,7 @@ export const echoCases: readonly CaseDefinition[] = [
       ].map((name) => [name, headerSafe(words)]),
     ),
   })),
-  echoed('a malformed stream contains it', (words, { testing }) => {
+  hidesKey('a malformed stream contains it', (words, { testing }) => {
     const frame = testing.frame('{"broken": ');
     return replies(spoken, {
       steps: until(spoken, 0, 'delta'),
@@ -167,7 +167,7 @@ export const echoCases: readonly CaseDefinition[] = [
         script,
         async (setup) => {
           for (const words of spellings) {
-            const error = failed(await setup.ask());
+            const error = errorOf(await setup.ask());
             expectEqual(
               leaks(error, [base64(contractKey)]),
               undefined,
@@ -184,7 +184,7 @@ export const echoCases: readonly CaseDefinition[] = [
   the('the key does not appear when JSON contains it in escapes [P19]', async (subject) => {
     const body = `{"error":{"message":"${hex(contractKey)}","type":"x"},"message":"${hex(contractKey)}"}`;
     const { outcome } = await askOnce(subject, [text(400, body, 'application/json')]);
-    await expectClean(failed(outcome));
+    await expectClean(errorOf(outcome));
   }),
   the('the key does not appear in the metadata of a successful response [P19]', async (subject) => {
     const headers = Object.keys(subject.testing.head?.headers ?? {}).map((name) => [
@@ -192,7 +192,7 @@ export const echoCases: readonly CaseDefinition[] = [
       `id ${contractKey}`,
     ]);
     const { outcome } = await askOnce(subject, replies(spoken, { headers: Object.fromEntries(headers) }));
-    const { requestId, rateLimits, model } = answered(outcome);
+    const { requestId, rateLimits, model } = responseOf(outcome);
     expectEqual(
       leaks({ requestId, rateLimits, model }, [contractKey]),
       undefined,
@@ -202,13 +202,13 @@ export const echoCases: readonly CaseDefinition[] = [
   the('the key does not appear when it is declared as the content encoding [P19]', async (subject) => {
     const headers = { 'content-encoding': headerSafe(contractKey) };
     const { outcome } = await askOnce(subject, [replies(spoken, { headers })], {}, { retry: { retries: 0 } });
-    await expectClean(failed(outcome));
+    await expectClean(errorOf(outcome));
   }),
   onWire('the key does not appear in an error about invalid HTTP [P19]', (subject) =>
     onSocket(
       subject,
       [{ bytes: [`HTTP/1.1 ${contractKey}\r\n${contractKey}\r\n\r\n`], ending: 'end' }],
-      async ({ ask }) => expectClean(failed(await ask())),
+      async ({ ask }) => expectClean(errorOf(await ask())),
     ),
   ),
   the('a key that HTTP cannot transmit is rejected without showing it [P19]', async (subject) => {
@@ -217,7 +217,7 @@ export const echoCases: readonly CaseDefinition[] = [
         let error: unknown;
         try {
           const outcome = await setup.ask({}, { agent: setup.agent({ apiKey: key }) });
-          error = failed(outcome);
+          error = errorOf(outcome);
         } catch (thrown) {
           error = thrown;
         }
@@ -233,7 +233,7 @@ export const echoCases: readonly CaseDefinition[] = [
       {},
       { baseURL: 'http://someone:pa55-w0rd-xyz@127.0.0.1:1/v1' },
     );
-    expectEqual(leaks(failed(outcome), ['pa55-w0rd-xyz']), undefined, 'the path where the password appears');
+    expectEqual(leaks(errorOf(outcome), ['pa55-w0rd-xyz']), undefined, 'the path where the password appears');
   }),
   the('only a retry sends the key again [P19]', async (subject) => {
     const busy = failsWith({ kind: 'busy', message: 'Busy.' });
@@ -267,14 +267,14 @@ export const echoCases: readonly CaseDefinition[] = [
   redirected('a redirect to an address of 8,000 characters', 302, (other) => `${other}/${'x'.repeat(8000)}`),
   redirects('a redirect without an address is not retried [P6]', async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, [{ type: 'raw', status: 302 }, fine]);
-    expectEqual([failed(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
+    expectEqual([errorOf(outcome).kind, exchanges.length], ['invalid', 1], 'kind and requests');
   }),
   redirects('a redirect in a second attempt is not retried either [P6]', async (subject) => {
     const busy = failsWith({ kind: 'agent', message: 'Broken.' });
     const away: MockReply = { type: 'raw', status: 307, headers: { location: 'http://127.0.0.1:9/' } };
     const { outcome, exchanges } = await askOnce(subject, [busy, away, fine]);
     expectEqual(
-      [failed(outcome).kind, failed(outcome).attempts, exchanges.length],
+      [errorOf(outcome).kind, errorOf(outcome).attempts, exchanges.length],
       ['invalid', 2, 2],
       'kind, attempts, requests',
     );
@@ -290,10 +290,10 @@ export const echoCases: readonly CaseDefinition[] = [
     await withSetup(subject, [away], async (setup) => {
       const asked = setup.ask();
       const exchange = await setup.server.arrival(0);
-      await setup.settled();
+      await setup.untilSettled();
       await setup.runtime.advance(20_000);
       expectEqual(
-        failed(await promptly(asked, 1000, 'the request')).kind,
+        errorOf(await promptly(asked, 1000, 'the request')).kind,
         'invalid',
         'the kind of the error',
       );

@@ -6,7 +6,7 @@ import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { wellFormed } from '../setup/compare.ts';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -20,15 +20,15 @@ async function turnsOf(
   messages: readonly Message[],
 ): Promise<ReadRequest['turns']> {
   const { outcome, exchanges } = await askOnce(subject, fine, { messages });
-  answered(outcome);
+  responseOf(outcome);
   return exchanges[0]?.request?.turns ?? [];
 }
 
 function refusedCase(what: string, messages: readonly Message[]): CaseDefinition {
   return the(`${what} is rejected before a byte is sent [P12]`, async (subject) => {
     const { outcome, exchanges } = await askOnce(subject, fine, { messages });
-    expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
-    expectEqual(failed(outcome).retryable, false, 'whether the error is retryable');
+    expectEqual(errorOf(outcome).kind, 'invalid', 'the kind of the error');
+    expectEqual(errorOf(outcome).retryable, false, 'whether the error is retryable');
     expectEqual(exchanges.length, 0, 'the number of requests');
   });
 }
@@ -211,7 +211,7 @@ export const historyCases: readonly CaseDefinition[] = [
       content: [{ type: 'text', text: 'A shoe:' }, image],
     };
     await withSetup(subject, [fine], async (setup) => {
-      answered(await setup.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
+      responseOf(await setup.ask({ messages: [user('Go.'), assistant(call('a', 'put')), message] }));
       const isAccepted = hasMediaType(setup.agent().capabilities.files, image.mediaType);
       expect(
         setup.server.exchanges[0]?.text.includes(isAccepted ? image.data : 'was omitted') === true,
@@ -236,7 +236,7 @@ export const historyCases: readonly CaseDefinition[] = [
     const half = 'cut \ud83e here';
     const messages = [user(half), assistant(half, call('a', 'put', { [half]: [half] })), result('a', half)];
     const { outcome, exchanges } = await askOnce(subject, fine, { messages, system: half });
-    answered(outcome);
+    responseOf(outcome);
     const body: unknown = JSON.parse(exchanges[0]?.text ?? 'null');
     expectEqual(
       body,

@@ -1,7 +1,7 @@
 import type { FilePart, Message } from '@cobbler/agent';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, call, result, user } from '../setup/request-parts.ts';
-import { answered, failed, withSetup } from '../setup/setup.ts';
+import { errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -32,7 +32,7 @@ const odd: readonly FilePart[] = [
   { type: 'file', mediaType: 'image/png', data: 'A'.repeat(6 * 1024 * 1024) },
 ];
 
-function named({ mediaType, data }: FilePart): string {
+function describeFile({ mediaType, data }: FilePart): string {
   return `a file of type ${JSON.stringify(mediaType)} with ${data.length} characters`;
 }
 
@@ -80,7 +80,7 @@ export const mediaCases: readonly CaseDefinition[] = [
             const complaint = setup.server.exchanges.at(-1)?.complaint;
             expect(
               response !== undefined,
-              `a response with ${named(part)}, found ${complaint ?? error?.message}`,
+              `a response with ${describeFile(part)}, found ${complaint ?? error?.message}`,
             );
           }
           expectEqual(setup.server.exchanges.length, odd.length, 'the number of requests');
@@ -111,7 +111,7 @@ export const mediaCases: readonly CaseDefinition[] = [
               );
             }
             messages.push(user('Continue without it.'));
-            answered(await setup.ask({ messages: [...messages] }));
+            responseOf(await setup.ask({ messages: [...messages] }));
           }
         },
       );
@@ -122,7 +122,11 @@ export const mediaCases: readonly CaseDefinition[] = [
     await withSetup(subject, [], async (setup) => {
       for (const part of broken) {
         const messages: Message[] = [user('Look.'), { role: 'user', content: [part] }];
-        expectEqual(failed(await setup.ask({ messages: messages })).kind, 'invalid', 'the kind of the error');
+        expectEqual(
+          errorOf(await setup.ask({ messages: messages })).kind,
+          'invalid',
+          'the kind of the error',
+        );
       }
       expectEqual(
         [broken.length, setup.server.exchanges.length],
@@ -139,7 +143,7 @@ export const mediaCases: readonly CaseDefinition[] = [
         assistant(call('a', 'put')),
         { role: 'tool_result', toolCallId: 'a', content: [part] },
       ];
-      answered(await setup.ask({ messages }));
+      responseOf(await setup.ask({ messages }));
       const parts = setup.request(0).turns.flatMap((turn) => turn.parts);
       const result = parts.find(({ type }) => type === 'result');
       expect(

@@ -1,8 +1,8 @@
 import type { Message, ModelRequest } from '@cobbler/agent';
 import type { ReadPart, ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { assistant, call, continued, lookUp, put, result, user } from '../setup/request-parts.ts';
-import { answered, withSetup } from '../setup/setup.ts';
+import { assistant, call, continueConversation, lookUp, put, result, user } from '../setup/request-parts.ts';
+import { responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -29,7 +29,7 @@ export const repeatCases: readonly CaseDefinition[] = [
       const asked = Array.from({ length: 12 }, (_, index) =>
         setup.ask({ messages: [user(`word ${index}`)] }),
       );
-      const contents = (await Promise.all(asked)).map((outcome) => answered(outcome).content);
+      const contents = (await Promise.all(asked)).map((outcome) => responseOf(outcome).content);
       expectEqual(
         contents,
         contents.map((_, index) => `You said word ${index}`),
@@ -42,13 +42,13 @@ export const repeatCases: readonly CaseDefinition[] = [
       subject,
       () => fine,
       async (setup) => {
-        answered(await setup.ask({ messages: base }));
+        responseOf(await setup.ask({ messages: base }));
         const forks = Array.from({ length: 8 }, (_, index) => [
           ...base,
           user(`fork ${index} ${'x'.repeat(index * 40)}`),
         ]);
         const outcomes = await Promise.all(forks.map((messages) => setup.ask({ messages })));
-        for (const outcome of outcomes) answered(outcome);
+        for (const outcome of outcomes) responseOf(outcome);
         const ends = setup.server.exchanges
           .slice(1)
           .map(({ request }) => texts(request?.turns.at(-1)?.parts).join(''));
@@ -71,8 +71,8 @@ export const repeatCases: readonly CaseDefinition[] = [
       async (setup) => {
         let messages: Message[] = [...base];
         for (let turn = 0; turn < 6; turn += 1) {
-          const response = answered(await setup.ask({ messages }));
-          messages = continued(messages, response.message);
+          const response = responseOf(await setup.ask({ messages }));
+          messages = continueConversation(messages, response.message);
         }
         const last = setup.request(5).turns;
         for (const { request } of setup.server.exchanges) {
@@ -89,9 +89,9 @@ export const repeatCases: readonly CaseDefinition[] = [
       () => fine,
       async (setup) => {
         const [first, ...rest] = [user('Old.'), assistant('Yes.'), user('Next.')];
-        answered(await setup.ask({ messages: [first ?? user(''), ...rest] }));
-        answered(await setup.ask({ messages: [user('New and longer.'), ...rest] }));
-        answered(await setup.ask({ messages: [user('New and longer.'), assistant('No.'), user('Next.')] }));
+        responseOf(await setup.ask({ messages: [first ?? user(''), ...rest] }));
+        responseOf(await setup.ask({ messages: [user('New and longer.'), ...rest] }));
+        responseOf(await setup.ask({ messages: [user('New and longer.'), assistant('No.'), user('Next.')] }));
         const sent = setup.server.exchanges.map(({ request }) =>
           request?.turns.map(({ parts }) => texts(parts).join('')),
         );
@@ -113,9 +113,9 @@ export const repeatCases: readonly CaseDefinition[] = [
       () => fine,
       async (setup) => {
         const [first, second, third] = [user('One.'), assistant('Two.'), user('Three.')] as const;
-        answered(await setup.ask({ messages: [first, second, third] }));
-        answered(await setup.ask({ messages: [first] }));
-        answered(await setup.ask({ messages: [first, second, user('Other.')] }));
+        responseOf(await setup.ask({ messages: [first, second, third] }));
+        responseOf(await setup.ask({ messages: [first] }));
+        responseOf(await setup.ask({ messages: [first, second, user('Other.')] }));
         const sent = setup.server.exchanges.map(({ request }) =>
           request?.turns.map(({ parts }) => texts(parts).join('')),
         );
@@ -131,10 +131,10 @@ export const repeatCases: readonly CaseDefinition[] = [
     await withSetup(subject, script, async (setup) => {
       let messages: Message[] = [user('Go.')];
       for (let turn = 0; turn < 5; turn += 1) {
-        const { message } = answered(await setup.ask({ messages }));
+        const { message } = responseOf(await setup.ask({ messages }));
         messages = [...messages, message, result(`call_${turn}`, `done ${turn}`)];
       }
-      answered(await setup.ask({ messages }));
+      responseOf(await setup.ask({ messages }));
       const { turns } = setup.request(5);
       const ids = turns.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'result' ? [part.id] : [])),
@@ -170,7 +170,7 @@ export const repeatCases: readonly CaseDefinition[] = [
           ...(shaped ? [{ output: shape('first') }, { output: shape('second') }] : []),
           {},
         ];
-        for (const request of asked) answered(await setup.ask({ tools, ...request }));
+        for (const request of asked) responseOf(await setup.ask({ tools, ...request }));
         const sent = asked.map((_, index) => setup.request(index));
         const [plain] = sent;
         expectEqual(

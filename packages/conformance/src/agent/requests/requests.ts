@@ -5,7 +5,7 @@ import { hasMediaType } from '@cobbler/agent/provider';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { assistant, lookUp, put, result, user } from '../setup/request-parts.ts';
-import { answered, askOnce, contractKey, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, contractKey, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -22,7 +22,7 @@ async function sent(
   link: Partial<AgentLink> = {},
 ): Promise<ReadRequest> {
   const { outcome, exchanges } = await askOnce(subject, fine, request, link);
-  answered(outcome);
+  responseOf(outcome);
   const read = exchanges[0]?.request;
   expect(read !== undefined, 'a readable request');
   return read;
@@ -31,8 +31,8 @@ async function sent(
 /** Sends a request that must be rejected as invalid before a byte is sent. */
 async function refused(subject: ContractSubject, request: Partial<ModelRequest>): Promise<void> {
   const { outcome, exchanges } = await askOnce(subject, fine, request);
-  expectEqual(failed(outcome).kind, 'invalid', 'the kind of the error');
-  expect(failed(outcome).message.length > 10, 'an error message that explains the problem');
+  expectEqual(errorOf(outcome).kind, 'invalid', 'the kind of the error');
+  expect(errorOf(outcome).message.length > 10, 'an error message that explains the problem');
   expectEqual(exchanges.length, 0, 'the number of requests');
 }
 
@@ -94,7 +94,7 @@ export const requestCases: readonly CaseDefinition[] = [
   the('is sent to the given address, with the key in one header and nowhere else [S0.2]', async (subject) => {
     await withSetup(subject, [fine], async (setup) => {
       const agent = setup.agent({ baseURL: `${setup.baseURL}/some/path` });
-      answered(await setup.ask({}, { agent }));
+      responseOf(await setup.ask({}, { agent }));
       const exchange = await setup.server.arrival(0);
       expect(
         exchange.url.startsWith(`${setup.baseURL}/some/path/`),
@@ -118,7 +118,7 @@ export const requestCases: readonly CaseDefinition[] = [
   the('contains the model of the agent [S0.2]', async (subject) => {
     await withSetup(subject, [fine], async (setup) => {
       const agent = setup.agent();
-      answered(await setup.ask({}, { agent }));
+      responseOf(await setup.ask({}, { agent }));
       expect(agent.model !== '', 'the agent to have a model name');
       expectEqual(setup.request().model, agent.model, 'the model in the request');
       expectEqual(
@@ -172,8 +172,8 @@ export const requestCases: readonly CaseDefinition[] = [
   the('writes equal schemas as equal bytes, whatever their key order', async (subject) => {
     const parameters = { required: ['word'], properties: { word: { type: 'string' } }, type: 'object' };
     await withSetup(subject, [fine, fine], async (setup) => {
-      answered(await setup.ask({ tools: [defineTool(lookUp)] }));
-      answered(await setup.ask({ tools: [defineTool({ ...lookUp, parameters })] }));
+      responseOf(await setup.ask({ tools: [defineTool(lookUp)] }));
+      responseOf(await setup.ask({ tools: [defineTool({ ...lookUp, parameters })] }));
       expectEqual(setup.server.exchanges[1]?.text, setup.server.exchanges[0]?.text, 'the second body');
     });
   }),
@@ -186,9 +186,9 @@ export const requestCases: readonly CaseDefinition[] = [
     ];
     await withSetup(subject, [fine, fine, fine], async (setup) => {
       const request = { system: ['One.', 'Two.'], messages: messages() };
-      answered(await setup.ask(request));
-      answered(await setup.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
-      answered(await setup.ask(request, { agent: setup.agent() }));
+      responseOf(await setup.ask(request));
+      responseOf(await setup.ask({ ...request, messages: JSON.parse(JSON.stringify(messages())) }));
+      responseOf(await setup.ask(request, { agent: setup.agent() }));
       const [first, second, third] = setup.server.exchanges.map(({ text }) => text);
       expectEqual(second, first, 'the body with a history parsed from JSON');
       expectEqual(third, first, 'the body of another agent');
@@ -218,7 +218,7 @@ export const requestCases: readonly CaseDefinition[] = [
     for (const link of [{}, { maxTokens: 555 }, { maxTokens: 0 }]) {
       await withSetup(subject, [fine], async (setup) => {
         const agent = setup.agent(link);
-        answered(await setup.ask({}, { agent }));
+        responseOf(await setup.ask({}, { agent }));
         // A vendor SDK may add its own default when nothing is set. Under a limit the request states a
         // maximum.
         const asked = setup.server.exchanges[0]?.request?.maxTokens;
@@ -277,7 +277,7 @@ function outputCases(): CaseDefinition[] {
         const answer = scriptResponse(['{"city":"Bern","people":134000}']);
         const { outcome, exchanges } = await askOnce(subject, replies(answer), { output });
         expectEqual(
-          JSON.parse(answered(outcome).content),
+          JSON.parse(responseOf(outcome).content),
           { city: 'Bern', people: 134_000 },
           'the text of the response',
         );

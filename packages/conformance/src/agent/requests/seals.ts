@@ -2,8 +2,8 @@ import type { Message } from '@cobbler/agent';
 import type { Seal } from '@cobbler/agent/provider';
 import type { ReadPart, ScriptBlock } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { assistant, call, continued, result, user } from '../setup/request-parts.ts';
-import { answered, withSetup } from '../setup/setup.ts';
+import { assistant, call, continueConversation, result, user } from '../setup/request-parts.ts';
+import { responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -26,10 +26,10 @@ async function sentBack(
 ): Promise<readonly ReadPart[]> {
   let parts: readonly ReadPart[] = [];
   await withSetup(subject, [replies(scriptResponse(blocks)), fine], async (setup) => {
-    const { message } = answered(await setup.ask({ messages: [user('Go.')] }));
+    const { message } = responseOf(await setup.ask({ messages: [user('Go.')] }));
     const kept = keep(message);
     expect(kept.role === 'assistant', 'a message from the model');
-    answered(await setup.ask({ messages: continued([user('Go.')], kept) }));
+    responseOf(await setup.ask({ messages: continueConversation([user('Go.')], kept) }));
     parts = setup.request(1).turns[1]?.parts ?? [];
   });
   return parts;
@@ -135,7 +135,7 @@ export const sealCases: readonly CaseDefinition[] = [
     'a seal contains the name of its provider',
     async (subject) => {
       await withSetup(subject, [replies(scriptResponse([thought('Mine.'), 'Done.']))], async (setup) => {
-        const { message } = answered(await setup.ask());
+        const { message } = responseOf(await setup.ask());
         const owners = message.content.flatMap((part) =>
           part.type !== 'text' && part.seal ? [part.seal.provider] : [],
         );
@@ -147,7 +147,7 @@ export const sealCases: readonly CaseDefinition[] = [
   the('sealed content of another provider is not sent [P12]', async (subject) => {
     await withSetup(subject, [fine], async (setup) => {
       const foreign: Seal = { provider: 'somebody-else', data: { encrypted: 'FOREIGN-SEAL' } };
-      answered(await setup.ask({ messages: foreignTurn(foreign) }));
+      responseOf(await setup.ask({ messages: foreignTurn(foreign) }));
       const text = setup.server.exchanges[0]?.text ?? '';
       expect(
         !text.includes('FOREIGN-SEAL') && !text.includes('somebody-else'),
@@ -169,7 +169,7 @@ export const sealCases: readonly CaseDefinition[] = [
         assistant({ type: 'reasoning', text: 'Hm.', seal: foreign }),
         user('Two.'),
       ];
-      answered(await setup.ask({ messages }));
+      responseOf(await setup.ask({ messages }));
       const { turns } = setup.request();
       expect(
         turns.every(({ parts }) => parts.length > 0),

@@ -1,6 +1,6 @@
 import { AgentError } from '@cobbler/agent';
 import { answersStatus, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
-import { answered, failed, withSetup } from '../setup/setup.ts';
+import { errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { AgentLink, CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -47,7 +47,7 @@ export const settingCases: readonly CaseDefinition[] = [
       () => answersStatus(500),
       async (setup) => {
         const agent = setup.agent(unset as unknown as Partial<AgentLink>);
-        const error = failed(await setup.ask({}, { agent }));
+        const error = errorOf(await setup.ask({}, { agent }));
         expectEqual(error.status, 500, 'the status');
         expect((error.attempts ?? 0) > 10, `more than ten attempts, found ${error.attempts}`);
       },
@@ -56,7 +56,7 @@ export const settingCases: readonly CaseDefinition[] = [
   the('infinite timeouts are accepted', async (subject) => {
     const never = { totalMs: Number.POSITIVE_INFINITY, headersMs: Number.POSITIVE_INFINITY };
     await withSetup(subject, [fine], async (setup) => {
-      answered(await setup.ask({}, { agent: setup.agent({ timeouts: never }) }));
+      responseOf(await setup.ask({}, { agent: setup.agent({ timeouts: never }) }));
     });
   }),
 ];

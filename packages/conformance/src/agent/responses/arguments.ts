@@ -13,8 +13,8 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
-import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, promptly, soon, withSetup } from '../setup/setup.ts';
+import { continueConversation, user } from '../setup/request-parts.ts';
+import { askOnce, promptly, responseOf, soon, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -39,13 +39,13 @@ function noneUsable(name: string, inputs: () => readonly string[]): CaseDefiniti
       subject,
       [replies(answer, { chunks: 'whole' }), replies(sorry)],
       async (setup) => {
-        const response = answered(await setup.ask({ messages: [user('Go.')] }));
+        const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, list.length, 'the number of calls');
         for (const [index, call] of response.toolCalls.entries()) {
           expect(call.problem !== undefined, `a problem for ${JSON.stringify(list[index]?.slice(0, 60))}`);
           expect((call.problem ?? '').length < 2000, 'a short problem text');
         }
-        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+        responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
       },
       {},
       limitMs,
@@ -179,14 +179,14 @@ export const argumentCases: readonly CaseDefinition[] = [
       callBlock('call_2', 'put', more),
     ]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
-    const problems = answered(outcome).toolCalls.map(({ problem }) => problem !== undefined);
+    const problems = responseOf(outcome).toolCalls.map(({ problem }) => problem !== undefined);
     expectEqual(problems, [false, true], 'whether each call has a problem');
   }),
   the('20,000 keys are parsed quickly [P11]', async (subject) => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
     const answer = scriptResponse([callBlock('call_1', 'put', wide)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: 'whole' }));
-    expectEqual(Object.keys(answered(outcome).toolCalls[0]?.arguments ?? {}).length, 20_000, 'the keys');
+    expectEqual(Object.keys(responseOf(outcome).toolCalls[0]?.arguments ?? {}).length, 20_000, 'the keys');
   }),
   the('arguments in 20,000 chunks are parsed in linear time', async (subject) => {
     const value = 'lorem ipsum dolor '.repeat(13_000);
@@ -194,7 +194,7 @@ export const argumentCases: readonly CaseDefinition[] = [
     await withSetup(
       subject,
       [replies(answer, { steps: responseSteps(answer, 20_000), chunks: { size: 65_536 } })],
-      async (setup) => expectAnswer(answered(await setup.ask()), answer, subject.testing),
+      async (setup) => expectAnswer(responseOf(await setup.ask()), answer, subject.testing),
       {},
       limitMs,
     );
@@ -204,7 +204,7 @@ export const argumentCases: readonly CaseDefinition[] = [
       callBlock('call_1', 'put', '{"a\\ud800": ["\\udc00b", {"\\ud83e\\uddf5": "\\ud83e"}]}'),
     ]);
     const { outcome } = await askOnce(subject, replies(answer));
-    const [call] = answered(outcome).toolCalls;
+    const [call] = responseOf(outcome).toolCalls;
     expectEqual(call?.problem, undefined, 'the problem');
     expectEqual(call?.arguments, { 'a\ufffd': ['\ufffdb', { '🧵': '\ufffd' }] }, 'the arguments');
   }),
@@ -230,9 +230,9 @@ export const argumentCases: readonly CaseDefinition[] = [
       ];
       const answer = scriptResponse(names.map((name, index) => callBlock(`call_${index}`, name, {})));
       await withSetup(subject, [replies(answer), replies(sorry)], async (setup) => {
-        const response = answered(await setup.ask({ messages: [user('Go.')] }));
+        const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(response.toolCalls.length, names.length, 'the number of calls');
-        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+        responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
       });
     },
   ),

@@ -17,9 +17,9 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer, scriptCalls } from '../setup/compare.ts';
 import { spoken, unfinished } from '../setup/positions.ts';
-import { continued, resultsFor, user } from '../setup/request-parts.ts';
+import { continueConversation, resultsFor, user } from '../setup/request-parts.ts';
 import type { Outcome } from '../setup/setup.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -38,7 +38,7 @@ function usable({ toolCalls }: ModelResponse): unknown[] {
 
 /** Fails unless an outcome is this response or a network error. */
 function expectSameOrInvalid(outcome: Outcome, answer: ScriptAnswer, { testing }: ContractSubject): void {
-  if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+  if (outcome.response === undefined) expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   else expectAnswer(outcome.response, answer, testing);
 }
 
@@ -76,7 +76,7 @@ function neverRun(what: string, steps: readonly Step[]): CaseDefinition {
         if (response === undefined) expectEqual(error?.kind, 'network', 'the kind of the error');
         else {
           expectEqual(usable(response), [], 'the runnable calls');
-          answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+          responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
         }
       },
       { retry: { retries: 0 } },
@@ -103,7 +103,7 @@ function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeat
     async (subject) => {
       const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', { value: 1 })], { stop: reason });
       await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
-        const response = answered(await setup.ask({ messages: [user('Go.')] }));
+        const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
         expectEqual(
           [response.stopReason, usable(response)],
           [reason, []],
@@ -111,7 +111,7 @@ function unreleased(reason: StopReason, words: string, ...needs: UnsupportedFeat
         );
         expectEqual(response.toolCalls.length, 1, 'the number of calls in the response');
         const messages = [user('Go.'), response.message, ...resultsFor(response.message), user('So?')];
-        answered(await setup.ask({ messages }));
+        responseOf(await setup.ask({ messages }));
       });
     },
     ...needs,
@@ -209,7 +209,7 @@ export const blockCases: readonly CaseDefinition[] = [
       const { outcome } = await askOnce(subject, replies(text, { edit }), {}, noRetries);
       const { response } = outcome;
       if (response === undefined)
-        return expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+        return expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
       expectEqual(
         [response.content, response.stopReason],
         ['One and only.', 'tool_use'],
@@ -229,7 +229,7 @@ export const blockCases: readonly CaseDefinition[] = [
       const outcome = await twoInOne(subject, second);
       const { response } = outcome;
       if (response === undefined)
-        return expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+        return expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
       expectEqual(
         [response.content, response.stopReason],
         ['One and only.', 'complete'],
@@ -255,7 +255,7 @@ export const blockCases: readonly CaseDefinition[] = [
     const edit = (all: readonly unknown[]) => [...all, ...failure];
     for (const chunks of ['whole', 'payload'] as const) {
       const { outcome } = await askOnce(subject, replies(spoken, { edit, chunks }));
-      expectAnswer(answered(outcome), spoken, subject.testing);
+      expectAnswer(responseOf(outcome), spoken, subject.testing);
     }
   }),
   the('malformed data after the end changes nothing [P4]', async (subject) => {
@@ -271,7 +271,7 @@ export const blockCases: readonly CaseDefinition[] = [
       const edit = (all: readonly unknown[]) => [...all, 'garbage'];
       const rewrite = (frame: string) => (frame === testing.frame('garbage') ? garbage : frame);
       const { outcome } = await askOnce(subject, replies(last, { edit, rewrite }));
-      expectAnswer(answered(outcome), spoken, testing);
+      expectAnswer(responseOf(outcome), spoken, testing);
     }
   }),
   the('payloads that only look like known kinds change nothing, or are an error', async (subject) => {
@@ -293,7 +293,8 @@ export const blockCases: readonly CaseDefinition[] = [
       {},
       { retry: { retries: 0 } },
     );
-    if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    if (outcome.response === undefined)
+      expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, text, subject.testing);
   }),
   the('text instead of a payload is never a success [P1]', async (subject) => {
@@ -303,15 +304,15 @@ export const blockCases: readonly CaseDefinition[] = [
       outcome.response === undefined,
       "a failure: if the framing is 'sse', anything that is not JSON reaches `event` as a string; call `out.fail({ kind: 'broken', … })` for it",
     );
-    expectEqual([failed(outcome).kind, failed(outcome).retryable], ['network', true], 'kind and retryable');
+    expectEqual([errorOf(outcome).kind, errorOf(outcome).retryable], ['network', true], 'kind and retryable');
   }),
   the('calls with names that objects inherit are normal calls', async (subject) => {
     const calls: ScriptBlock[] = inherited.map((name) => callBlock(name, name, { [`x${name}`]: name }));
     const answer = scriptResponse(calls);
     await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
-      const response = answered(await setup.ask({ messages: [user('Go.')] }));
+      const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
-      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+      responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
     });
   }),
   the('500 calls in one response keep order, ids and arguments', async (subject) => {
@@ -319,9 +320,9 @@ export const blockCases: readonly CaseDefinition[] = [
       Array.from({ length: 500 }, (_, index) => callBlock(`call_${index}`, 'put', { value: index })),
     );
     await withSetup(subject, [replies(answer, { chunks: 'whole' }), replies(text)], async (setup) => {
-      const response = answered(await setup.ask({ messages: [user('Go.')] }));
+      const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
       expectAnswer(response, answer, subject.testing);
-      answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+      responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
     });
   }),
   unreleased('refusal', 'is a refusal'),
@@ -334,13 +335,13 @@ export const blockCases: readonly CaseDefinition[] = [
       for (const blocks of [['Wait.', call], [call]]) {
         const answer = scriptResponse(blocks, { stop: 'complete' });
         await withSetup(subject, [replies(answer), replies(text)], async (setup) => {
-          const response = answered(await setup.ask({ messages: [user('Go.')] }));
+          const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
           expectEqual(
             [response.stopReason, usable(response)],
             ['tool_use', scriptCalls(answer)],
             'the stop reason and the calls',
           );
-          answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+          responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
         });
       }
     },
@@ -353,7 +354,7 @@ export const blockCases: readonly CaseDefinition[] = [
         const answer = scriptResponse(blocks, { stop: 'tool_use', usage });
         const { outcome } = await askOnce(subject, replies(answer), {}, noRetries);
         const { response } = outcome;
-        if (response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+        if (response === undefined) expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
         else {
           const { stopReason, toolCalls, content } = response;
           expectEqual([stopReason, toolCalls, content], ['complete', [], blocks.join('')], 'the response');

@@ -3,8 +3,8 @@ import { callsOf } from '@cobbler/agent';
 import type { ReadRequest } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { continued, resultsFor, user } from '../setup/request-parts.ts';
-import { answered, askOnce, withSetup } from '../setup/setup.ts';
+import { continueConversation, resultsFor, user } from '../setup/request-parts.ts';
+import { askOnce, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -23,7 +23,7 @@ function unusable(name: string, input: () => string): CaseDefinition {
       subject,
       [replies(scriptResponse([bad, good])), replies(scriptResponse(['Sorry.']))],
       async (setup) => {
-        const response = answered(await setup.ask({ messages: [user('Go.')] }));
+        const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
         const [first, second] = response.toolCalls;
         expect(typeof first?.problem === 'string' && first.problem !== '', 'a problem for the first call');
         expectEqual(
@@ -33,7 +33,7 @@ function unusable(name: string, input: () => string): CaseDefinition {
         );
         const plain: Record<string, unknown> = {};
         expect(plain['polluted'] === undefined, 'an unchanged prototype');
-        answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+        responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
         expectEqual(callInputs(setup.request(1)), [{}, { word: 'fine' }], 'the arguments sent back');
       },
     );
@@ -52,10 +52,10 @@ function nested(depth: number): string {
 async function expectNoneUsable(subject: ContractSubject, input: string): Promise<void> {
   const answer = scriptResponse(['Wait.', callBlock('call_1', 'put', input)], { stop: 'max_tokens' });
   await withSetup(subject, [replies(answer), replies(scriptResponse(['Again.']))], async (setup) => {
-    const response = answered(await setup.ask({ messages: [user('Go.')] }));
+    const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
     expectEqual(response.stopReason, 'max_tokens', 'the stop reason');
     expectEqual(usable(response), [], 'the runnable calls');
-    answered(await setup.ask({ messages: continued([user('Go.')], response.message) }));
+    responseOf(await setup.ask({ messages: continueConversation([user('Go.')], response.message) }));
   });
 }
 
@@ -74,8 +74,8 @@ export const callCases: readonly CaseDefinition[] = [
     };
     const answer = scriptResponse([callBlock('call_1', 'put', args)]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
-    expectEqual(answered(outcome).toolCalls[0]?.arguments, args, 'the arguments');
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectEqual(responseOf(outcome).toolCalls[0]?.arguments, args, 'the arguments');
   }),
   the('parallel calls keep their order, names and arguments [S0.7]', async (subject) => {
     const names = ['look_up', 'put', 'look_up', 'put', 'look_up'];
@@ -83,27 +83,27 @@ export const callCases: readonly CaseDefinition[] = [
       names.map((name, index) => callBlock(`call_${index}`, name, { word: `w${index}` })),
     );
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
     expectEqual(
-      callsOf(answered(outcome).message).map(({ id }) => id),
-      answered(outcome).toolCalls.map(({ id }) => id),
+      callsOf(responseOf(outcome).message).map(({ id }) => id),
+      responseOf(outcome).toolCalls.map(({ id }) => id),
       'the ids in the message',
     );
   }),
   the('a call without arguments has empty arguments [S0.7]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ''), callBlock('call_2', 'put', '{}')]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   the('whitespace around and inside the JSON of arguments is ignored', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', ' \n{ "value" :\t[ 1 , 2 ] }\r\n ')]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   the('large arguments below the limit are accepted', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', { value: 'é'.repeat(100_000) })]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 16_000 } }));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   unusable('arguments that are not JSON [P9]', () => 'value: 1'),
   unusable('arguments that end early [P9]', () => '{"value": "x", "more": [1, 2'),
@@ -121,7 +121,7 @@ export const callCases: readonly CaseDefinition[] = [
   the('arguments nested as deeply as allowed are accepted [P11]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'put', nested(64))]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   the('a call whose arguments were cut off at the token limit cannot run [P9]', (subject) =>
     expectNoneUsable(subject, '{"value": "half of'),
@@ -132,7 +132,7 @@ export const callCases: readonly CaseDefinition[] = [
   ids('ids from the service are kept', async (subject) => {
     const answer = scriptResponse([callBlock('call_Ab-9_z', 'put', {})]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectEqual(answered(outcome).toolCalls[0]?.id, 'call_Ab-9_z', 'the id');
+    expectEqual(responseOf(outcome).toolCalls[0]?.id, 'call_Ab-9_z', 'the id');
   }),
   repeatedIds('calls that share one id', ['same', 'same', 'same']),
   repeatedIds('calls without an id', ['', '']),
@@ -140,10 +140,10 @@ export const callCases: readonly CaseDefinition[] = [
   ids('an id repeated in a later turn stays distinct [P12]', async (subject) => {
     const again = replies(scriptResponse([callBlock('call_0', 'put', { value: 'x' })]));
     await withSetup(subject, [again, again, replies(scriptResponse(['Done.']))], async (setup) => {
-      const first = answered(await setup.ask({ messages: [user('Go.')] }));
+      const first = responseOf(await setup.ask({ messages: [user('Go.')] }));
       const once = [user('Go.'), first.message, ...resultsFor(first.message)];
-      const second = answered(await setup.ask({ messages: once }));
-      answered(await setup.ask({ messages: [...once, second.message, ...resultsFor(second.message)] }));
+      const second = responseOf(await setup.ask({ messages: once }));
+      responseOf(await setup.ask({ messages: [...once, second.message, ...resultsFor(second.message)] }));
       expectTied(setup.request(2), ['result 0', 'result 0']);
     });
   }),
@@ -155,7 +155,11 @@ export const callCases: readonly CaseDefinition[] = [
         toolName: 'put',
         arguments: {},
       }));
-      answered(await setup.ask({ messages: continued([user('Go.')], { role: 'assistant', content: odd }) }));
+      responseOf(
+        await setup.ask({
+          messages: continueConversation([user('Go.')], { role: 'assistant', content: odd }),
+        }),
+      );
       expectTied(setup.request(0), ['result 0', 'result 1', 'result 2']);
       const sent = callIds(setup.request(0));
       expect(
@@ -171,13 +175,13 @@ function repeatedIds(what: string, given: readonly string[]): CaseDefinition {
   return ids(`${what} each get their own result [P12]`, async (subject) => {
     const answer = scriptResponse(given.map((id, index) => callBlock(id, 'put', { value: index })));
     await withSetup(subject, [replies(answer), replies(scriptResponse(['Done.']))], async (setup) => {
-      const response = answered(await setup.ask({ messages: [user('Go.')] }));
+      const response = responseOf(await setup.ask({ messages: [user('Go.')] }));
       expectEqual(
         response.toolCalls.map((call) => call.arguments),
         given.map((_, value) => ({ value })),
         'the arguments',
       );
-      answered(
+      responseOf(
         await setup.ask({ messages: [user('Go.'), response.message, ...resultsFor(response.message)] }),
       );
       expectTied(

@@ -11,7 +11,7 @@ import {
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
 import { heldBytes } from '../setup/memory.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -34,7 +34,7 @@ async function expectParsed(subject: ContractSubject, chunks: Iterable<string | 
   await withSetup(
     subject,
     [body(subject.testing, chunks)],
-    async (setup) => expectAnswer(answered(await setup.ask()), answer, subject.testing),
+    async (setup) => expectAnswer(responseOf(await setup.ask()), answer, subject.testing),
     {},
     limitMs,
   );
@@ -111,7 +111,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       subject,
       [body(testing, chunks)],
       async (setup) => {
-        const { content } = answered(await setup.ask());
+        const { content } = responseOf(await setup.ask());
         expectEqual(
           content.length,
           long.blocks[0]?.type === 'text' ? long.blocks[0].text.length : 0,
@@ -133,7 +133,7 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const before = await heldBytes();
     const reply = { ...body(testing, chunks()), ending: 'end' } as const;
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     const held = (await heldBytes()) - before;
     expect(held < 6 * mebibyte, `less than 6 MiB in use, found ${Math.round(held / mebibyte)} MiB`);
   }),
@@ -146,7 +146,8 @@ export const oddFrameCases: readonly CaseDefinition[] = [
       {},
       { retry: { retries: 0 } },
     );
-    if (outcome.response === undefined) expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    if (outcome.response === undefined)
+      expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
     else expectAnswer(outcome.response, answer, subject.testing);
   }),
   the(
@@ -172,13 +173,13 @@ export const oddFrameCases: readonly CaseDefinition[] = [
     const [left = new Uint8Array(0)] = spoiledInText(subject.testing, []);
     const reply = body(subject.testing, [left, Uint8Array.from([0xe6, 0xbc])]);
     const { outcome } = await askOnce(subject, [reply], {}, { retry: { retries: 0 } });
-    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   }),
   the('a last frame without a line break is read when the stream closes [P1]', async (subject) => {
     const text = framesOf(replies(answer), subject.testing).join('').trimEnd();
     for (const chunks of [[text], [text.slice(0, -5), text.slice(-5)]]) {
       const { outcome } = await askOnce(subject, [body(subject.testing, chunks)]);
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
     }
   }),
   the('one stream may mix all three line endings [P1]', (subject) => {

@@ -3,8 +3,8 @@ import { textOf } from '@cobbler/agent';
 import type { UnsupportedFeature } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { continued, user } from '../setup/request-parts.ts';
-import { answered, askOnce, withSetup } from '../setup/setup.ts';
+import { continueConversation, user } from '../setup/request-parts.ts';
+import { askOnce, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -20,7 +20,7 @@ function stopsFor(reason: StopReason, words: string, ...needs: UnsupportedFeatur
     async (subject) => {
       const answer = scriptResponse(['As far as it goes.'], { stop: reason });
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
     },
     ...needs,
   );
@@ -30,7 +30,7 @@ export const answerCases: readonly CaseDefinition[] = [
   the('a text response is read completely, with stop reason, usage and model', async (subject) => {
     const answer = scriptResponse(['The answer is forty-two.']);
     const { outcome, exchanges } = await askOnce(subject, replies(answer));
-    const response = answered(outcome);
+    const response = responseOf(outcome);
     expectAnswer(response, answer, subject.testing);
     expectEqual(textOf(response.message), 'The answer is forty-two.', 'the text of the message');
     expectEqual(response.message.role, 'assistant', 'the role of the message');
@@ -43,39 +43,39 @@ export const answerCases: readonly CaseDefinition[] = [
     async (subject) => {
       const answer = scriptResponse(['Hello.'], { model: 'another-model-2026-11-01' });
       const { outcome } = await askOnce(subject, replies(answer));
-      expectEqual(answered(outcome).model, 'another-model-2026-11-01', 'the model');
+      expectEqual(responseOf(outcome).model, 'another-model-2026-11-01', 'the model');
     },
     'model-name',
   ),
   the('unusual characters arrive unchanged', async (subject) => {
     const answer = scriptResponse([oddText]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectEqual(answered(outcome).content, oddText, 'the text');
+    expectEqual(responseOf(outcome).content, oddText, 'the text');
   }),
   the('whitespace at the edges and between deltas is kept', async (subject) => {
     const answer = scriptResponse(['  two blanks \n\n and lines \n ']);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectEqual(answered(outcome).content, '  two blanks \n\n and lines \n ', 'the text');
+    expectEqual(responseOf(outcome).content, '  two blanks \n\n and lines \n ', 'the text');
   }),
   the('two texts are joined in order without a separator', async (subject) => {
     const answer = scriptResponse(['First.', 'Second.']);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   the('a long text arrives completely', async (subject) => {
     const answer = scriptResponse(['0123456789 lines of a long answer\n'.repeat(4000)]);
     const { outcome } = await askOnce(subject, replies(answer, { chunks: { size: 1400 } }));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
   }),
   the(
     'reasoning is separate from the text [S0.6]',
     async (subject) => {
       const answer = scriptResponse([{ type: 'reasoning', text: 'Let me think.' }, 'Done.']);
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(answered(outcome), answer, subject.testing);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
       const emitted = outcome.events.flatMap((event) => (event.type === 'reasoning' ? [event.text] : []));
       expectEqual(emitted, ['Let me think.'], 'the reasoning emitted');
-      const kept = answered(outcome).message.content.flatMap((part) =>
+      const kept = responseOf(outcome).message.content.flatMap((part) =>
         part.type === 'reasoning' ? [part.text] : [],
       );
       expectEqual(kept, ['Let me think.'], 'the reasoning of the message');
@@ -85,8 +85,8 @@ export const answerCases: readonly CaseDefinition[] = [
   the('text before tool calls is returned with them [S0.6]', async (subject) => {
     const answer = scriptResponse(['I look it up.', callBlock('call_1', 'look_up', { word: 'cobbler' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
-    const types = answered(outcome).message.content.map((part) => part.type);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    const types = responseOf(outcome).message.content.map((part) => part.type);
     expectEqual(types, ['text', 'tool_call'], 'the parts of the message');
   }),
   stopsFor('complete', 'completes normally'),
@@ -98,28 +98,28 @@ export const answerCases: readonly CaseDefinition[] = [
   the('a response of calls has the stop reason tool_use [P4]', async (subject) => {
     const answer = scriptResponse([callBlock('call_1', 'look_up', { word: 'awl' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
-    expectEqual(answered(outcome).content, '', 'the text');
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectEqual(responseOf(outcome).content, '', 'the text');
   }),
   the('an empty response is valid, and the conversation continues [P12]', async (subject) => {
     const empty = scriptResponse([], { usage: { inputTokens: 120, outputTokens: 2 } });
     await withSetup(subject, [replies(empty), replies(scriptResponse(['Here I am.']))], async (setup) => {
-      const first = answered(await setup.ask({ messages: [user('Say nothing.')] }));
+      const first = responseOf(await setup.ask({ messages: [user('Say nothing.')] }));
       expectEqual(
         [first.content, first.stopReason, first.toolCalls],
         ['', 'complete', []],
         'the empty response',
       );
-      const messages = continued([user('Say nothing.')], first.message);
-      expectEqual(answered(await setup.ask({ messages })).content, 'Here I am.', 'the second response');
+      const messages = continueConversation([user('Say nothing.')], first.message);
+      expectEqual(responseOf(await setup.ask({ messages })).content, 'Here I am.', 'the second response');
     });
   }),
   the('an empty text is omitted from the message, and the conversation continues [P12]', async (subject) => {
     const answer = scriptResponse(['', 'Something.', '']);
     await withSetup(subject, [replies(answer), replies(scriptResponse(['More.']))], async (setup) => {
-      const first = answered(await setup.ask({ messages: [user('Hello.')] }));
+      const first = responseOf(await setup.ask({ messages: [user('Hello.')] }));
       expectAnswer(first, answer, subject.testing);
-      answered(await setup.ask({ messages: continued([user('Hello.')], first.message) }));
+      responseOf(await setup.ask({ messages: continueConversation([user('Hello.')], first.message) }));
     });
   }),
   the('the conversation continues after a response of whitespace [P12]', async (subject) => {
@@ -127,17 +127,17 @@ export const answerCases: readonly CaseDefinition[] = [
       subject,
       [replies(scriptResponse([' \n '])), replies(scriptResponse(['Fine.']))],
       async (setup) => {
-        const first = answered(await setup.ask({ messages: [user('Hello.')] }));
-        answered(await setup.ask({ messages: continued([user('Hello.')], first.message) }));
+        const first = responseOf(await setup.ask({ messages: [user('Hello.')] }));
+        responseOf(await setup.ask({ messages: continueConversation([user('Hello.')], first.message) }));
       },
     );
   }),
   the('request id and rate limits of the response are read, if the service sends them', async (subject) => {
     const { outcome } = await askOnce(subject, replies(scriptResponse(['Hello.'])));
     const { head } = subject.testing;
-    expectEqual(answered(outcome).requestId, head?.requestId, 'the request id');
+    expectEqual(responseOf(outcome).requestId, head?.requestId, 'the request id');
     if (head?.rateLimits === undefined) return;
-    expectEqual(answered(outcome).rateLimits, head.rateLimits, 'the rate limits');
+    expectEqual(responseOf(outcome).rateLimits, head.rateLimits, 'the rate limits');
     expect(Object.keys(head.rateLimits).length > 0, 'at least one rate limit in the declared headers');
   }),
 ];

@@ -11,7 +11,7 @@ import {
   stepFrames,
 } from '@cobbler/agent/testing';
 import { expectAnswer } from '../setup/compare.ts';
-import { answered, askOnce, failed, withSetup } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf, withSetup } from '../setup/setup.ts';
 import type { CaseDefinition } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -24,10 +24,10 @@ const rich: ScriptAnswer = scriptResponse([
   callBlock('call_2', 'put', { value: ['x', { y: 'ж' }] }),
 ]);
 
-function chunked(how: string, chunks: Chunking): CaseDefinition {
+function readsChunks(how: string, chunks: Chunking): CaseDefinition {
   return the(`a response in ${how} is read correctly`, async (subject) => {
     const { outcome } = await askOnce(subject, replies(rich, { chunks, noise: true }));
-    expectAnswer(answered(outcome), rich, subject.testing);
+    expectAnswer(responseOf(outcome), rich, subject.testing);
   });
 }
 
@@ -54,27 +54,27 @@ function framesOfSteps(answer: ScriptAnswer, steps: readonly Step[], testing: Pr
 }
 
 export const streamCases: readonly CaseDefinition[] = [
-  chunked('one chunk', 'whole'),
-  chunked('one chunk per payload', 'payload'),
-  chunked('chunks of a single byte', { size: 1 }),
-  chunked('chunks of three bytes', { size: 3 }),
-  chunked('chunks of 61 bytes', { size: 61 }),
+  readsChunks('one chunk', 'whole'),
+  readsChunks('one chunk per payload', 'payload'),
+  readsChunks('chunks of a single byte', { size: 1 }),
+  readsChunks('chunks of three bytes', { size: 3 }),
+  readsChunks('chunks of 61 bytes', { size: 61 }),
   the('noise between all payloads changes nothing and is not emitted', async (subject) => {
     const quiet = await askOnce(subject, replies(rich));
     const noisy = await askOnce(subject, replies(rich, { noise: true }));
-    expectAnswer(answered(noisy.outcome), rich, subject.testing);
+    expectAnswer(responseOf(noisy.outcome), rich, subject.testing);
     expectEqual(noisy.outcome.events, quiet.outcome.events, 'the events, compared with those without noise');
   }),
   the('payloads of unknown kinds without data are ignored', async (subject) => {
     const edit = (payloads: readonly unknown[]) =>
       payloads.flatMap((payload, index) => [payload, strange[index % strange.length]]).slice(0, -1);
     const { outcome } = await askOnce(subject, replies(rich, { edit }));
-    expectAnswer(answered(outcome), rich, subject.testing);
+    expectAnswer(responseOf(outcome), rich, subject.testing);
   }),
   the('deltas come in order, then their block, then the calls', async (subject) => {
     const answer = scriptResponse(['One two three.', callBlock('call_1', 'look_up', { word: 'last' })]);
     const { outcome } = await askOnce(subject, replies(answer));
-    expectAnswer(answered(outcome), answer, subject.testing);
+    expectAnswer(responseOf(outcome), answer, subject.testing);
     const types = outcome.events.map(({ type }) => type);
     const text = types.indexOf('text');
     expect(types.lastIndexOf('text_delta') < text, 'the text after its deltas');
@@ -126,7 +126,7 @@ export const streamCases: readonly CaseDefinition[] = [
         ),
       );
       stream.end();
-      expectAnswer(answered(await asked), answer, testing);
+      expectAnswer(responseOf(await asked), answer, testing);
     });
   }),
   the('a response is complete at its end, even if the connection stays open [P2]', async (subject) => {
@@ -136,11 +136,11 @@ export const streamCases: readonly CaseDefinition[] = [
       const over = asked.then(() => true);
       let isOver = false;
       for (let waited = 0; waited < 5000 && !isOver; waited += 250) {
-        isOver = await Promise.race([over, setup.settled().then(() => false)]);
+        isOver = await Promise.race([over, setup.untilSettled().then(() => false)]);
         if (!isOver) await setup.runtime.advance(250);
       }
       expect(isOver, 'the response within 5 s of its end');
-      expectAnswer(answered(await asked), answer, subject.testing);
+      expectAnswer(responseOf(await asked), answer, subject.testing);
     });
   }),
   the(
@@ -158,8 +158,8 @@ export const streamCases: readonly CaseDefinition[] = [
       const steps = woven.filter((step) => step !== undefined);
       expectEqual(steps.length, responseSteps(answer).length - 1, 'the number of interleaved steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: [...steps, { type: 'end' }] }));
-      expectAnswer(answered(outcome), answer, subject.testing);
-      const types = answered(outcome).message.content.map(({ type }) => type);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      const types = responseOf(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'tool_call'], 'the order of the parts');
     },
     'interleaving',
@@ -176,8 +176,8 @@ export const streamCases: readonly CaseDefinition[] = [
       const reordered = [...opening, ...outer, ...inner, { type: 'end' }] as const;
       expectEqual(reordered.length, steps.length, 'the number of steps');
       const { outcome } = await askOnce(subject, replies(answer, { steps: reordered }));
-      expectAnswer(answered(outcome), answer, subject.testing);
-      const types = answered(outcome).message.content.flatMap(({ type }) =>
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      const types = responseOf(outcome).message.content.flatMap(({ type }) =>
         type === 'opaque' ? [] : [type],
       );
       expectEqual(types, ['reasoning', 'text'], 'the order of the parts');
@@ -190,8 +190,8 @@ export const streamCases: readonly CaseDefinition[] = [
     async (subject) => {
       const answer = scriptResponse(['Before.', callBlock('call_1', 'look_up', { word: 'w' }), 'After.']);
       const { outcome } = await askOnce(subject, replies(answer));
-      expectAnswer(answered(outcome), answer, subject.testing);
-      const types = answered(outcome).message.content.map(({ type }) => type);
+      expectAnswer(responseOf(outcome), answer, subject.testing);
+      const types = responseOf(outcome).message.content.map(({ type }) => type);
       expectEqual(types, ['text', 'tool_call', 'text'], 'the order of the parts');
     },
     'interleaving',
@@ -201,22 +201,22 @@ export const streamCases: readonly CaseDefinition[] = [
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, replies(answer, { rewrite }), {}, { retry: { retries: 0 } });
-    expectEqual(failed(outcome).kind, 'network', 'the kind of the error');
+    expectEqual(errorOf(outcome).kind, 'network', 'the kind of the error');
   }),
   the('a malformed stream is retried [P5]', async (subject) => {
     const answer = scriptResponse(['One two three four five six.']);
     const rewrite = (frame: string, index: number) =>
       index === garbledFrame(answer, subject.testing) ? garble(frame) : frame;
     const { outcome } = await askOnce(subject, [replies(answer, { rewrite }), replies(answer)]);
-    expectAnswer(answered(outcome), answer, subject.testing);
-    expectEqual(answered(outcome).attempts, 2, 'the attempts');
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    expectEqual(responseOf(outcome).attempts, 2, 'the attempts');
   }),
   the('an emit callback that throws changes nothing', async (subject) => {
     await withSetup(subject, [replies(rich)], async (setup) => {
       const emit = () => {
         throw new Error('The listener failed.');
       };
-      expectAnswer(answered(await setup.ask({}, { emit })), rich, subject.testing);
+      expectAnswer(responseOf(await setup.ask({}, { emit })), rich, subject.testing);
     });
   }),
 ];

@@ -9,7 +9,7 @@ import {
   scriptResponse,
 } from '@cobbler/agent/testing';
 import { expectAnswer, expectUsage } from '../setup/compare.ts';
-import { answered, askOnce, failed } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -21,7 +21,7 @@ const counted: ScriptAnswer = scriptResponse(['Counted words.'], {
 });
 
 /** True if the wire reports input tokens before the response starts. */
-function tellsInputEarly({ testing }: ContractSubject): boolean {
+function reportsInputEarly({ testing }: ContractSubject): boolean {
   return JSON.stringify(testing.begin(counted)).includes('48611');
 }
 
@@ -31,7 +31,7 @@ function tellsInputEarly({ testing }: ContractSubject): boolean {
  */
 function expectWastedInput(subject: ContractSubject, wasted: Usage | undefined, attempts: number): void {
   const found = wasted?.inputTokens ?? 0;
-  if (tellsInputEarly(subject)) return expectEqual(found, attempts * 48_611, 'the wasted input tokens');
+  if (reportsInputEarly(subject)) return expectEqual(found, attempts * 48_611, 'the wasted input tokens');
   expect(found >= attempts, `some wasted input tokens for each of ${attempts} attempts, found ${found}`);
   expect(wasted?.estimated === true, 'unreported input to be marked as estimated');
 }
@@ -44,14 +44,14 @@ function unfinished(answer: ScriptAnswer): Step[] {
 /** Returns the tokens wasted by these attempts before a successful one. */
 async function wastedBy(subject: ContractSubject, attempts: readonly MockReply[]): Promise<Usage> {
   const { outcome } = await askOnce(subject, [...attempts, replies(scriptResponse(['Whole.']))]);
-  expectEqual(answered(outcome).attempts, attempts.length + 1, 'the attempts');
-  return answered(outcome).wasted;
+  expectEqual(responseOf(outcome).attempts, attempts.length + 1, 'the attempts');
+  return responseOf(outcome).wasted;
 }
 
 export const usageCases: readonly CaseDefinition[] = [
   the('input and output tokens are not swapped [S0.8]', async (subject) => {
     const { outcome } = await askOnce(subject, replies(counted));
-    const { inputTokens, outputTokens } = answered(outcome).usage;
+    const { inputTokens, outputTokens } = responseOf(outcome).usage;
     expectEqual({ inputTokens, outputTokens }, { inputTokens: 48_611, outputTokens: 7_793 }, 'the usage');
   }),
   the(
@@ -59,9 +59,9 @@ export const usageCases: readonly CaseDefinition[] = [
     async (subject) => {
       const usage = { inputTokens: 9_000, outputTokens: 40, cacheReadTokens: 6_000, cacheWriteTokens: 500 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Cached.'], { usage })));
-      expectEqual(answered(outcome).usage.inputTokens, 9_000, 'the input tokens');
-      expectEqual(answered(outcome).usage.cacheReadTokens, 6_000, 'the tokens read from the cache');
-      expectUsage(answered(outcome).usage, usage, subject.testing);
+      expectEqual(responseOf(outcome).usage.inputTokens, 9_000, 'the input tokens');
+      expectEqual(responseOf(outcome).usage.cacheReadTokens, 6_000, 'the tokens read from the cache');
+      expectUsage(responseOf(outcome).usage, usage, subject.testing);
     },
     'cache-usage',
   ),
@@ -70,8 +70,8 @@ export const usageCases: readonly CaseDefinition[] = [
     async (subject) => {
       const usage = { inputTokens: 50, outputTokens: 900, reasoningTokens: 700 };
       const { outcome } = await askOnce(subject, replies(scriptResponse(['Thought over.'], { usage })));
-      expectEqual(answered(outcome).usage.outputTokens, 900, 'the output tokens');
-      expectEqual(answered(outcome).usage.reasoningTokens, 700, 'the reasoning tokens');
+      expectEqual(responseOf(outcome).usage.outputTokens, 900, 'the output tokens');
+      expectEqual(responseOf(outcome).usage.reasoningTokens, 700, 'the reasoning tokens');
     },
     'reasoning-usage',
   ),
@@ -84,13 +84,13 @@ export const usageCases: readonly CaseDefinition[] = [
       return [...before, ...again, ...again, ...again, ...payloads.slice(-1)];
     };
     const { outcome } = await askOnce(subject, replies(counted, { edit }));
-    expectUsage(answered(outcome).usage, counted.usage, subject.testing);
+    expectUsage(responseOf(outcome).usage, counted.usage, subject.testing);
   }),
   the('the usage of a failed attempt is separate from that of the response [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const answer = scriptResponse(['Whole.'], { usage: { inputTokens: 1_000, outputTokens: 10 } });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
-    const response = answered(outcome);
+    const response = responseOf(outcome);
     expectUsage(response.usage, answer.usage, subject.testing);
     expectWastedInput(subject, response.wasted, 1);
     expectEqual(response.attempts, 2, 'the attempts');
@@ -98,13 +98,13 @@ export const usageCases: readonly CaseDefinition[] = [
   the('the usage of several failed attempts adds up [P14]', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut, cut, replies(scriptResponse(['Whole.']))]);
-    expectWastedInput(subject, answered(outcome).wasted, 3);
+    expectWastedInput(subject, responseOf(outcome).wasted, 3);
   }),
   the('uncounted output of a failed attempt is estimated and marked as such', async (subject) => {
     const answer = scriptResponse(['Much has been said before the connection was lost. '.repeat(20)]);
     const cut = replies(answer, { steps: unfinished(answer) });
     const { outcome } = await askOnce(subject, [cut, replies(answer)]);
-    const { wasted } = answered(outcome);
+    const { wasted } = responseOf(outcome);
     expect(wasted.estimated === true, 'the wasted output to be marked as estimated');
     expect(
       wasted.outputTokens >= 50 && wasted.outputTokens <= 2000,
@@ -114,7 +114,7 @@ export const usageCases: readonly CaseDefinition[] = [
   the('an error contains the usage of all its attempts', async (subject) => {
     const cut = replies(counted, { steps: unfinished(counted) });
     const { outcome } = await askOnce(subject, [cut, cut], {}, { retry: { retries: 1 } });
-    const error = failed(outcome);
+    const error = errorOf(outcome);
     expectEqual(error.attempts, 2, 'the attempts');
     expectWastedInput(subject, error.wasted, 2);
   }),
@@ -143,8 +143,8 @@ export const usageCases: readonly CaseDefinition[] = [
       failsWith({ kind: 'busy', message: 'Too busy.' }),
       replies(answer),
     ]);
-    expectAnswer(answered(outcome), answer, subject.testing);
-    const { inputTokens, outputTokens } = answered(outcome).wasted;
+    expectAnswer(responseOf(outcome), answer, subject.testing);
+    const { inputTokens, outputTokens } = responseOf(outcome).wasted;
     expectEqual([inputTokens, outputTokens], [0, 0], 'the wasted tokens');
   }),
 ];

@@ -1,7 +1,7 @@
 import type { ScriptAnswer, Step } from '@cobbler/agent/testing';
 import { callBlock, expect, expectEqual, replies, scriptResponse } from '@cobbler/agent/testing';
 import { scriptCalls } from '../setup/compare.ts';
-import { answered, askOnce, failed } from '../setup/setup.ts';
+import { askOnce, errorOf, responseOf } from '../setup/setup.ts';
 import type { CaseDefinition, ContractSubject } from '../setup/subject.ts';
 import { group } from '../setup/subject.ts';
 
@@ -25,14 +25,14 @@ export const wholeCases: readonly CaseDefinition[] = [
     async (subject) => {
       if (!says(subject, text, end, 'One and only.')) return;
       const { outcome } = await askOnce(subject, replies(text, { steps: [end] }));
-      const { content, stopReason } = answered(outcome);
+      const { content, stopReason } = responseOf(outcome);
       expectEqual([content, stopReason], ['One and only.', 'complete'], 'text and stop reason');
     },
   ),
   the('a call sent only at the end runs, if the wire repeats calls there [P4, P9]', async (subject) => {
     if (!says(subject, called, end, 'call_1')) return;
     const { outcome } = await askOnce(subject, replies(called, { steps: [end] }));
-    const { toolCalls, stopReason } = answered(outcome);
+    const { toolCalls, stopReason } = responseOf(outcome);
     expectEqual([toolCalls, stopReason], [scriptCalls(called), 'tool_use'], 'calls and stop reason');
   }),
   the(
@@ -42,7 +42,7 @@ export const wholeCases: readonly CaseDefinition[] = [
         if (!last.some((step) => says(subject, text, step, 'One and only.'))) continue;
         const steps: Step[] = [{ type: 'open', at: 0 }, { type: 'delta', at: 0, text: 'One and' }, ...last];
         const { outcome } = await askOnce(subject, replies(text, { steps }));
-        expectEqual(answered(outcome).content, 'One and only.', 'the text');
+        expectEqual(responseOf(outcome).content, 'One and only.', 'the text');
       }
     },
   ),
@@ -58,7 +58,7 @@ export const wholeCases: readonly CaseDefinition[] = [
         ];
         const { outcome } = await askOnce(subject, replies(text, { steps }), {}, { retry: { retries: 0 } });
         expectEqual(
-          [failed(outcome).kind, failed(outcome).retryable],
+          [errorOf(outcome).kind, errorOf(outcome).retryable],
           ['network', true],
           'kind and retryable',
         );

@@ -22,7 +22,7 @@ function text(value: string): Bytes {
 const tag = { integer: 2, bits: 3, oid: 6, utf8: 12, sequence: 48, set: 49, time: 24, version: 160 } as const;
 
 /** Encodes a name with one part, the common name (2.5.4.3). */
-function named(name: string): Bytes {
+function commonName(name: string): Bytes {
   const part = der(tag.sequence, der(tag.oid, [0x55, 0x04, 0x03]), der(tag.utf8, text(name)));
   return der(tag.sequence, der(tag.set, part));
 }
@@ -38,9 +38,9 @@ export async function selfSigned(name: string): Promise<Certificate> {
     der(tag.version, der(tag.integer, [2])),
     der(tag.integer, [1]),
     algorithm,
-    named(name),
+    commonName(name),
     der(tag.sequence, der(tag.time, text('20200101000000Z')), der(tag.time, text('21200101000000Z'))),
-    named(name),
+    commonName(name),
     [...publicKey.export({ type: 'spki', format: 'der' })],
   );
   const signature = der(tag.bits, [0], [...sign('sha256', Uint8Array.from(content), privateKey)]);

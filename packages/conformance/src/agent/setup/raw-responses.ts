@@ -27,7 +27,7 @@ export function rawParts(answer: ScriptAnswer, testing: ProviderTesting, protoco
 }
 
 /** Encodes texts in the chunked transfer coding, without its end. */
-export function chunked(...texts: readonly string[]): string {
+export function encodeChunks(...texts: readonly string[]): string {
   const encoder = new TextEncoder();
   return texts.map((text) => `${encoder.encode(text).length.toString(16)}\r\n${text}\r\n`).join('');
 }

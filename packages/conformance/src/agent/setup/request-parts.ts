@@ -60,6 +60,6 @@ export function resultsFor(message: AssistantMessage): ToolResultMessage[] {
 }
 
 /** Returns the conversation after this response: the message, its results and a new user message. */
-export function continued(before: readonly Message[], message: AssistantMessage): Message[] {
+export function continueConversation(before: readonly Message[], message: AssistantMessage): Message[] {
   return [...before, message, ...resultsFor(message), user('Continue.')];
 }

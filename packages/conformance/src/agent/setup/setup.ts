@@ -47,7 +47,7 @@ export interface WireFixture {
   /** Returns the request of this index as the mock wire reads it. */
   request(index?: number): ReadRequest;
   /** Waits until this process and the loopback connections are idle. */
-  settled(): Promise<void>;
+  untilSettled(): Promise<void>;
 }
 
 /** Options of a request. */
@@ -57,7 +57,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
   readonly emit?: (event: AgentEvent) => void;
   /** True to advance the clock through retry delays. Default true. */
-  readonly patient?: boolean;
+  readonly skipsDelays?: boolean;
 }
 
 /** The result of a request. */
@@ -158,7 +158,7 @@ function createSetup(
         throw new ContractFailure(`expected a readable request ${index + 1}, found none`);
       return read;
     },
-    settled: () => turns(10),
+    untilSettled: () => turns(10),
   };
 }
 
@@ -166,7 +166,7 @@ async function ask(agent: Agent, request: ModelRequest, how: Asking, runtime: Fa
   const events: AgentEvent[] = [];
   const emit = (event: AgentEvent) => {
     events.push(event);
-    if (event.type === 'retry' && how.patient !== false)
+    if (event.type === 'retry' && how.skipsDelays !== false)
       void soon().then(() => runtime.advance(event.delayMs));
     how.emit?.(event);
   };
@@ -215,14 +215,14 @@ function textDeltas(events: readonly AgentEvent[]): string {
 }
 
 /** Returns the response of an outcome, or fails if there is none. */
-export function answered({ response, error }: Outcome): ModelResponse {
+export function responseOf({ response, error }: Outcome): ModelResponse {
   if (response === undefined)
     throw new ContractFailure(`expected a response, found the error ${show(error?.toJSON())}`);
   return response;
 }
 
 /** Returns the error of an outcome, or fails if there is none. */
-export function failed({ response, error }: Outcome): AgentError {
+export function errorOf({ response, error }: Outcome): AgentError {
   if (error === undefined)
     throw new ContractFailure(`expected an error, found the response ${show(response?.content)}`);
   return error;

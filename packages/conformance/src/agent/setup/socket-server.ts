@@ -129,13 +129,13 @@ function readRequests(socket: Socket, next: (head: string) => SocketAnswer | und
 async function write(socket: Socket, { bytes, ending = 'keep' }: SocketAnswer): Promise<void> {
   for (const chunk of bytes) {
     if (socket.destroyed) return;
-    if (!socket.write(chunk)) await drained(socket);
+    if (!socket.write(chunk)) await untilDrained(socket);
   }
   if (ending === 'end') socket.end();
   if (ending === 'reset') socket.resetAndDestroy();
 }
 
-function drained(socket: Socket): Promise<void> {
+function untilDrained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       socket.off('drain', done);

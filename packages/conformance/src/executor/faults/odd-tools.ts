@@ -18,7 +18,7 @@ import { callIn, expectAtOnce, given, resultOf } from '../setup/odd-tool.ts';
 const the = group('tools');
 
 /** Corrupts arguments: replaces them with a cycle and with a value that JSON cannot represent. */
-function spoil(args: Record<string, unknown>): void {
+function corrupt(args: Record<string, unknown>): void {
   const { list } = args;
   if (Array.isArray(list)) list.push(args, 1n);
   for (const key of Object.keys(args)) delete args[key];
@@ -31,7 +31,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
     'in execute',
     {
       execute(args) {
-        spoil(args);
+        corrupt(args);
         return 'spoiled';
       },
     },
@@ -40,7 +40,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
     'in validate',
     {
       validate(args) {
-        spoil(args);
+        corrupt(args);
         return { ok: true, value: args };
       },
     },
@@ -49,7 +49,7 @@ const spoilers: readonly (readonly [string, Rest])[] = [
     'in subject',
     {
       subject(args) {
-        spoil(args);
+        corrupt(args);
         return 'spoiled';
       },
     },
@@ -82,7 +82,7 @@ const argumentCases: readonly ExecutorCase[] = [
       textResponse('On.'),
     ]);
     const gate = (call: { arguments: Record<string, unknown> }) => {
-      spoil(call.arguments);
+      corrupt(call.arguments);
       return { type: 'allow' } as const;
     };
     const result = await setup.play({ agent, tools: [tool('one')], gate });
@@ -96,7 +96,7 @@ const argumentCases: readonly ExecutorCase[] = [
     const gate = () => ({ type: 'allow', arguments: own }) as const;
     const one = tool('one', {
       execute() {
-        spoil(own);
+        corrupt(own);
         return 'done';
       },
     });

@@ -16,7 +16,7 @@ import { expectAtOnce, resultOf } from '../setup/odd-tool.ts';
 const the = group('tools');
 
 /** Checks that an unusual result or error of a tool reaches the model as this text, without delay. */
-function tells(what: string, execute: () => unknown, words: string, isError: boolean): ExecutorCase {
+function produces(what: string, execute: () => unknown, words: string, isError: boolean): ExecutorCase {
   return the(`a tool that ${what} produces ${isError ? 'an error' : 'a result'} [P10]`, async (setup) => {
     const result = await resultOf(setup, { execute });
     expect(
@@ -58,44 +58,44 @@ const lied: ErrorOptions = {};
 lied.cause = lied;
 
 const throws: readonly ExecutorCase[] = [
-  tells(
+  produces(
     'throws a frozen error',
     thrower(() => Object.freeze(new Error('frozen'))),
     'frozen',
     true,
   ),
-  tells(
+  produces(
     'throws an object without a prototype',
     thrower(() => Object.create(null)),
     'Error',
     true,
   ),
-  tells(
+  produces(
     'throws an empty string',
     thrower(() => ''),
     '(no output)',
     true,
   ),
-  tells(
+  produces(
     'throws an array',
     thrower(() => ['a', 'b']),
     'a,b',
     true,
   ),
-  tells(
+  produces(
     'throws a function',
     thrower(() => () => 7),
     '7',
     true,
   ),
-  tells(
+  produces(
     'throws a promise',
     thrower(() => Promise.resolve('never read')),
     'Error',
     true,
   ),
-  tells('throws a revoked proxy', thrower(revoked), 'cannot be described', true),
-  tells(
+  produces('throws a revoked proxy', thrower(revoked), 'cannot be described', true),
+  produces(
     'throws an error whose message cannot be read',
     thrower(() =>
       Object.defineProperty(new Error('hidden'), 'message', {
@@ -107,43 +107,43 @@ const throws: readonly ExecutorCase[] = [
     'cannot be described',
     true,
   ),
-  tells(
+  produces(
     'throws an error whose message is not a string',
     thrower(() => Object.assign(new Error('x'), { message: { odd: true } })),
     'Error',
     true,
   ),
-  tells(
+  produces(
     'throws an error that is its own cause',
     thrower(() => new Error('round and round', lied)),
     'round',
     true,
   ),
-  tells(
+  produces(
     'throws a lone surrogate',
     thrower(() => new Error('a\ud800b')),
     'a\ufffdb',
     true,
   ),
-  tells(
+  produces(
     'throws an AggregateError',
     thrower(() => new AggregateError([new Error('x')], 'many')),
     'many',
     true,
   ),
-  tells(
+  produces(
     'throws an error that looks like a cancel',
     thrower(() => new AgentError({ kind: 'aborted', message: 'as if cancelled' })),
     'as if cancelled',
     true,
   ),
-  tells(
+  produces(
     'throws an error that looks like an abort',
     thrower(() => new DOMException('as if aborted', 'AbortError')),
     'as if aborted',
     true,
   ),
-  tells(
+  produces(
     'throws an error that looks like a limit',
     thrower(() => new AgentError({ kind: 'limit', code: 'turns', message: 'as if used up' })),
     'as if used up',
@@ -152,29 +152,34 @@ const throws: readonly ExecutorCase[] = [
 ];
 
 const returns: readonly ExecutorCase[] = [
-  tells('returns an error instead of throwing it', () => new Error('should be thrown'), 'should be', true),
-  tells('returns a promise of an error', async () => new Error('should be thrown'), 'should be', true),
-  tells('returns a date', () => new Date(0), '1970-01-01T00:00:00.000Z', false),
-  tells('returns an invalid date', () => new Date(Number.NaN), 'null', false),
-  tells('returns NaN', () => Number.NaN, 'null', false),
-  tells('returns an instance of a class', () => new Purse(), '{"owner":"me"}', false),
-  tells('returns a frozen object', () => Object.freeze({ a: 1 }), '{"a":1}', false),
-  tells(
+  produces('returns an error instead of throwing it', () => new Error('should be thrown'), 'should be', true),
+  produces('returns a promise of an error', async () => new Error('should be thrown'), 'should be', true),
+  produces('returns a date', () => new Date(0), '1970-01-01T00:00:00.000Z', false),
+  produces('returns an invalid date', () => new Date(Number.NaN), 'null', false),
+  produces('returns NaN', () => Number.NaN, 'null', false),
+  produces('returns an instance of a class', () => new Purse(), '{"owner":"me"}', false),
+  produces('returns a frozen object', () => Object.freeze({ a: 1 }), '{"a":1}', false),
+  produces(
     'returns an object without a prototype',
     () => Object.assign(Object.create(null), { a: 1 }),
     '{"a":1}',
     false,
   ),
-  tells('returns a Map', () => new Map([['a', 1]]), '{}', false),
-  tells('returns bytes', () => new Uint8Array([7]), '7', false),
-  tells('returns nested promises', async () => Promise.resolve(Promise.resolve('at last')), 'at last', false),
-  tells('returns an object that contains a promise', () => ({ a: Promise.resolve(1) }), '{"a":{}}', false),
-  tells('returns a generator', () => [1][Symbol.iterator](), '{}', false),
-  tells('returns a deeply nested bigint', () => ({ a: [{ b: 1n }] }), 'BigInt', true),
-  tells('returns a deeply nested function', () => ({ a: [{ b() {} }] }), '{"a":[{}]}', false),
-  tells('returns an array nested deeper than the stack allows', deep, 'cannot be written', true),
-  tells('returns a revoked proxy', revoked, 'revoked', true),
-  tells(
+  produces('returns a Map', () => new Map([['a', 1]]), '{}', false),
+  produces('returns bytes', () => new Uint8Array([7]), '7', false),
+  produces(
+    'returns nested promises',
+    async () => Promise.resolve(Promise.resolve('at last')),
+    'at last',
+    false,
+  ),
+  produces('returns an object that contains a promise', () => ({ a: Promise.resolve(1) }), '{"a":{}}', false),
+  produces('returns a generator', () => [1][Symbol.iterator](), '{}', false),
+  produces('returns a deeply nested bigint', () => ({ a: [{ b: 1n }] }), 'BigInt', true),
+  produces('returns a deeply nested function', () => ({ a: [{ b() {} }] }), '{"a":[{}]}', false),
+  produces('returns an array nested deeper than the stack allows', deep, 'cannot be written', true),
+  produces('returns a revoked proxy', revoked, 'revoked', true),
+  produces(
     'returns an object with a field that cannot be read',
     () => ({
       get field() {
@@ -184,7 +189,7 @@ const returns: readonly ExecutorCase[] = [
     'not for you',
     true,
   ),
-  tells(
+  produces(
     'returns a proxy that throws on every access',
     () =>
       new Proxy(
@@ -206,7 +211,7 @@ const returns: readonly ExecutorCase[] = [
     'no questions',
     true,
   ),
-  tells(
+  produces(
     'returns an object whose toJSON returns itself',
     () => {
       const self: { toJSON?: () => unknown } = {};
@@ -216,13 +221,13 @@ const returns: readonly ExecutorCase[] = [
     'cannot be written',
     true,
   ),
-  tells(
+  produces(
     'returns an object whose toJSON returns undefined',
     () => ({ toJSON: () => undefined }),
     '(no output)',
     false,
   ),
-  tells(
+  produces(
     'returns a foreign promise that settles twice',
     () => ({
       // biome-ignore lint/suspicious/noThenProperty: the case needs a thenable.
@@ -243,39 +248,39 @@ function output(value: Record<string, unknown>): () => unknown {
 }
 
 const outputs: readonly ExecutorCase[] = [
-  tells('returns an output whose content is a number', output({ content: 5 }), 'cannot be written', true),
-  tells('returns an output with an empty part', output({ content: [null] }), 'cannot be written', true),
-  tells(
+  produces('returns an output whose content is a number', output({ content: 5 }), 'cannot be written', true),
+  produces('returns an output with an empty part', output({ content: [null] }), 'cannot be written', true),
+  produces(
     'returns a text part without text',
     output({ content: [{ type: 'text', text: null }] }),
     'cannot be written',
     true,
   ),
-  tells(
+  produces(
     'returns an image without a media type',
     output({ content: [{ type: 'file', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
-  tells(
+  produces(
     'returns an image with an unsupported media type',
     output({ content: [{ type: 'file', mediaType: 'image/\ud800', data: 'iVBORw0=' }] }),
     'media type',
     true,
   ),
-  tells(
+  produces(
     'returns an image that is not base64',
     output({ content: [{ type: 'file', mediaType: 'image/png', data: 'data:image/png;base64,iVBORw0=' }] }),
     'base64',
     true,
   ),
-  tells(
+  produces(
     'returns a document without bytes',
     output({ content: [{ type: 'file', mediaType: 'application/pdf', data: '' }] }),
     'base64',
     true,
   ),
-  tells(
+  produces(
     'returns an image part with extra fields',
     output({
       content: [
@@ -286,7 +291,7 @@ const outputs: readonly ExecutorCase[] = [
     'Seen.',
     false,
   ),
-  tells(
+  produces(
     'returns a summary and a diff of the wrong types',
     output({ content: 'x', summary: {}, diff: 5 }),
     'x',

@@ -28,18 +28,18 @@ interface Failing {
 
 function failing(createSetup: CreateSetup, place: FaultPoint, fault: StoreFault): Failing {
   let store: FaultyStore | undefined;
-  const spoil: Spoil = (healthy) => {
+  const addFaults: Spoil = (healthy) => {
     store = faultyStore(healthy, place, fault);
     return store;
   };
-  const setup = createSetup(spoil);
+  const setup = createSetup(addFaults);
   if (store === undefined) throw new Error('The fixture has no store.');
   return { setup, store };
 }
 
 /** Runs a scenario over a failing store. No request or tool may start after the store has failed. */
-function played({ setup, store }: Failing, staged: Staged, when: string): Run {
-  const { agent, tools = [] } = staged.options;
+function startScenario({ setup, store }: Failing, opened: Staged, when: string): Run {
+  const { agent, tools = [] } = opened.options;
   const beginning = (what: string) => expect(!store.failed, `no ${what} to start, ${when}`);
   const watchedAgent: Agent = {
     ...agent,
@@ -57,11 +57,11 @@ function played({ setup, store }: Failing, staged: Staged, when: string): Run {
   }));
   const approvals: string[] = [];
   let run: Run | undefined;
-  run = setup.run({ ...staged.options, agent: watchedAgent, tools: watchedTools }, 'Go.', {
+  run = setup.run({ ...opened.options, agent: watchedAgent, tools: watchedTools }, 'Go.', {
     sessionId: 'one',
     onEvent(event) {
       if (event.type === 'approval_requested') approvals.push(event.approvalId);
-      if (run !== undefined) staged.watch?.(event, run, approvals);
+      if (run !== undefined) opened.watch?.(event, run, approvals);
     },
   });
   return run;
@@ -70,7 +70,7 @@ function played({ setup, store }: Failing, staged: Staged, when: string): Run {
 /** Returns the number of appends that a scenario makes when nothing fails. */
 async function appendsOf(createSetup: CreateSetup, scenario: Scenario): Promise<number> {
   const whole = failing(createSetup, -1, 'throws');
-  const result = await whole.setup.until(played(whole, scenario.open(), 'with a healthy store'));
+  const result = await whole.setup.until(startScenario(whole, scenario.open(), 'with a healthy store'));
   expectEqual(result.status, scenario.status, 'the status with a healthy store');
   return whole.store.appends;
 }
@@ -84,15 +84,15 @@ function faultCase(scenario: Scenario, fault: StoreFault): ExecutorCase {
       for (const place of places) {
         const when = `fault point ${place}`;
         const rig = failing(createSetup, place, fault);
-        const staged = scenario.open();
-        const run = played(rig, staged, when);
+        const opened = scenario.open();
+        const run = startScenario(rig, opened, when);
         const result = await rig.setup.until(run);
         const ends = scenario.status === 'cancelled' ? ['failed', 'cancelled'] : ['failed'];
         expectOneOf(result.status as string, ends, `the status at ${when}`);
         if (result.status === 'failed') {
           expectEqual(result.error?.code, fault === 'is fenced' ? 'fenced' : 'store', `the code at ${when}`);
         }
-        expectStarted(rig.setup, run, staged, when);
+        expectStarted(rig.setup, run, opened, when);
         await rig.setup.check();
         await expectContinues(rig.setup, when);
       }

@@ -1,7 +1,7 @@
 import type { RunFixture, Spoil } from '@cobbler/agent/testing';
 
 /** Makes another fixture with a new, empty store, for cases with several runs. */
-export type CreateSetup = (spoil?: Spoil) => RunFixture;
+export type CreateSetup = (addFaults?: Spoil) => RunFixture;
 
 /** A case of the executor contract before it is bound to a store. */
 export interface ExecutorCase {

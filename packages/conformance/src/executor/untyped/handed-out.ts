@@ -36,13 +36,13 @@ function damage(value: unknown, depth = 0): void {
 }
 
 /** What the model got and what is stored, as text. */
-interface Seen {
+interface ConversationRecord {
   readonly requests: string[];
   readonly log: string[];
 }
 
 /** Runs a conversation in which every function of the caller passes what it is given to the receiver. */
-async function conversation(setup: RunFixture, receive: Receiver): Promise<Seen> {
+async function conversation(setup: RunFixture, receive: Receiver): Promise<ConversationRecord> {
   const requests: string[] = [];
   const asked =
     (step: ModelStep): ModelStep =>

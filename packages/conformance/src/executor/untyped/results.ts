@@ -96,11 +96,11 @@ const responses: Readonly<Record<string, (value: unknown) => object>> = {
   'message.content[0].seal': (seal) => responseWith({ type: 'reasoning', text: 'x', seal }),
   'message.content[0].seal.data': (data) =>
     responseWith({ type: 'opaque', seal: { provider: 'puppet', data } }),
-  'message.content[0].id': (id) => called({ id }),
-  'message.content[0].toolName': (toolName) => called({ toolName }),
-  'message.content[0].arguments': (args) => called({ arguments: args }),
-  'message.content[0].arguments.list': (list) => called({ arguments: { list } }),
-  'message.content[0].problem': (problem) => called({ problem }),
+  'message.content[0].id': (id) => responseWithCall({ id }),
+  'message.content[0].toolName': (toolName) => responseWithCall({ toolName }),
+  'message.content[0].arguments': (args) => responseWithCall({ arguments: args }),
+  'message.content[0].arguments.list': (list) => responseWithCall({ arguments: { list } }),
+  'message.content[0].problem': (problem) => responseWithCall({ problem }),
   usage: (usage) => ({ usage }),
   'usage.inputTokens': (inputTokens) => ({ usage: { inputTokens, outputTokens: 1 } }),
   'usage.outputTokens': (outputTokens) => ({ usage: { inputTokens: 1, outputTokens } }),
@@ -120,7 +120,7 @@ function responseWith(part: object): object {
   return { message: { role: 'assistant', content: [part] } };
 }
 
-function called(fields: object): object {
+function responseWithCall(fields: object): object {
   const part = { type: 'tool_call', id: 'a', toolName: 'one', arguments: {}, ...fields };
   return { ...responseWith(part), stopReason: 'tool_use' };
 }

@@ -21,11 +21,11 @@ export function framesOf(answer: ScriptAnswer, choices: Choices): PayloadFrame[]
   const content = [...steps, { type: 'end' as const }].flatMap((step) => scriptTesting.line(step, answer));
   const payloads = [...scriptTesting.begin(answer), ...content];
   const noise = choices.whether('noise', 0.2) ? scriptTesting.noise() : [];
-  return laidOut([...noise, ...payloads, ...noise.slice(0, 1)]);
+  return joinFrames([...noise, ...payloads, ...noise.slice(0, 1)]);
 }
 
 /** Joins frames. */
-export function laidOut(payloads: readonly unknown[]): PayloadFrame[] {
+export function joinFrames(payloads: readonly unknown[]): PayloadFrame[] {
   let end = 0;
   return payloads.map((payload) => {
     const text = scriptTesting.frame(payload);
@@ -35,7 +35,7 @@ export function laidOut(payloads: readonly unknown[]): PayloadFrame[] {
 }
 
 /** Splits the bytes of frames into network chunks. */
-export function chunked(frames: readonly PayloadFrame[], choices: Choices): Uint8Array[] {
+export function splitFrames(frames: readonly PayloadFrame[], choices: Choices): Uint8Array[] {
   const texts = frames.map(({ text }) => text);
   const cut = choices.among<'whole' | 'payload' | 'anywhere'>('chunks', [
     [3, 'whole'],

@@ -29,14 +29,14 @@ export function placesLeftOut({ turns }: ReadRequest): readonly BlobLocation[] {
 }
 
 /** A text with an omission: the text before and after it, and the number of missing bytes. */
-export interface Cut extends BlobLocation {
+export interface Omission extends BlobLocation {
   readonly head: string;
   readonly tail: string;
   readonly between: number;
 }
 
 /** Returns the omissions in a text that say how to read what is missing. */
-export function cutsIn(text: string): Cut[] {
+export function cutsIn(text: string): Omission[] {
   const match = /\n… (\d+) bytes left out here; read_blob with (\{.*?\}) reads them …\n/.exec(text);
   if (match === null) return [];
   const [words, between, args = ''] = match;

@@ -1,7 +1,7 @@
 import type { ScriptAnswer, ScriptFault } from '@cobbler/agent/testing';
 import { scriptTesting } from '@cobbler/agent/testing';
 import type { PayloadFrame } from './broadcast.ts';
-import { chunked, framesOf, laidOut } from './broadcast.ts';
+import { framesOf, joinFrames, splitFrames } from './broadcast.ts';
 import type { Choices } from './choices.ts';
 
 /** One step of a connection. */
@@ -42,7 +42,7 @@ export function serve(answer: ScriptAnswer, faultRate: FaultRate, choices: Choic
   ]);
   if (choices.whether('trouble', chanceOfTrouble[faultRate])) return troubled(answer, headMs, choices);
   const frames = framesOf(answer, choices);
-  return streamed('answers', frames, [...paced(chunked(frames, choices), choices), end], headMs);
+  return streamed('answers', frames, [...paced(splitFrames(frames, choices), choices), end], headMs);
 }
 
 type RequestTrouble =
@@ -106,7 +106,7 @@ function late(
     const drops = whole.map((frame) => ({ afterMs: gap, bytes: encoder.encode(frame.text) }));
     return streamed(`sends a frame every ${gap} ms`, whole, [...drops, end], headMs);
   }
-  const moves = paced(chunked(whole, choices), choices);
+  const moves = paced(splitFrames(whole, choices), choices);
   if (trouble === 'lingers') return streamed('responds and keeps the connection open', whole, moves, headMs);
   return streamed(
     'responds and breaks the connection',
@@ -140,8 +140,8 @@ function spoiled(
     garbage: ['{"do":"te'],
     reports: scriptTesting.fail({ kind: choices.pick('reported', reported), message: 'The service fails.' }),
   }[trouble];
-  const frames = more.length === 0 ? kept : laidOut([...kept.map(({ payload }) => payload), ...more]);
-  const moves: ConnectionStep[] = paced(chunked(frames, choices), choices);
+  const frames = more.length === 0 ? kept : joinFrames([...kept.map(({ payload }) => payload), ...more]);
+  const moves: ConnectionStep[] = paced(splitFrames(frames, choices), choices);
   if (trouble === 'torn') moves.push({ afterMs: 1, bytes: encoder.encode('data: {"do":"tex') });
   const what = `${trouble} after ${kept.length} of ${whole.length} frames`;
   if (trouble === 'pings') return streamed(what, frames, pinging(moves), headMs);
@@ -156,8 +156,8 @@ function partial(
   headMs: number,
   choices: Choices,
 ): ServedResponse {
-  const frames = laidOut(payloads);
-  const moves: ConnectionStep[] = paced(chunked(frames, choices), choices);
+  const frames = joinFrames(payloads);
+  const moves: ConnectionStep[] = paced(splitFrames(frames, choices), choices);
   const ending = choices.pick('partial response', ['end', 'reset', 'stall'] as const);
   if (ending !== 'stall') moves.push({ afterMs: 1, ending });
   return streamed(`${trouble} after ${frames.length} frames (${ending})`, frames, moves, headMs);

@@ -22,7 +22,7 @@ export interface MadeCall {
 }
 
 /** The input of every response to one request. */
-export interface Thought {
+export interface ResponseInput {
   /** Unique in the simulation. It is part of the model name of the response. */
   readonly request: number;
   readonly read: ReadRequest;
@@ -56,7 +56,7 @@ export class Mind {
     return typeof n === 'number' ? this.#made.get(n) : undefined;
   }
 
-  answer(thought: Thought): ScriptAnswer {
+  answer(thought: ResponseInput): ScriptAnswer {
     const choices = this.#choices;
     if (isForNotes(thought.read)) return this.#notes(thought);
     const habit = this.#habit(thought);
@@ -82,17 +82,17 @@ export class Mind {
     };
   }
 
-  #kinds({ read }: Thought): readonly (readonly [number, ResponseKind])[] {
+  #kinds({ read }: ResponseInput): readonly (readonly [number, ResponseKind])[] {
     if (read.toolChoice === 'none') return closing;
     return this.#isEager && read.turns.length === 1 ? eager : kinds;
   }
 
-  #givenByCall(thought: Thought): ScriptAnswer {
+  #givenByCall(thought: ResponseInput): ScriptAnswer {
     return this.#calling(thought, [this.#call(`call_${thought.request}`, answerTool, true)]);
   }
 
   /** Returns a response that consists only of calls. */
-  #calling(thought: Thought, blocks: readonly ScriptBlock[]): ScriptAnswer {
+  #calling(thought: ResponseInput, blocks: readonly ScriptBlock[]): ScriptAnswer {
     return {
       blocks,
       stop: 'tool_use',
@@ -102,7 +102,7 @@ export class Mind {
   }
 
   /** Repeats the last call or reads an offloaded part, as models do. */
-  #habit({ read, request }: Thought): ScriptBlock[] | undefined {
+  #habit({ read, request }: ResponseInput): ScriptBlock[] | undefined {
     const choices = this.#choices;
     if (read.toolChoice === 'none') return undefined;
     const again = latestLook(read).filter(({ input }) => this.#isFit(input));
@@ -141,7 +141,7 @@ export class Mind {
   }
 
   /** Returns a response to a summary request, which is usually a summary. */
-  #notes(thought: Thought): ScriptAnswer {
+  #notes(thought: ResponseInput): ScriptAnswer {
     const stop = this.#choices.among<StopReason>('notes', [
       [9, 'complete'],
       [1, 'max_tokens'],
@@ -150,7 +150,7 @@ export class Mind {
     return { blocks, stop, usage: this.#usage(thought, blocks), model: `model-${thought.request}` };
   }
 
-  #text({ request, read }: Thought): string {
+  #text({ request, read }: ResponseInput): string {
     if (read.output !== undefined && !this.#choices.whether('wrong shape', 0.2)) return `{"n":${request}}`;
     return this.#words('answer', request);
   }
@@ -161,7 +161,7 @@ export class Mind {
     return `${plain} ${randomText(seededRandom(this.#seed * 31 + request))}`;
   }
 
-  #calls({ request, read }: Thought, released: boolean): ScriptBlock[] {
+  #calls({ request, read }: ResponseInput, released: boolean): ScriptBlock[] {
     const ids = this.#choices.among<'own' | 'same' | 'none'>('call ids', [
       [8, 'own'],
       [1, 'same'],
@@ -190,7 +190,7 @@ export class Mind {
   }
 
   /** Returns plausible token counts: input never exceeds the size of the request. */
-  #usage({ bytes, read }: Thought, blocks: readonly ScriptBlock[]): Usage {
+  #usage({ bytes, read }: ResponseInput, blocks: readonly ScriptBlock[]): Usage {
     const size = blocks.reduce((sum, block) => sum + ('text' in block ? block.text : block.input).length, 0);
     const inputTokens = Math.ceil(bytes / 4);
     const maxTokens = read.maxTokens ?? Number.POSITIVE_INFINITY;

@@ -13,7 +13,7 @@ import { never } from '../scenario/world.ts';
 import type { Mind } from './mind.ts';
 
 /** A request that reached the service, and the part of the response that reached the client. */
-export interface Served {
+export interface ServedRequest {
   /** Request number, counted from 1. */
   readonly request: number;
   readonly program: Program;
@@ -33,7 +33,7 @@ export class ModelService {
   readonly #world: World;
   readonly #mind: Mind;
   readonly #faultRate: FaultRate;
-  readonly #served: Served[] = [];
+  readonly #served: ServedRequest[] = [];
   #calm = false;
 
   constructor(world: World, mind: Mind, faultRate: FaultRate) {
@@ -43,12 +43,12 @@ export class ModelService {
   }
 
   /** Returns the requests of a program, in order. */
-  of(program: Program): readonly Served[] {
+  of(program: Program): readonly ServedRequest[] {
     return this.#served.filter((served) => served.program === program);
   }
 
   /** Returns the request whose response has this model. */
-  ofModel(model: string): Served | undefined {
+  ofModel(model: string): ServedRequest | undefined {
     return this.#served.find(({ answer }) => answer.model === model);
   }
 
@@ -67,8 +67,8 @@ export class ModelService {
     };
   }
 
-  #take(program: Program, { body }: TransportRequest): Served {
-    const text = new TextDecoder().decode(joined(body));
+  #take(program: Program, { body }: TransportRequest): ServedRequest {
+    const text = new TextDecoder().decode(joinBytes(body));
     const request = this.#served.length + 1;
     const asked: unknown = JSON.parse(text);
     const refusal = scriptTesting.refuse(asked);
@@ -80,7 +80,7 @@ export class ModelService {
     const read = scriptTesting.read(asked);
     const answer = this.#mind.answer({ request, read, bytes: text.length });
     const serving = serve(answer, this.#calm ? 'fair' : this.#faultRate, this.#world.choices);
-    const served: Served = { request, program, answer, serving, arrived: 0, surely: 0 };
+    const served: ServedRequest = { request, program, answer, serving, arrived: 0, surely: 0 };
     this.#served.push(served);
     this.#world.note(`${program.name}: request ${request}, which the service ${serving.what}`);
     return served;
@@ -88,12 +88,12 @@ export class ModelService {
 }
 
 /** Returns what the client received of a response. */
-export function receivedOf({ serving, arrived }: Served): ReceivedResponse {
+export function receivedOf({ serving, arrived }: ServedRequest): ReceivedResponse {
   return receivedUpTo(serving, arrived);
 }
 
 /** Returns the minimum and maximum cost of a failed response. */
-export function wastedBy({ serving, arrived, surely }: Served): readonly [min: Usage, max: Usage] {
+export function wastedBy({ serving, arrived, surely }: ServedRequest): readonly [min: Usage, max: Usage] {
   if (serving.frames.length === 0) return [noUsage, noUsage];
   return [wastedIn(receivedUpTo(serving, surely)), wastedIn(receivedUpTo(serving, arrived))];
 }
@@ -105,7 +105,7 @@ function receivedUpTo({ frames }: ServedResponse, bytes: number): ReceivedRespon
 /** A simulated connection. The world schedules its steps, and it ends when the client disconnects. */
 class ServiceConnection implements RawResponse {
   readonly #world: World;
-  readonly #served: Served;
+  readonly #served: ServedRequest;
   readonly #program: Program;
   readonly #moves: Iterator<ConnectionStep>;
   readonly #signal: AbortSignal;
@@ -116,7 +116,7 @@ class ServiceConnection implements RawResponse {
   #cancel: () => void = () => {};
   #open = true;
 
-  constructor(world: World, served: Served, signal: AbortSignal) {
+  constructor(world: World, served: ServedRequest, signal: AbortSignal) {
     this.#world = world;
     this.#served = served;
     this.#program = served.program;
@@ -217,7 +217,7 @@ class ServiceConnection implements RawResponse {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

@@ -91,7 +91,7 @@ export interface Bench {
   readonly permits: Permits | undefined;
   readonly scheduling: 'parallel' | 'sequential';
   /** True if long output is offloaded. */
-  readonly spills: boolean;
+  readonly offloads: boolean;
 }
 
 /** The tools, and a record of what they really did, for the checks. */
@@ -131,7 +131,7 @@ export class Workshop {
     const record = bench.current();
     const { program } = record;
     if (!program.alive) return never();
-    const ordinary = bench.spills ? wordy : manners;
+    const ordinary = bench.offloads ? wordy : manners;
     const manner = this.#world.choices.among('tool', repeatable.has(kind.name) ? looks : ordinary);
     this.#world.note(`${program.name}: ${kind.name} runs call ${args['n']} and ${manner}`);
     const n = Number(args['n']);
@@ -141,7 +141,7 @@ export class Workshop {
     record.executions.push(execution);
     program.watch(context.signal);
     program.cross('tool');
-    return noted(execution, () => this.#behave(manner, execution, context));
+    return recordEnd(execution, () => this.#behave(manner, execution, context));
   }
 
   /** Checks all conditions that must hold when a tool starts. */
@@ -240,7 +240,7 @@ export class Workshop {
 }
 
 /** Records how an execution ends, unless it was stopped before. */
-function noted(execution: Execution, behave: () => unknown): unknown {
+function recordEnd(execution: Execution, behave: () => unknown): unknown {
   const note = (how: 'value' | 'error') => {
     if (!execution.signal.aborted) execution.settled = how;
   };

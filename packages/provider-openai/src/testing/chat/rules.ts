@@ -96,7 +96,7 @@ const rules: readonly Rule[] = [
   /** github.com/sdcb/chats/pull/132 */
   (_, messages) => {
     for (const [at, message] of messages.entries()) {
-      const open = unanswered(messages, at, callIds(message));
+      const open = unansweredIds(messages, at, callIds(message));
       if (open.length === 0) continue;
       const words = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`;
       return refusal(words, { param: `messages.[${at + 1}].role` });
@@ -140,7 +140,7 @@ function lastCalls(messages: readonly Body[], at: number): string[] | undefined 
 }
 
 /** Returns the ids of calls without a tool message directly after the message. */
-function unanswered(messages: readonly Body[], at: number, ids: readonly string[]): string[] {
+function unansweredIds(messages: readonly Body[], at: number, ids: readonly string[]): string[] {
   const after = messages.slice(at + 1);
   const end = after.findIndex((message) => message['role'] !== 'tool');
   const answered = new Set(

@@ -59,7 +59,7 @@ function openItem(block: ScriptBlock, item: ResponseOutputItem, at: Place): Resp
   const { output_index } = at;
   const added = {
     type: 'response.output_item.added' as const,
-    item: emptied(item),
+    item: withoutContent(item),
     output_index,
     sequence_number,
   };
@@ -128,7 +128,7 @@ function itemOf(answer: ScriptAnswer, at: number, status: 'in_progress' | 'compl
 }
 
 /** Returns an item as it is announced, before its content. */
-function emptied(item: ResponseOutputItem): ResponseOutputItem {
+function withoutContent(item: ResponseOutputItem): ResponseOutputItem {
   if (item.type === 'message') return { ...item, content: [] };
   if (item.type === 'function_call') return { ...item, arguments: '' };
   if (item.type === 'reasoning') return { id: item.id, type: 'reasoning', summary: [] };
