@@ -98,11 +98,11 @@ export class InboxRunner implements Runner {
 
   async status(runId: string): Promise<RoutineStatus> {
     this.#checkOpen();
-    const record = await this.#inbox.standing(runId);
-    if (record === undefined) return { state: 'unknown' };
-    if (record.state === 'done') return { state: 'done', output: JSON.parse(record.text) };
-    if (record.state === 'failed') return { state: 'failed', error: JSON.parse(record.text) };
-    return { state: record.state };
+    const runRecord = await this.#inbox.standing(runId);
+    if (runRecord === undefined) return { state: 'unknown' };
+    if (runRecord.state === 'done') return { state: 'done', output: JSON.parse(runRecord.text) };
+    if (runRecord.state === 'failed') return { state: 'failed', error: JSON.parse(runRecord.text) };
+    return { state: runRecord.state };
   }
 
   async result(runId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Json> {
@@ -112,11 +112,11 @@ export class InboxRunner implements Runner {
       // Listens before it reads, so that no change in between is missed.
       const watcher = this.#watch(runId, signal);
       try {
-        const record = await this.#inbox.standing(runId);
-        if (record === undefined) throw runNotFound(runId);
-        if (record.state === 'done') return JSON.parse(record.text);
-        if (record.state === 'failed') throw new AgentError(JSON.parse(record.text) as ErrorData);
-        if (record.state === 'cancelled') throw runCancelled(runId);
+        const runRecord = await this.#inbox.standing(runId);
+        if (runRecord === undefined) throw runNotFound(runId);
+        if (runRecord.state === 'done') return JSON.parse(runRecord.text);
+        if (runRecord.state === 'failed') throw new AgentError(JSON.parse(runRecord.text) as ErrorData);
+        if (runRecord.state === 'cancelled') throw runCancelled(runId);
         await watcher.comes;
       } finally {
         watcher.stop();
@@ -176,8 +176,8 @@ export class InboxRunner implements Runner {
   }
 
   async #fencedReason(runId: string): Promise<AgentError> {
-    const record = await this.#inbox.standing(runId);
-    return record?.state === 'cancelled' ? runCancelled(runId) : fencedRun(runId);
+    const runRecord = await this.#inbox.standing(runId);
+    return runRecord?.state === 'cancelled' ? runCancelled(runId) : fencedRun(runId);
   }
 
   #drop(runId: string, reason: AgentError): void {
@@ -226,8 +226,8 @@ export class InboxRunner implements Runner {
 
   async #check(live: LiveRun): Promise<void> {
     const { runId, epoch } = live.claimed;
-    const record = await this.#inbox.standing(runId);
-    if (record?.state === 'running' && record.epoch === epoch) return live.lookForSignals();
+    const runRecord = await this.#inbox.standing(runId);
+    if (runRecord?.state === 'running' && runRecord.epoch === epoch) return live.lookForSignals();
     if (this.#live.get(runId) === live) this.#drop(runId, await this.#fencedReason(runId));
   }
 

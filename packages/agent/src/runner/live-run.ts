@@ -76,8 +76,8 @@ export class LiveRun {
   /** @throws AgentError code `fenced` if another process has the run, or it has ended. */
   async #checkOwner(): Promise<void> {
     const { inbox, claimed } = this.#options;
-    const record = await inbox.standing(claimed.runId);
-    if (record?.state !== 'running' || record.epoch !== claimed.epoch) throw fencedRun(claimed.runId);
+    const runRecord = await inbox.standing(claimed.runId);
+    if (runRecord?.state !== 'running' || runRecord.epoch !== claimed.epoch) throw fencedRun(claimed.runId);
   }
 
   /** Resolves when one of the waits is over: the inbox then has its signal, or the note that none came in time. */

@@ -59,7 +59,7 @@ interface KeptRun {
   readonly key: string | undefined;
   readonly dueAt: number;
   readonly signals: Map<string, string | null>;
-  record: RunRecord;
+  runRecord: RunRecord;
   ended: number;
 }
 
@@ -97,7 +97,7 @@ class MemoryInbox implements Inbox {
       key,
       dueAt,
       signals: new Map(),
-      record: { state: 'queued' },
+      runRecord: { state: 'queued' },
       ended: 0,
     };
     this.#runs.set(runId, run);
@@ -144,7 +144,7 @@ class MemoryInbox implements Inbox {
   }
 
   standing(runId: string): RunRecord | undefined {
-    return this.#runs.get(runId)?.record;
+    return this.#runs.get(runId)?.runRecord;
   }
 
   hasNews(): boolean {
@@ -164,11 +164,11 @@ class MemoryInbox implements Inbox {
 
   /** Claims the first run of a queue that is due, unless one of them is being worked on. */
   #claimNext(queue: readonly KeptRun[]): ClaimedRun | undefined {
-    if (queue.some(({ record }) => record.state === 'running')) return undefined;
+    if (queue.some(({ runRecord }) => runRecord.state === 'running')) return undefined;
     const next = queue.find((run) => this.#isDue(run));
     if (next === undefined) return undefined;
     this.#later.delete(next);
-    next.record = { state: 'running', epoch: next.claimed.epoch };
+    next.runRecord = { state: 'running', epoch: next.claimed.epoch };
     return next.claimed;
   }
 
@@ -178,9 +178,9 @@ class MemoryInbox implements Inbox {
     return run;
   }
 
-  #end(run: KeptRun, record: RunRecord): Freed {
+  #end(run: KeptRun, runRecord: RunRecord): Freed {
     const { queue, key } = run;
-    run.record = record;
+    run.runRecord = runRecord;
     run.ended = this.#runtime.now();
     run.signals.clear();
     this.#later.delete(run);
@@ -207,6 +207,6 @@ function tooManyRuns(runId: string, maxOpen: number): AgentError {
   return new AgentError({ kind: 'invalid', code: 'too_many_runs', message });
 }
 
-function isOver({ record: { state } }: KeptRun): boolean {
+function isOver({ runRecord: { state } }: KeptRun): boolean {
   return state !== 'queued' && state !== 'running';
 }

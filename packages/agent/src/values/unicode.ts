@@ -77,12 +77,12 @@ function callPart(part: ToolCallPart): ToolCallPart {
   };
 }
 
-/** Returns whether containers are nested deeper than `maxDepth`. Recurses no deeper than that. */
-function isDeeper(value: unknown, maxDepth: number): boolean {
+/** Returns whether containers are nested deeper than `depth`. Recurses no deeper than that. */
+function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (maxDepth === 0) return true;
+  if (depth === 0) return true;
   const fields = value as Record<string, unknown>;
-  for (const key of Object.keys(fields)) if (isDeeper(fields[key], maxDepth - 1)) return true;
+  for (const key of Object.keys(fields)) if (isDeeper(fields[key], depth - 1)) return true;
   return false;
 }
 

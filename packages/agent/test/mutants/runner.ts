@@ -76,7 +76,7 @@ export const runnerMutants: readonly Mutant[] = [
   },
   {
     file: liveRun,
-    find: '|| record.epoch !== claimed.epoch)',
+    find: '|| runRecord.epoch !== claimed.epoch)',
     replace: ')',
     why: 'a process that has lost a run continues its steps',
     breaks: ['P13'],

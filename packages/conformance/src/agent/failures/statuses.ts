@@ -256,8 +256,10 @@ export const statusCases: readonly CaseDefinition[] = [
     const statuses = [500, 502, 503, 529, 504, 429, 408];
     const script = [...statuses.map((status) => answersStatus(status)), fine];
     const { outcome } = await askOnce(subject, script);
-    const retried = outcome.events.flatMap((event) => (event.type === 'retry' ? [event.error.status] : []));
-    expectEqual(retried, statuses, 'the statuses of the retries');
+    const retryStatuses = outcome.events.flatMap((event) =>
+      event.type === 'retry' ? [event.error.status] : [],
+    );
+    expectEqual(retryStatuses, statuses, 'the statuses of the retries');
     expectEqual(responseOf(outcome).attempts, statuses.length + 1, 'the attempts');
   }),
   the('a status that is neither success nor failure is an error [P1]', async (subject) => {

@@ -145,10 +145,10 @@ export const mediaCases: readonly CaseDefinition[] = [
       ];
       responseOf(await setup.ask({ messages }));
       const parts = setup.request(0).turns.flatMap((turn) => turn.parts);
-      const result = parts.find(({ type }) => type === 'result');
+      const toolResult = parts.find(({ type }) => type === 'result');
       expect(
-        result?.type === 'result' && result.text.includes('omitted'),
-        `a note instead of the file, found ${JSON.stringify(result)}`,
+        toolResult?.type === 'result' && toolResult.text.includes('omitted'),
+        `a note instead of the file, found ${JSON.stringify(toolResult)}`,
       );
     });
   }),
