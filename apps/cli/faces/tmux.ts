@@ -114,7 +114,7 @@ export async function atTerminal(args: readonly string[], options: TerminalOptio
       for (;;) {
         const text = all();
         if (isThere(words, text)) return;
-        if (performance.now() > end) throw new Error(`${String(words)} never came:\n${text}`);
+        if (performance.now() > end) throw new Error(`${String(words)} did not appear:\n${text}`);
         await pause(50);
       }
     },

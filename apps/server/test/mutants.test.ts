@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 
-test.each(mutants)('the code that the mutant replaces occurs once: $why', ({ file, find, replace }) => {
-  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-  expect(source.split(find)).toHaveLength(2);
-  expect(replace).not.toBe(find);
-});
+test.each(mutants)(
+  'the code that the mutant changes occurs exactly once: $why',
+  ({ file, find, replace }) => {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    expect(source.split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  },
+);

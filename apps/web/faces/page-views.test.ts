@@ -128,7 +128,7 @@ describe('other features of the page', () => {
       const told: string[] = [];
       Object.assign(globalThis, { told });
       const region = document.querySelector('[aria-live]');
-      if (region === null) throw new Error('nobody is told anything');
+      if (region === null) throw new Error('The page has no live region.');
       new MutationObserver((changes) => {
         for (const { addedNodes } of changes)
           for (const node of addedNodes) told.push(node.textContent ?? '');

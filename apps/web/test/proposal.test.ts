@@ -14,14 +14,14 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
     Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
       .join('')
       .replaceAll(/[ \t]/g, 'x'),
-  'what cannot be seen': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
+  'invisible characters': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
 };
 
 /** Diffs that a tool may return for a content: none, one of other content, or a complete one. */
 const diffs: Readonly<Record<string, (content: string) => { diff?: string }>> = {
   'no diff': () => ({}),
-  'a diff that was cut': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
-  'a whole diff': (content) => {
+  'a truncated diff': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
+  'a complete diff': (content) => {
     const lines = content.replace(/\n$/, '').split('\n');
     const head = ['--- /dev/null', '+++ a.txt', `@@ -0,0 +1,${lines.length} @@`];
     return { diff: [...head, ...lines.map((line) => `+${line}`), ''].join('\n') };

@@ -89,14 +89,15 @@ export class Bench {
   }
 }
 
-/** How often a mutant's place stands in a text; it applies to exactly one. */
+/** Returns how often the code that a mutant changes occurs in a text. It must occur exactly once. */
 export function placesIn(text, { find }) {
   return text.split(find).length - 1;
 }
 
 function mutated(text, mutant) {
   const places = placesIn(text, mutant);
-  if (places !== 1) throw new Error(`The place of the mutant "${mutant.why}" stands ${places} times.`);
+  if (places !== 1)
+    throw new Error(`The code that the mutant "${mutant.why}" changes occurs ${places} times.`);
   return text.split(mutant.find).join(mutant.replace);
 }
 

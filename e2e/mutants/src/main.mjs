@@ -29,7 +29,7 @@ const faults = {
   survived: 'SURVIVED: no test in `by` notices',
   uncited: 'UNCITED: noticed, but by no test that cites what it breaks',
   broken: 'BROKEN: the mutant cannot be loaded, so nothing was tested',
-  invalidPosition: 'MISPLACED: what it changes does not stand exactly once in its file any more',
+  invalidPosition: 'MISPLACED: the code that the mutant changes does not occur exactly once in its file',
 };
 
 const usage = `npm run verify -- mutants [PACKAGE...] [--only WORDS]...

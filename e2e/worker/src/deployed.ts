@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const app = fileURLToPath(new URL('../../../apps/worker', import.meta.url));
 const program = fileURLToPath(new URL('../node_modules/wrangler/bin/wrangler.js', import.meta.url));
 
-/** Runs wrangler in the app's folder, without asking anybody anything. */
+/** Runs wrangler in the app's directory, without prompts. */
 export async function wrangler(...args: readonly string[]): Promise<string> {
   const env = {
     ...process.env,
@@ -23,7 +23,7 @@ export async function wrangler(...args: readonly string[]): Promise<string> {
   return `${stdout}${stderr}`;
 }
 
-/** What `wrangler deploy` would upload, and what it says of it. */
+/** Returns the script that `wrangler deploy` would upload, and the output of the command. */
 export async function deployed(
   environment: string,
 ): Promise<{ readonly script: string; readonly said: string }> {

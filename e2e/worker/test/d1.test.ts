@@ -57,7 +57,7 @@ describe('turns in D1', () => {
   };
   describeContract(
     turnStoreContract('d1', begin, {
-      'an event can be large': 'D1 takes no value of more than 2 MB; the core puts long output away as blobs',
+      'an event can be large': 'D1 accepts no value over 2 MB; the core offloads long output to blobs',
     }),
     { describe, it },
   );

@@ -9,7 +9,7 @@ let person = 0;
 
 beforeAll(async () => {
   const { script, said } = await deployed('production');
-  process.stdout.write(`${/Total Upload.*/.exec(said)?.[0] ?? 'no size was told'}\n`);
+  process.stdout.write(`${/Total Upload.*/.exec(said)?.[0] ?? 'The output contains no size.'}\n`);
   await town.begin({ script });
 });
 afterAll(() => town.end());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants, promises } from './mutants.ts';
 
-test('there are at least sixty mutants, each with its own description', () => {
+test('has at least 60 mutants, each with a different reason', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(60);
   expect(new Set(mutants.map(({ why }) => why)).size).toBe(mutants.length);
 });
@@ -12,8 +12,11 @@ test('at least one mutant breaks each promise of the library', () => {
   expect(promises.filter((promise) => !broken.has(promise))).toEqual([]);
 });
 
-test.each(mutants)('the code that the mutant replaces occurs exactly once: $why', ({ file, find, replace }) => {
-  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-  expect(source.split(find)).toHaveLength(2);
-  expect(replace).not.toBe(find);
-});
+test.each(mutants)(
+  'the code that the mutant changes occurs exactly once: $why',
+  ({ file, find, replace }) => {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    expect(source.split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  },
+);

@@ -115,7 +115,7 @@ describe('the budget of a job that continues a conversation [P14]', () => {
 
   it.each([
     ['counts the failed attempt', 1.5],
-    ['has forgotten it', 1.2],
+    ['does not count it', 1.2],
   ])('counts each attempt once if the program %s', (_what, total) => {
     const account = new TaskBudget(request, true);
     account.close(over(1.3), account.costOf(over(1.3), request));

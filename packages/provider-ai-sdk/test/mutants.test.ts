@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants } from './mutants.ts';
 
-test('lists at least twelve mutants', () => {
+test('has at least 12 mutants', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(mutants)('the source contains the text of the mutant once: $why', ({ file, find, replace }) => {
-  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-  expect(source.split(find)).toHaveLength(2);
-  expect(replace).not.toBe(find);
-});
+test.each(mutants)(
+  'the code that the mutant changes occurs exactly once: $why',
+  ({ file, find, replace }) => {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    expect(source.split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  },
+);

@@ -23,7 +23,7 @@ beforeAll(() => {
     cwd: source,
     encoding: 'utf8',
   });
-  if (built.status !== 0) throw new Error(`It does not build:\n${built.stdout}${built.stderr}`);
+  if (built.status !== 0) throw new Error(`The build failed:\n${built.stdout}${built.stderr}`);
   const metafile: { outputs: Record<string, Output> } = JSON.parse(
     readFileSync(join(folder, 'metafile-esm.json'), 'utf8'),
   );

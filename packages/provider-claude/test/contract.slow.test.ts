@@ -55,7 +55,7 @@ export const requests: MessageCreateParamsStreaming[] = [${requests.source()}];
 export const events: RawMessageStreamEvent[] = [${events.source()}];
 export const errors: ErrorResponse[] = [${errors.source()}];
 
-// The check would notice: a field too many, deep inside, and a word that is none.
+// The check must reject an unknown field, an unknown nested field and an invalid value.
 export const wrong: MessageCreateParamsStreaming[] = [
   // @ts-expect-error
   { model: 'm', max_tokens: 1, stream: true, messages: [], temperature: 1 },

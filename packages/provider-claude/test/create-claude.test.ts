@@ -60,7 +60,7 @@ describe('settings', () => {
       retry: { retries: 0 },
       transport: (request) => {
         requests.push(request);
-        return Promise.reject(new Error('There is no network here.'));
+        return Promise.reject(new Error('This test has no network.'));
       },
       ...config,
     });

@@ -55,7 +55,7 @@ describe('the mock, with the error messages of the service [P12]', () => {
   const cases: readonly (readonly [string, Body, string])[] = [
     ['no model', body({ model: undefined }), 'model: Field required'],
     ['no max_tokens', body({ max_tokens: undefined }), 'max_tokens: Field required'],
-    ['half a token', body({ max_tokens: 0.5 }), 'max_tokens: Input should be a valid integer'],
+    ['a fractional max_tokens', body({ max_tokens: 0.5 }), 'max_tokens: Input should be a valid integer'],
     ['negative tokens', body({ max_tokens: -1 }), 'max_tokens: Input should be greater than or equal to 0'],
     [
       'too many tokens',
@@ -99,24 +99,28 @@ describe('the mock, with the error messages of the service [P12]', () => {
       body({ tools: [{ ...tool, input_schema: {} }] }),
       'tools.0.custom.input_schema.type: Field required',
     ],
-    ['a tool twice', body({ tools: [tool, tool] }), 'tools: Tool names must be unique.'],
+    ['a duplicate tool', body({ tools: [tool, tool] }), 'tools: Tool names must be unique.'],
     [
       'a tool choice without tools',
       body({ tools: [], tool_choice: { type: 'none' } }),
       'tool_choice.none may only be specified while providing tools',
     ],
     [
-      'five cache marks',
+      'five blocks with cache_control',
       body({ system: Array.from({ length: 4 }, () => ({ ...text('x'), ...mark })) }),
       'A maximum of 4 blocks with cache_control may be provided. Found 5.',
     ],
     ['an empty system text', body({ system: [text('')] }), 'system: text content blocks must be non-empty'],
     [
-      'a role of ours',
+      'an unknown role',
       say({ role: 'tool_result', content: [text('x')] }),
       "messages.0.role: Input should be 'user' or 'assistant'",
     ],
-    ['the model first', say(assistant(text('Hi.'))), 'messages: first message must use the "user" role'],
+    [
+      'an assistant message first',
+      say(assistant(text('Hi.'))),
+      'messages: first message must use the "user" role',
+    ],
     [
       'a message without content',
       say(user()),
@@ -124,17 +128,17 @@ describe('the mock, with the error messages of the service [P12]', () => {
     ],
     ['an empty text', say(user(text(''))), 'messages: text content blocks must be non-empty'],
     [
-      'a blank text',
+      'a text of only white space',
       say(user(text(' \n'))),
       'messages: text content blocks must contain non-whitespace text',
     ],
     [
-      'a marked empty text',
+      'an empty text with cache_control',
       say(user({ ...text(''), ...mark })),
       'messages.0.content.0.text: cache_control cannot be set for empty text blocks',
     ],
     [
-      'marked thinking',
+      'thinking with cache_control',
       say(user(text('x')), assistant({ ...thinking('Hm.', sign('Hm.', '')), ...mark }), user(text('y'))),
       'messages.1.content.0.thinking.cache_control: Extra inputs are not permitted',
     ],
@@ -174,12 +178,12 @@ describe('the mock, with the error messages of the service [P12]', () => {
       'messages.1: `tool_result` blocks can only be in `user` messages',
     ],
     [
-      'a call id twice',
+      'a duplicate call id',
       say(user(text('x')), assistant(use('a'), use('a')), user(result('a'))),
       'messages.1.content.1: `tool_use` ids must be unique',
     ],
     [
-      'a call without result',
+      'a call without a result',
       say(user(text('x')), assistant(use('a'), use('b')), user(result('b'))),
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
@@ -189,7 +193,7 @@ describe('the mock, with the error messages of the service [P12]', () => {
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
     [
-      'a result without call',
+      'a result without a call',
       say(user(text('x')), assistant(text('y')), user(result('a'))),
       'messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: a. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.',
     ],
@@ -219,7 +223,7 @@ describe('the mock, with the error messages of the service [P12]', () => {
       'messages.1: `document` blocks can only be in `user` messages',
     ],
     [
-      'the model last',
+      'an assistant message last',
       say(user(text('x')), assistant(text('y'))),
       'This model does not support assistant message prefill. The conversation must end with a user message.',
     ],

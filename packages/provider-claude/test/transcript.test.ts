@@ -100,14 +100,18 @@ describe('the check of a conversation', () => {
       'messages[1] is a result for the call "x", which is not open',
     ],
     [
-      'an answer first',
+      'an assistant message first',
       [says('Hello.'), user('Go.')],
       'messages[0] is the first message but not from the user',
     ],
     ['an empty text', [user(''), user('Go.')], 'messages[0] is empty'],
-    ['blanks', [user('Go.'), says(' \n ')], 'messages[1] has a text block that contains only white space'],
-    ['half a character', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
-    ['a role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
+    [
+      'a text of only white space',
+      [user('Go.'), says(' \n ')],
+      'messages[1] has a text block that contains only white space',
+    ],
+    ['a lone surrogate', [user('x \ud83d')], 'messages[0] contains half of a surrogate pair'],
+    ['an unknown role', [user('Go.'), { role: 'tool', content: 'x' }], 'messages[1] has the role "tool"'],
     [
       'a repeated call id',
       [user('Go.'), calls('a'), results('a'), calls('a'), results('a')],
@@ -119,7 +123,7 @@ describe('the check of a conversation', () => {
       'messages[1] contains a call with the id "a|b", which no service accepts',
     ],
     [
-      'arguments',
+      'invalid arguments',
       [
         user('Go.'),
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: [] }] },
@@ -156,7 +160,7 @@ describe('the check of a conversation', () => {
       ],
       'messages[1] contains thinking without a signature',
     ],
-    ['no message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
+    ['an entry that is not a message', [user('Go.'), 'Hi.'], 'messages[1] is not a message'],
   ])('reports and repairs: %s', (_what, messages, expected) => {
     expect(told(...messages)).toEqual([expected]);
     const whole = mended(messages);

@@ -51,7 +51,7 @@ describe('the cache fields of requests', () => {
     const bodies: Record<string, unknown>[] = [];
     const transport: Transport = ({ body }) => {
       bodies.push(JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>);
-      return Promise.reject(new Error('far enough'));
+      return Promise.reject(new Error('This transport sends no request.'));
     };
     const runtime = fakeRuntime();
     const agent = createOpenAI({

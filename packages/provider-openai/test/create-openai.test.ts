@@ -91,7 +91,7 @@ describe('the base URL', () => {
     const urls: string[] = [];
     const transport: Transport = ({ url }) => {
       urls.push(url);
-      return Promise.reject(new Error('far enough'));
+      return Promise.reject(new Error('This transport sends no request.'));
     };
     const elsewhere = 'http://localhost:11434/v1';
     const configs = [

@@ -4,13 +4,16 @@ import { chatMutants } from './mutants/chat.ts';
 import { responsesMutants } from './mutants/responses.ts';
 import { mutants } from './mutants.ts';
 
-test('defines at least fifteen mutants of each wire', () => {
+test('has at least 15 mutants for each wire', () => {
   expect(responsesMutants.length).toBeGreaterThanOrEqual(15);
   expect(chatMutants.length).toBeGreaterThanOrEqual(15);
 });
 
-test.each(mutants)('finds the code to replace exactly once: $why', ({ file, find, replace }) => {
-  const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-  expect(source.split(find)).toHaveLength(2);
-  expect(replace).not.toBe(find);
-});
+test.each(mutants)(
+  'the code that the mutant changes occurs exactly once: $why',
+  ({ file, find, replace }) => {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    expect(source.split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  },
+);

@@ -34,7 +34,7 @@ const odd = 'Wörter: 漢字 🧵 \u2028 "quotes" \\ and\r\nlines';
 
 const answers: Readonly<Record<string, ScriptAnswer>> = {
   'a text': scriptResponse(['The answer.'], { usage }),
-  'odd characters': scriptResponse([odd], { usage }),
+  'special characters': scriptResponse([odd], { usage }),
   'a text and parallel calls': scriptResponse(
     [
       'I look.',
@@ -44,8 +44,8 @@ const answers: Readonly<Record<string, ScriptAnswer>> = {
     { usage },
   ),
   'a call without arguments': scriptResponse([callBlock('call_1', 'one', '{}')], { usage }),
-  'an answer cut at its limit': scriptResponse(['As far as'], { usage, stop: 'max_tokens' }),
-  'a filtered answer': scriptResponse(['I will'], { usage, stop: 'refusal' }),
+  'a response truncated by its limit': scriptResponse(['As far as'], { usage, stop: 'max_tokens' }),
+  'a filtered response': scriptResponse(['I will'], { usage, stop: 'refusal' }),
   'no content': scriptResponse([], { usage: { ...usage, outputTokens: 3, reasoningTokens: 0 } }),
 };
 

@@ -90,17 +90,17 @@ describe('Chat Completions', () => {
       'messages[1] is a result for the call "a", which is not open',
     ],
     [
-      'arguments',
+      'invalid arguments',
       [user, { role: 'assistant', tool_calls: [call('a', '{"x":')] }, result('a')],
       'messages[1] contains a call whose arguments are not a JSON object',
     ],
     [
-      'a role',
+      'an unknown role',
       [user, { role: 'function', name: 'look', content: 'x' }],
       'messages[1] has the role "function"',
     ],
-    ['no message', [user, 7], 'messages[1] is not a message'],
-    ['an empty answer', [user, { role: 'assistant', content: '' }], 'messages[1] is empty'],
+    ['an entry that is not a message', [user, 7], 'messages[1] is not a message'],
+    ['an empty response', [user, { role: 'assistant', content: '' }], 'messages[1] is empty'],
   ])('reports and repairs: %s', (_what, messages, expected) => {
     expect(told(chatTranscripts, messages)).toEqual([expected]);
     const whole = mended(chatTranscripts, messages);
@@ -190,8 +190,8 @@ describe('Responses', () => {
       [user, thought, user, answer],
       'input[1] is reasoning without a following item',
     ],
-    ['no item', [user, null], 'input[1] is not an item'],
-    ['a role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],
+    ['an entry that is not an item', [user, null], 'input[1] is not an item'],
+    ['an unknown role', [user, { role: 'critic', content: 'x' }], 'input[1] has the role "critic"'],
   ])('reports and repairs: %s', (_what, items, expected) => {
     expect(told(responsesTranscripts, items)).toEqual([expected]);
     expect(told(responsesTranscripts, mended(responsesTranscripts, items))).toEqual([]);

@@ -62,8 +62,8 @@ export function restateStand(cluster: () => RestateCluster): RunnerEnvironment {
   return {
     name: 'restate',
     lacks: {
-      precise: 'a run is taken up again when the engine tries again, which takes a few hundred milliseconds',
-      timers: 'the engine keeps time, and its client timers of its own',
+      precise: 'a run resumes when the engine retries it, which takes a few hundred milliseconds',
+      timers: 'the engine and its client use their own timers',
     },
     async place() {
       services += 1;

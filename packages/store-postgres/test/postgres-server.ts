@@ -228,6 +228,6 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | undefi
     accounts.find((line) => line.startsWith('nobody:'));
   const [, , uid, gid] = account?.split(':') ?? [];
   if (uid === undefined || gid === undefined)
-    throw new Error('There is no user postgres or nobody to run PostgreSQL as.');
+    throw new Error('PostgreSQL needs the user postgres or nobody, and this system has neither.');
   return { uid: Number(uid), gid: Number(gid) };
 }

@@ -58,7 +58,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 const here = (name: string, define: () => void) => describeWith(missing, name, define);
 
-here('who holds a session', () => {
+here('session ownership', () => {
   it('a session that another process runs is in use until the run ends [P13]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own })];
@@ -199,7 +199,7 @@ here('the schema', () => {
   });
 });
 
-here('a connection that breaks', () => {
+here('a broken connection', () => {
   it('after the commit of an append: the append succeeds and stores its events once [P9]', async () => {
     const proxy = await startProxy(server.port);
     const url = `postgres://cobbler@127.0.0.1:${proxy.port}/postgres`;
@@ -289,7 +289,7 @@ here('a probe', () => {
   });
 });
 
-here('who watches', () => {
+here('a watcher', () => {
   it('receives events immediately when another process appends them [S4.15]', async () => {
     const own = schema();
     const [one, other] = [open({ schema: own }), open({ schema: own, pollMs: 60_000, slowPollMs: 60_000 })];

@@ -20,7 +20,7 @@ afterEach(() => box.remove());
 
 function tool(name: string): Tool {
   const found = tools.get(name);
-  if (found === undefined) throw new Error(`There is no tool ${name}.`);
+  if (found === undefined) throw new Error(`Unknown tool: ${name}.`);
   return found;
 }
 

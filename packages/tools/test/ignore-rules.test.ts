@@ -47,11 +47,11 @@ const trees: [string, Record<string, string>][] = [
     { '.gitignore': 'a/\n!a/b\n', 'a/b': '', 'a/.gitignore': '!*\n' },
   ],
   [
-    'everything but',
+    'rules that exclude everything except one directory',
     { '.gitignore': '/*\n!/src\n/src/*\n!/src/keep/\n', 'src/keep/a': '', 'src/drop/b': '', top: '' },
   ],
   [
-    'odd characters',
+    'special characters',
     {
       '.gitignore': '\\#x\n\\!y\n[ab]?\nsp ace\ntrail \n',
       '#x': '',

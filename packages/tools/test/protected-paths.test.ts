@@ -32,7 +32,7 @@ function toolsIn(environment: Record<string, string> = { HOME: box.root }): Map<
 
 function tool(name: string, tools = toolsIn()): Tool {
   const found = tools.get(name);
-  if (found === undefined) throw new Error(`There is no tool ${name}.`);
+  if (found === undefined) throw new Error(`Unknown tool: ${name}.`);
   return found;
 }
 

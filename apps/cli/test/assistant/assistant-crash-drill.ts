@@ -201,7 +201,7 @@ class Desk {
       body: await request.arrayBuffer(),
     });
     if (where === 'lost' || where === 'taken') await this.#life?.kill();
-    if (where === 'lost') throw new Error('It never came here.');
+    if (where === 'lost') throw new Error('The request was lost.');
     const response = await this.#telegram.handler(whole);
     if (where === 'done') await this.#life?.kill();
     this.#allow();

@@ -96,5 +96,5 @@ export async function until(holds: () => boolean | Promise<boolean>, ms = 60_000
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 15));
   }
-  throw new Error(`It did not come to be within ${ms} ms: ${holds}`);
+  throw new Error(`Not true within ${ms} ms: ${holds}`);
 }

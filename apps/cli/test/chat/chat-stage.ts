@@ -138,12 +138,12 @@ async function staged(
         await new Promise((next) => setImmediate(next));
         io.clock.advance(10);
       }
-      throw new Error(`${String(words)} never came:\n${shown()}`);
+      throw new Error(`${String(words)} did not appear:\n${shown()}`);
     },
     ponder: () => io.clock.advance(1000),
     ear: () => {
       const [last] = ears.slice(-1);
-      if (last === undefined) throw new Error('nobody hears');
+      if (last === undefined) throw new Error('The chat has opened no harness.');
       return last;
     },
   };

@@ -70,19 +70,19 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: Unknown provider "cluade". Did you mean claude:x?',
   },
   {
-    name: 'value missing',
+    name: 'missing value',
     args: ['--max-usd'],
     code: 2,
     stderr: "cobbler: Option '--max-usd <amount>' argument missing.",
   },
   {
-    name: 'value wrong',
+    name: 'invalid value',
     args: ['--max-turns', '0', 'hi'],
     code: 2,
     stderr: 'cobbler: --max-turns cannot be "0".',
   },
   {
-    name: 'modes together',
+    name: 'conflicting modes',
     args: ['--yes', '--read-only', 'hi'],
     code: 2,
     stderr: 'cobbler: --yes and --read-only cannot be used together.',
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: /no/such does not exist.',
   },
   {
-    name: 'output nowhere',
+    name: 'output in a missing directory',
     args: ['-o', '/no/such/file', 'hi'],
     env: key,
     code: 2,
@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: --allow "run_command(x" does not have the form tool or tool(pattern).',
   },
   {
-    name: 'address wrong',
+    name: 'invalid base URL',
     args: ['--base-url', 'localhost', 'hi'],
     env: key,
     code: 2,
@@ -165,7 +165,7 @@ const rows: readonly Row[] = [
     stderr: /^cobbler: The API key for Claude contains a space/,
   },
   {
-    name: 'nobody listens',
+    name: 'no server at the base URL',
     args: ['hi', '--base-url', 'http://127.0.0.1:9', '--retry-for', 'never'],
     env: key,
     code: 1,
@@ -217,7 +217,7 @@ const rows: readonly Row[] = [
     stderr: 'cobbler: There is no completion for "fishh". Did you mean fish?',
   },
   {
-    name: 'a demo elsewhere',
+    name: 'demo in a directory without a demo project',
     args: ['demo', '-C', '/'],
     code: 2,
     stderr: 'cobbler: / does not contain a demo project.',

@@ -193,7 +193,7 @@ describe('invalid input', () => {
     ['a missing file', 'nowhere', {}, 'nowhere does not exist.'],
     ['-o without --fix', 'talk', { output: 'x' }, '-o and --in-place need --fix.'],
     [
-      'two places',
+      'both -o and --in-place',
       'talk',
       { fix: true, output: 'x', inPlace: true },
       '--in-place and -o cannot be used together.',
@@ -204,7 +204,7 @@ describe('invalid input', () => {
       { fix: true, json: true },
       '--json and --fix would both write to standard output.',
     ],
-    ['something else', 'talk', {}, 'talk is not in a known transcript format.'],
+    ['an unknown format', 'talk', {}, 'talk is not in a known transcript format.'],
   ])('is rejected: %s', async (_what, path, options, message) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'talk'), 'Dear diary,\n');

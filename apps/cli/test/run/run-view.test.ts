@@ -241,9 +241,9 @@ describe('a run on a terminal', () => {
     });
     io.clock.advance(1000);
     stage.view.end('cancelled');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours and cursor moves.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors and cursor moves of the CLI.
     const foreign = io.all.join('').replace(/\x1b\[(\d+m|K|\d+[AG]|\?2026[hl])|\r\x1b\[K|\r(?=\x1b)/g, '');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be left.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches forbidden characters.
     expect(foreign).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(foreign).toContain('\\x1b]52;c;aGk=\\x07');
   });

@@ -51,7 +51,7 @@ export function buildCli(): BuiltCli {
     cwd: source,
     encoding: 'utf8',
   });
-  if (built.status !== 0) throw new Error(`It does not build:\n${built.stdout}${built.stderr}`);
+  if (built.status !== 0) throw new Error(`The build failed:\n${built.stdout}${built.stderr}`);
   for (const name of ['package.json', 'demo'])
     cpSync(join(source, name), join(folder, name), { recursive: true });
   const inputs = partsByFile(join(dist, 'metafile-esm.json'));

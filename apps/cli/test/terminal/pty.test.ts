@@ -68,7 +68,7 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
       const service = await mockService([says(evil, ['list_files', { path: evil }]), says(evil)]);
       const end = await atTerminal(['go'], { env: claudeAt(service), cwd: temporaryFolder() });
       expect(end.code, end.stdout).toBe(0);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, cursor moves and synchronised output.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, cursor moves and synchronized output.
       const foreign = end.stdout.replaceAll(/\x1b\[(\d+m|K|\d+[AG]|\?2026[hl])/g, '');
       expect(foreign).not.toContain('\x1b');
       expect(end.stdout).toContain('\\x1b[?1049h');
@@ -82,7 +82,7 @@ describe.skipIf(!hasScript)('at a terminal (needs script from util-linux)', () =
     const end = await atTerminal(['go'], { env, cwd: temporaryFolder() });
     expect(end.stdout).toContain('✓ list_files');
     expect(end.stdout).toContain('**Done.**');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test matches colors.
     expect(end.stdout).not.toMatch(/\x1b\[\d+m/);
   });
 

@@ -17,7 +17,7 @@ const contents: Readonly<Record<string, (size: number) => string>> = {
     Array.from({ length: size }, () => String.fromCharCode(random.between(0, 255)))
       .join('')
       .replaceAll(/[\s\d|+-]/g, 'x'),
-  'what cannot be seen': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
+  'invisible characters': (size) => 'a\u202e\u200b\u2800 b'.repeat(size / 6 + 1).slice(0, size),
 };
 
 const sizesWith = (which: string) => [100, 1_500, 20_000, ...(which === 'no diff' ? [1_000_000] : [])];
@@ -40,8 +40,8 @@ function request(content: string, rest: Partial<ApprovalRequestedEvent> = {}): A
 /** Diffs that a tool may provide: none, a shortened one, and a complete one. */
 const diffs: Readonly<Record<string, (content: string) => Partial<ApprovalRequestedEvent>>> = {
   'no diff': () => ({}),
-  'a diff that was cut': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
-  'a whole diff': (content) => {
+  'a truncated diff': () => ({ diff: '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n' }),
+  'a complete diff': (content) => {
     const lines = content.replace(/\n$/, '').split('\n');
     return {
       diff: [

@@ -33,7 +33,7 @@ class Page {
   /** Decides all pending approvals, as addToolApprovalResponse does, and sends the decisions. */
   async answer(approved: boolean, reason?: string): Promise<UIMessage> {
     const last = this.messages.pop();
-    if (last === undefined) throw new Error('nothing is asked');
+    if (last === undefined) throw new Error('No approval is requested.');
     const parts = last.parts.map((part) => {
       if (part.type !== 'dynamic-tool' || part.state !== 'approval-requested') return part;
       const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }) };
@@ -292,7 +292,7 @@ describe('a page with useChat', () => {
       .poll(async () => (await one.store.read('s')).filter(({ type }) => type === 'tool_started').length)
       .toBe(2);
     const stream = await chat.reconnect();
-    if (stream === null) throw new Error('nothing is under way');
+    if (stream === null) throw new Error('No response is in progress.');
     await one.ask('POST', '/v1/sessions/s/steer', { content: 'say Enough.' });
     await one.ask('POST', '/v1/sessions/s/cancel');
     const message = await chat.read(stream, undefined);

@@ -62,7 +62,7 @@ export const attacks: readonly Attack[] = [
     bytes: get('/v1/sessions/honest/events', 'last-event-id: x\r\n'),
   },
   {
-    name: 'two lengths',
+    name: 'two different content-length headers',
     expected: 400,
     bytes: post(prompt, 'content-length: 1\r\ncontent-length: 2\r\n', '{}'),
   },
@@ -100,7 +100,7 @@ export const attacks: readonly Attack[] = [
     bytes: json(prompt, '{"content":"a","__proto__":{"a":1}}'),
   },
   {
-    name: 'a form',
+    name: 'a form body',
     expected: 415,
     bytes: post(
       prompt,
@@ -160,7 +160,7 @@ export const attacks: readonly Attack[] = [
     bytes: get('/v1/sessions', 'origin: https://evil.example\r\n'),
   },
   { name: 'a request with a null origin', expected: 403, bytes: get('/v1/sessions', 'origin: null\r\n') },
-  { name: 'a way up', expected: 404, bytes: get('/v1/sessions/../../../etc/passwd') },
+  { name: 'a plain path traversal', expected: 404, bytes: get('/v1/sessions/../../../etc/passwd') },
   {
     name: 'an encoded path traversal',
     expected: 404,
@@ -168,7 +168,7 @@ export const attacks: readonly Attack[] = [
   },
   { name: 'a path traversal with backslashes', expected: 404, bytes: get('/v1/sessions/..%5c..%5cserver.db/messages') },
   { name: 'a protocol-relative URL of another server', expected: 404, bytes: get('//evil.example/v1/sessions') },
-  { name: 'a whole address', expected: 400, bytes: get('http://evil.example/v1/sessions') },
+  { name: 'an absolute request target', expected: 400, bytes: get('http://evil.example/v1/sessions') },
   { name: 'no token', expected: 401, bytes: bare('GET /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1') },
   {
     name: 'a guessed token',
@@ -181,12 +181,12 @@ export const attacks: readonly Attack[] = [
     bytes: bare('TRACE /v1/sessions HTTP/1.1\r\nhost: 127.0.0.1'),
   },
   {
-    name: 'a tunnel',
+    name: 'a CONNECT request',
     expected: 'hung up',
     bytes: bare('CONNECT evil.example:443 HTTP/1.1\r\nhost: 127.0.0.1'),
   },
   {
-    name: 'another protocol',
+    name: 'a WebSocket upgrade',
     expected: 'hung up',
     bytes: bare('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket'),
   },

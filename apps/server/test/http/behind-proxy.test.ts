@@ -31,7 +31,7 @@ const json = { 'content-type': 'application/json' };
 
 for (const kind of [nginx, caddy]) {
   const isThere = isInstalled(kind);
-  const why = isThere ? '' : ` (skipped: ${kind.name} is not here; apt-get install ${kind.comesFrom})`;
+  const why = isThere ? '' : ` (skipped: ${kind.name} is not installed; apt-get install ${kind.comesFrom})`;
 
   describe.skipIf(!isThere)(`behind ${kind.name} with its configuration from deploy/${why}`, () => {
     test('each event and each heartbeat arrives at once, while the stream is open', async () => {

@@ -44,7 +44,7 @@ describe('/readyz fails when prompts would fail [P13]', () => {
     const disk = join(folder(), 'disk');
     mkdirSync(disk);
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk], { stdio: 'ignore' });
-    if (mounted.status !== 0) return skip('a small disk can be mounted by an administrator of Linux only');
+    if (mounted.status !== 0) return skip('only root on Linux can mount a small disk');
     onTestFinished(() => void spawnSync('umount', ['-l', disk]));
     const served = await serving(join(disk, 'sessions.db'));
     const filler = join(disk, 'filler');

@@ -17,7 +17,7 @@ async function waiting(one: Rig, id = 's'): Promise<Asked> {
   await one.idle(id);
   const { items } = (await one.ask('GET', `/v1/approvals?session=${id}`)).json as { items: Asked[] };
   const [asked] = items;
-  if (asked === undefined) throw new Error('nothing is asked');
+  if (asked === undefined) throw new Error('No approval is requested.');
   return asked;
 }
 
@@ -90,7 +90,7 @@ describe('approvals', () => {
     await one.ask('POST', '/v1/sessions/s/prompt', { content: 'use write' });
     await one.idle('s');
     const request = (await one.store.read('s')).find((event) => event.type === 'approval_requested');
-    if (request?.type !== 'approval_requested') throw new Error('nothing is asked');
+    if (request?.type !== 'approval_requested') throw new Error('No approval is requested.');
     await expect.poll(() => Date.now() > (request.expiresAt ?? Number.POSITIVE_INFINITY)).toBe(true);
     const answer = await one.ask('POST', path(request), { decision: 'allow', hash: request.hash });
     expect(answer).toMatchObject({ status: 409, json: { code: 'expired' } });

@@ -71,7 +71,7 @@ export function hastyRuntime(seed: number): Runtime {
       for (let turns = random.between(0, 5); turns > 0; turns -= 1) await turn();
       return systemRuntime.digest(text);
     },
-    fetch: () => Promise.reject(new Error('There is no fetch here.')),
+    fetch: () => Promise.reject(new Error('This runtime has no fetch.')),
   };
 }
 

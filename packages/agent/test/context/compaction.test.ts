@@ -21,7 +21,7 @@ const messages: readonly Message[] = [
 const means: CompactionContext = {
   agent: scriptedModel([]),
   signal: new AbortController().signal,
-  ask: () => Promise.reject(new Error('nobody is asked')),
+  ask: () => Promise.reject(new Error('The model must not be called.')),
 };
 
 function afterwards(given: readonly Message[], made: Compacted | undefined): Message[] {

@@ -106,7 +106,7 @@ describe('a summary by a model', () => {
   });
 
   it.each([
-    ['cut off', textResponse('Not', { stop: 'max_tokens' })],
+    ['truncated', textResponse('Not', { stop: 'max_tokens' })],
     ['refused', textResponse('No.', { stop: 'refusal' })],
     ['empty', textResponse('  ')],
     ['a failure', failedResponse(new Error('gone'))],

@@ -41,7 +41,7 @@ describe('exceedsTokens', () => {
   it('estimates nothing without a limit', () => {
     const messages = new Proxy<Message[]>([], {
       get() {
-        throw new Error('looked at');
+        throw new Error('The messages must not be read.');
       },
     });
     expect(exceedsTokens({ ...emptyState(), messages }, Number.POSITIVE_INFINITY, 0)).toBe(false);

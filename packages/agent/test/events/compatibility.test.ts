@@ -24,7 +24,7 @@ const snapshot: Schema = JSON.parse(readFileSync(new URL('../event-schema.json',
 function changed(type: string, change: (schema: { properties: Fields; required: string[] }) => void): Schema {
   const copy = structuredClone(snapshot) as { oneOf: { properties: Fields; required: string[] }[] };
   const found = copy.oneOf.find(({ properties }) => properties['type']?.['const'] === type);
-  if (found === undefined) throw new Error(`There is no ${type}.`);
+  if (found === undefined) throw new Error(`The snapshot has no event type ${type}.`);
   change(found);
   return copy as unknown as Schema;
 }
@@ -34,12 +34,12 @@ type Fields = Record<string, Record<string, unknown>>;
 describe('the format of events, version 1 (docs/events.md)', () => {
   it('differs from the snapshot only by allowed changes', () => {
     const { broken } = schemaChange(snapshot, eventJsonSchema());
-    expect(broken, 'This breaks readers. Undo it, or begin a format version 2: docs/events.md').toEqual([]);
+    expect(broken, 'This breaks readers. Revert it, or start format version 2: docs/events.md').toEqual([]);
   });
 
   it('equals the snapshot; after an allowed change update it: npm run generate -- events', () => {
     const { added } = schemaChange(snapshot, eventJsonSchema());
-    expect(added, 'These are allowed. Write them down: npm run generate -- events').toEqual([]);
+    expect(added, 'These changes are allowed. Update the snapshot: npm run generate -- events').toEqual([]);
     expect(eventJsonSchema()).toEqual(snapshot);
   });
 });
@@ -51,7 +51,7 @@ describe('the changes allowed in a format', () => {
       changed('resumed', ({ properties }) => void Object.assign(properties, { by: {} })),
     ],
     [
-      'a type of event',
+      'an event type',
       {
         ...snapshot,
         oneOf: [
@@ -60,7 +60,7 @@ describe('the changes allowed in a format', () => {
         ],
       },
     ],
-    ['words about it', changed('resumed', (schema) => void Object.assign(schema, { description: 'Later.' }))],
+    ['a description', changed('resumed', (schema) => void Object.assign(schema, { description: 'Later.' }))],
   ];
   it.each(allowed)('%s may be added', (_what, after) => {
     expect(schemaChange(snapshot, after).broken).toEqual([]);
@@ -69,26 +69,26 @@ describe('the changes allowed in a format', () => {
 
   it('schemaChange lists what was added', () => {
     expect(allowed.flatMap(([, after]) => schemaChange(snapshot, after).added)).toEqual([
-      'resumed.by: a new field that may be absent',
-      'dreamt: a new type of event',
+      'resumed.by: a new optional field',
+      'dreamt: a new event type',
     ]);
   });
 
   const forbidden: readonly [string, Schema, RegExp][] = [
     [
-      'a type of event cannot be removed',
+      'an event type cannot be removed',
       { ...snapshot, oneOf: (snapshot['oneOf'] as readonly Schema[]).slice(1) },
-      /^user: this type of event is gone/,
+      /^user: the event type was removed/,
     ],
     [
-      'a field cannot go',
+      'a field cannot be removed',
       changed('tool_result', ({ properties }) => delete properties['diff']),
-      /^tool_result\.diff: the field is gone/,
+      /^tool_result\.diff: the field was removed/,
     ],
     [
       'an optional field cannot become required',
       changed('tool_result', ({ required }) => required.push('summary')),
-      /^tool_result\.summary: is required now/,
+      /^tool_result\.summary: is now required/,
     ],
     [
       'a new field cannot be required',
@@ -96,21 +96,21 @@ describe('the changes allowed in a format', () => {
         Object.assign(properties, { by: {} });
         required.push('by');
       }),
-      /^resumed\.by: is required now/,
+      /^resumed\.by: is now required/,
     ],
     [
       'a required field cannot become optional',
       changed('compacted', ({ required }) => void required.splice(required.indexOf('summary'), 1)),
-      /^compacted\.summary: may be absent now/,
+      /^compacted\.summary: is now optional/,
     ],
     [
-      'a value cannot go',
+      'a value cannot be removed',
       changed(
         'stop_requested',
         ({ properties }) =>
           void Object.assign(properties, { reason: { type: 'string', enum: ['timeout', 'limit'] } }),
       ),
-      /^stop_requested\.reason: no longer takes "cancelled"/,
+      /^stop_requested\.reason: no longer accepts "cancelled"/,
     ],
     [
       'a value cannot be added, because older readers reject it',
@@ -118,15 +118,15 @@ describe('the changes allowed in a format', () => {
         const { decision } = properties as { decision?: { enum: string[] } };
         decision?.enum.push('later');
       }),
-      /^approval_decided\.decision: takes "later" now/,
+      /^approval_decided\.decision: now accepts "later"/,
     ],
     [
       'a type cannot be narrowed',
       changed('compacted', ({ properties }) => Object.assign(properties['summary'] ?? {}, { maxLength: 10 })),
-      /^compacted\.summary: maxLength: was not there and is 10/,
+      /^compacted\.summary: maxLength: was absent and is 10/,
     ],
     [
-      'nor be another',
+      'a type cannot be replaced',
       changed(
         'tool_started',
         ({ properties }) => void Object.assign(properties, { callId: { type: 'number' } }),
@@ -134,12 +134,12 @@ describe('the changes allowed in a format', () => {
       /^tool_started\.callId: type: was "string" and is "number"/,
     ],
     [
-      'deep inside neither',
+      'a nested field cannot become required',
       changed('assistant', ({ properties }) => {
         const usage = properties['usage'] as { required: string[] };
         usage.required.push('reasoningTokens');
       }),
-      /^assistant\.usage\.reasoningTokens: is required now/,
+      /^assistant\.usage\.reasoningTokens: is now required/,
     ],
     [
       'a message cannot get a new type of part',
@@ -147,7 +147,7 @@ describe('the changes allowed in a format', () => {
         const items = properties['content']?.['items'] as { oneOf: Schema[] };
         items.oneOf.push({ type: 'object', properties: { type: { const: 'sound' } } });
       }),
-      /^user\.content\[\]: takes sound now/,
+      /^user\.content\[\]: now accepts sound/,
     ],
   ];
   it.each(forbidden)('%s', (_what, after, words) => {

@@ -5,7 +5,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** The differences between two schemas of events. */
 export interface SchemaChange {
-  /** Changes that older readers can ignore: optional fields and new types of events. */
+  /** Changes that older readers can ignore: optional fields and new event types. */
   readonly added: readonly string[];
   /** Changes that break readers of new or old logs, each with its place and the reason. */
   readonly broken: readonly string[];
@@ -24,7 +24,7 @@ const silent: ReadonlySet<string> = new Set([
 
 /**
  * Compares two JSON Schemas of events by the rule of docs/events.md. Between two releases of one
- * format, only optional fields and types of events can be added; any other change is broken.
+ * format, only optional fields and event types can be added; any other change is broken.
  */
 export function schemaChange(before: Schema, after: Schema): SchemaChange {
   const added: string[] = [];
@@ -32,10 +32,10 @@ export function schemaChange(before: Schema, after: Schema): SchemaChange {
   const events = [branchesOf(before), branchesOf(after)] as const;
   for (const [type, schema] of events[0]) {
     const now = events[1].get(type);
-    if (now === undefined) broken.push(`${type}: this type of event is gone; logs that hold it stay`);
+    if (now === undefined) broken.push(`${type}: the event type was removed; existing logs contain it`);
     else new Comparison(before, after, added, broken).compare(type, schema, now);
   }
-  for (const type of events[1].keys()) if (!events[0].has(type)) added.push(`${type}: a new type of event`);
+  for (const type of events[1].keys()) if (!events[0].has(type)) added.push(`${type}: a new event type`);
   return { added, broken };
 }
 
@@ -53,7 +53,7 @@ function tagOf(branch: Schema): string {
   return JSON.stringify(branch);
 }
 
-/** Comparison of one type of event before and after. */
+/** Comparison of one event type before and after. */
 class Comparison {
   readonly #before: Schema;
   readonly #after: Schema;
@@ -110,47 +110,48 @@ class Comparison {
       if (name in now) this.compare(`${at}.${name}`, schema, now[name]);
       else
         this.#broken.push(
-          `${at}.${name}: the field is gone; old logs have it, and what it says would be lost`,
+          `${at}.${name}: the field was removed; old logs contain it, and its data would be lost`,
         );
     }
     for (const name of Object.keys(now)) {
       if (!(name in old) && !listOf(after['required']).includes(name))
-        this.#added.push(`${at}.${name}: a new field that may be absent`);
+        this.#added.push(`${at}.${name}: a new optional field`);
     }
   }
 
   #required(at: string, before: Schema, after: Schema): void {
     const [old, now] = [listOf(before['required']), listOf(after['required'])];
     for (const name of now)
-      if (!old.includes(name)) this.#broken.push(`${at}.${String(name)}: is required now; old logs lack it`);
+      if (!old.includes(name))
+        this.#broken.push(`${at}.${String(name)}: is now required; old logs do not contain it`);
     for (const name of old)
       if (!now.includes(name) && String(name) in fieldsOf(after))
-        this.#broken.push(`${at}.${String(name)}: may be absent now; older readers refuse events without it`);
+        this.#broken.push(`${at}.${String(name)}: is now optional; older readers reject events without it`);
   }
 
   #values(at: string, old: readonly unknown[], now: readonly unknown[]): void {
     for (const value of old)
       if (!now.includes(value))
-        this.#broken.push(`${at}: no longer takes ${JSON.stringify(value)}; old logs have it`);
+        this.#broken.push(`${at}: no longer accepts ${JSON.stringify(value)}; old logs contain it`);
     for (const value of now)
       if (!old.includes(value))
-        this.#broken.push(`${at}: takes ${JSON.stringify(value)} now; older readers refuse it`);
+        this.#broken.push(`${at}: now accepts ${JSON.stringify(value)}; older readers reject it`);
   }
 
   #branches(at: string, before: Schema, after: Schema): void {
     const [old, now] = [branchesOf(before), branchesOf(after)];
     for (const [tag, schema] of old) {
       const other = now.get(tag);
-      if (other === undefined) this.#broken.push(`${at}: no longer takes ${tag}; old logs have it`);
+      if (other === undefined) this.#broken.push(`${at}: no longer accepts ${tag}; old logs contain it`);
       else this.compare(`${at}(${tag})`, schema, other);
     }
     for (const tag of now.keys())
-      if (!old.has(tag)) this.#broken.push(`${at}: takes ${tag} now; older readers refuse it`);
+      if (!old.has(tag)) this.#broken.push(`${at}: now accepts ${tag}; older readers reject it`);
   }
 
   #same(at: string, before: unknown, after: unknown): void {
     const [old, now] = [JSON.stringify(before), JSON.stringify(after)];
-    if (old !== now) this.#broken.push(`${at}: was ${old ?? 'not there'} and is ${now ?? 'not there'}`);
+    if (old !== now) this.#broken.push(`${at}: was ${old ?? 'absent'} and is ${now ?? 'absent'}`);
   }
 }
 

@@ -46,7 +46,7 @@ test('foldVersion changes when the fold computes different states', () => {
   const digest = createHash('sha256');
   for (const events of stories) for (const state of states(events)) digest.update(textOf(state));
   const advice =
-    'The fold gives other states than before: raise foldVersion and note the digest, so that old snapshots are not used.';
+    'The fold computes different states: increment foldVersion and record the digest, so that old snapshots are not used.';
   expect(digest.digest('hex').slice(0, 16), advice).toBe(digests[foldVersion]);
 });
 
@@ -54,7 +54,7 @@ test('a state can be restored from its text at any point, and folded further', (
   const check = (events: readonly Event[]) => {
     for (const [index, state] of [...states(events).map((state) => structuredClone(state))].entries()) {
       const back = snapshotState(snapshotText(state), JSON.parse(JSON.stringify(state.messages)));
-      if (back === undefined) throw new Error('It did not come back.');
+      if (back === undefined) throw new Error('The snapshot cannot be read.');
       expect(back).toEqual(state);
       for (const event of events.slice(index + 1)) {
         fold(state, event);

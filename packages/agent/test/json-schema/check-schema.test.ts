@@ -125,15 +125,20 @@ describe('names the argument and its problem [P9]', () => {
     ],
     ['a wrong multiple', { multipleOf: 2 }, 3, 'a must be a multiple of 2'],
     ['too few properties', { minProperties: 1 }, {}, 'a must have at least 1 property'],
-    ['a name', { propertyNames: { maxLength: 2 } }, { long: 1 }, 'a.long has a name that is not allowed'],
-    ['what nothing evaluates', { unevaluatedProperties: false }, { b: 1 }, 'a.b is not a known argument'],
+    [
+      'a property name',
+      { propertyNames: { maxLength: 2 } },
+      { long: 1 },
+      'a.long has a name that is not allowed',
+    ],
+    ['an unevaluated property', { unevaluatedProperties: false }, { b: 1 }, 'a.b is not a known argument'],
     [
       'too few matching items',
       { contains: { const: 4 } },
       [1],
       'a must contain more items that match {"const":4}',
     ],
-    ['a branch', { if: { type: 'number' }, else: false }, 'x', 'a is not allowed'],
+    ['a false else branch', { if: { type: 'number' }, else: false }, 'x', 'a is not allowed'],
     [
       'a tuple of an older draft',
       { items: [{ type: 'string' }], additionalItems: false },
@@ -200,11 +205,11 @@ describe('a schema crafted to keep the process busy', () => {
   it.each<[string, JsonObject, RegExp]>([
     ['a pattern with a backreference', object({ a: { pattern: '(a+)\\1' } }), /cannot be matched in linear time/],
     [
-      'very many repetitions',
+      'too many repetitions',
       object({ a: { pattern: '(.{1,900}){1,900}' } }),
       /cannot be matched in linear time/,
     ],
-    ['a reference to itself', { type: 'object', $ref: '#' }, /takes too many steps/],
+    ['a self-reference', { type: 'object', $ref: '#' }, /takes too many steps/],
     ['an unknown type', object({ a: { type: 'strin' } }), /#\/properties\/a\/type is "strin"/],
     ['an invalid pattern', object({ a: { pattern: '(' } }), /is "\(", which is not a regular expression/],
     ['an invalid property schema', object({ a: 7 }), /#\/properties\/a is 7, which is not a schema/],

@@ -27,7 +27,7 @@ function byProgress(steps: readonly ModelStep[]) {
         const place = request.messages.filter(({ role }) => role === 'assistant').length;
         requests.push(place);
         const step = steps[place];
-        if (step === undefined) throw new AgentError({ kind: 'agent', message: 'The script is over.' });
+        if (step === undefined) throw new AgentError({ kind: 'agent', message: 'The script has ended.' });
         return typeof step === 'function' ? await step(request, context) : step;
       },
     },
@@ -39,11 +39,11 @@ async function toTheEnd(executor: Executor, most = 50): Promise<{ result: RunRes
     const advanced = await executor.advance(ids);
     if (advanced.over) return { result: advanced.result, actions };
   }
-  throw new Error('The run came to no end.');
+  throw new Error('The run did not end.');
 }
 
 function seqOf(advanced: Advance): number {
-  if (advanced.over) throw new Error('The run is over.');
+  if (advanced.over) throw new Error('The run has ended.');
   return advanced.seq;
 }
 

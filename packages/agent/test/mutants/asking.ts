@@ -174,7 +174,7 @@ export const askingMutants: readonly Mutant[] = [
     file: fault,
     find: 'wellFormedText(clip(fault.message.trim(), maxMessageLength))',
     replace: 'clip(fault.message.trim(), maxMessageLength)',
-    why: 'an error message contains half a character from the service',
+    why: 'an error message contains a lone surrogate from the service',
     breaks: ['P12'],
     by: 'contract: bodies',
   },

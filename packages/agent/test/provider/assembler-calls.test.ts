@@ -22,11 +22,11 @@ describe('call arguments', () => {
   });
 
   test.each([
-    ['that are cut', '{"a":1', /not valid JSON/],
+    ['that are truncated', '{"a":1', /not valid JSON/],
     ['with a trailing comma', '{"a":1,}', /not valid JSON/],
-    ['with words behind', '{"a":1} ok', /not valid JSON/],
+    ['with text after the end', '{"a":1} ok', /not valid JSON/],
     ['that are an array', '[1]', /not a JSON object/],
-    ['that are a text', '"x"', /not a JSON object/],
+    ['that are a string', '"x"', /not a JSON object/],
     ['that are null', 'null', /not a JSON object/],
     ['with a forbidden key', '{"__proto__":{"x":1}}', /__proto__/],
     ['with a nested forbidden key', '{"a":[{"b":{"__proto__":1}}]}', /__proto__/],

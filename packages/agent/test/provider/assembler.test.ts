@@ -387,7 +387,7 @@ describe('a response is invalid [P4, P27]', () => {
 test.each([
   ['a text', (out: ResponseSink) => out.text(0, 7 as never)],
   ['reasoning', (out: ResponseSink) => out.reasoning(0, null as never)],
-  ['a piece of arguments', (out: ResponseSink) => out.input(0, {} as never)],
+  ['an arguments delta', (out: ResponseSink) => out.input(0, {} as never)],
   ['the id of a call', (out: ResponseSink) => out.call(0, [] as never, 'look')],
   ['the message of a failure', (out: ResponseSink) => out.fail({ message: 7 as never })],
   ['the name of a call', (out: ResponseSink) => out.call(0, 'c1', undefined as never)],

@@ -159,7 +159,7 @@ describe('the connection', () => {
 
 describe('secrets [P19]', () => {
   const spellings: [string, string][] = [
-    ['as it is', secret],
+    ['unchanged', secret],
     ['as JSON', JSON.stringify(secret)],
     ['in a URL', encodeURIComponent(secret)],
     ['in base64', Buffer.from(secret).toString('base64')],

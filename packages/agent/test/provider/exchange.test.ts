@@ -107,7 +107,7 @@ describe('only the end of a response is success [P1]', () => {
     ['before anything', ''],
     ['in a text', started],
     ['in a frame', `${started}data: ["te`],
-    ['behind a stop reason', `${started}${frame('stop', 'complete')}`],
+    ['after a stop reason', `${started}${frame('stop', 'complete')}`],
   ])('a body that ends or breaks %s is a retryable network error', async (_name, text) => {
     for (const answer of [streams(text), cutsAfter(text)]) {
       const error = await rig([answer], noRetry).fails();

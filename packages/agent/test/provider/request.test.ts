@@ -201,22 +201,22 @@ describe('an unsupported request fails as invalid before anything is sent', () =
     ['documents', { files: [] }, { messages: [userMessage([pdf])] }, /does not accept files\./],
     ['a temperature', { sampling: false }, { config: { temperature: 0 } }, /temperature/],
     ['an output schema that needs a tool', { output: 'tool' }, { output }, /output schema/],
-    ['an output shape', { output: 'none' }, { output }, /output schema/],
+    ['an output schema', { output: 'none' }, { output }, /output schema/],
     [
       'an output schema without a valid name',
       {},
       { output: { ...output, name: 'a b' } },
       /name of the output/,
     ],
-    ['half a token', {}, { config: { maxTokens: 0.5 } }, /maxTokens/],
+    ['a fractional number of tokens', {}, { config: { maxTokens: 0.5 } }, /maxTokens/],
     ['a negative number of tokens', {}, { config: { maxTokens: -4 } }, /maxTokens/],
-    ['too hot', {}, { config: { temperature: 3 } }, /temperature/],
-    ['not a temperature', {}, { config: { temperature: Number.NaN } }, /temperature/],
+    ['a temperature that is too high', {}, { config: { temperature: 3 } }, /temperature/],
+    ['a temperature that is not a number', {}, { config: { temperature: Number.NaN } }, /temperature/],
     ['two tools with the same name', {}, { tools: [tool('look'), tool('look')] }, /two tools named look/],
     ['a tool with an invalid name', {}, { tools: [tool('a b')] }, /request\.tools\[0\]\.name/],
     ['an empty conversation', {}, { messages: [] }, /no message/],
     [
-      'a call nobody answered',
+      'a call without a result',
       {},
       {
         messages: [

@@ -12,13 +12,13 @@ function asked(headers: Record<string, string>): number | undefined {
 describe('the delay that a service requests [P7]', () => {
   test.each([
     ['seconds', { 'retry-after': '7' }, 7000],
-    ['parts of seconds', { 'retry-after': ' 1.5 ' }, 1500],
+    ['fractions of a second', { 'retry-after': ' 1.5 ' }, 1500],
     ['milliseconds', { 'retry-after-ms': '250' }, 250],
     ['milliseconds before seconds', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
     ['an HTTP date', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, 30_000],
     ['an HTTP date in another year', { 'retry-after': 'Mon, 01 Mar 2027 00:00:00 GMT' }, 8_596_800_000],
     ['an obsolete HTTP date', { 'retry-after': 'Saturday, 21-Nov-26 12:01:00 GMT' }, 60_000],
-    ['an endless number', { 'retry-after': '9'.repeat(400) }, Number.MAX_SAFE_INTEGER],
+    ['a very large number', { 'retry-after': '9'.repeat(400) }, Number.MAX_SAFE_INTEGER],
   ])('%s', (_name, headers, expected) => {
     expect(asked(headers)).toBe(expected);
   });

@@ -52,8 +52,8 @@ describe('the response so far', () => {
   });
 
   it.each([
-    ['an answer', place(answered([{ type: 'text', text: 'Hello.' }]), 1)],
-    ['a failure', place({ type: 'ask_failed', error, durationMs: 1 }, 1)],
+    ['a response', place(answered([{ type: 'text', text: 'Hello.' }]), 1)],
+    ['a failed request', place({ type: 'ask_failed', error, durationMs: 1 }, 1)],
   ])('ends with %s', (_name, end) => {
     expect(soFar(thinking, text(0, 'Hello'), end)).toMatchObject({ events: [], content: [] });
   });

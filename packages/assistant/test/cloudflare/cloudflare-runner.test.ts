@@ -79,8 +79,8 @@ const stand: RunnerEnvironment = {
   lacks: {
     reopen: elsewhere,
     crash: elsewhere,
-    close: 'runs belong to the engine: who closes a runner stops nobody',
-    timers: 'the engine has some of its own',
+    close: 'runs belong to the engine: closing a runner stops no run',
+    timers: 'the engine uses its own timers',
   },
   place() {
     const lines = new Lines();

@@ -104,5 +104,5 @@ export async function eventually<Value>(look: () => Value | undefined): Promise<
     if (found !== undefined) return found;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  throw new Error('It did not come to be.');
+  throw new Error('The condition was not met within 60 s.');
 }

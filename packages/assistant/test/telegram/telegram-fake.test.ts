@@ -31,22 +31,22 @@ const button = (callback_data: unknown, text: unknown = 'a') => ({
   inline_keyboard: [[{ text, callback_data }]],
 });
 
-describe('the fake Bot API refuses what the real one refuses', () => {
+describe('the fake Bot API rejects, like the real one', () => {
   it.each([
     ['an empty text', { text: '' }, 'message text is empty'],
-    ['a blank text', { text: ' \n\u200b' }, 'message text is empty'],
+    ['a text of only white space', { text: ' \n\u200b' }, 'message text is empty'],
     ['no text', {}, 'message text is empty'],
     [
       'a text that is blank after its markup is parsed',
       { text: '<b> </b>', parse_mode: 'HTML' },
       'message text is empty',
     ],
-    ['4097 units', { text: 'x'.repeat(4097) }, 'message is too long'],
-    ['half a character', { text: 'a\ud83d' }, 'strings must be encoded in UTF-8'],
-    ['another parse mode', { text: 'x', parse_mode: 'HTM' }, 'unsupported parse_mode'],
+    ['a text of 4097 UTF-16 units', { text: 'x'.repeat(4097) }, 'message is too long'],
+    ['a lone surrogate', { text: 'a\ud83d' }, 'strings must be encoded in UTF-8'],
+    ['an unknown parse mode', { text: 'x', parse_mode: 'HTM' }, 'unsupported parse_mode'],
     ['an unknown chat', { text: 'x', chat_id: 2 }, 'chat not found'],
     ['no chat', { text: 'x', chat_id: undefined }, 'chat_id is empty'],
-    ['data of 65 bytes', { text: 'x', reply_markup: button('ü'.repeat(33)) }, 'BUTTON_DATA_INVALID'],
+    ['button data of 66 bytes', { text: 'x', reply_markup: button('ü'.repeat(33)) }, 'BUTTON_DATA_INVALID'],
     ['a button without data', { text: 'x', reply_markup: button(undefined) }, 'Text buttons are unallowed'],
     [
       'an unknown tag',
@@ -54,12 +54,12 @@ describe('the fake Bot API refuses what the real one refuses', () => {
       `can't parse entities: Unsupported start tag "p" at byte offset 2`,
     ],
     [
-      'a tag left open',
+      'an unclosed tag',
       { text: '<b>x', parse_mode: 'HTML' },
       `Can't find end tag corresponding to start tag "b"`,
     ],
     [
-      'tags that cross',
+      'overlapping tags',
       { text: '<b><i>x</b></i>', parse_mode: 'HTML' },
       'Unmatched end tag at byte offset 7, expected "</i>", found "</b>"',
     ],

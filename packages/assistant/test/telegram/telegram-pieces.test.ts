@@ -13,7 +13,7 @@ const html = (markdown: string) =>
 describe('conversion of markdown to Telegram HTML', () => {
   it.each([
     ['bold, italic and strikethrough', '**b** _i_ ~~s~~ ***bi***', '<b>b</b> <i>i</i> <s>s</s> <b><i>bi</i></b>'],
-    ['code in a line', '`a < b`', '<code>a &lt; b</code>'],
+    ['inline code', '`a < b`', '<code>a &lt; b</code>'],
     ['code inside bold text becomes only code', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
     [
       'a code block with a language',
@@ -28,20 +28,20 @@ describe('conversion of markdown to Telegram HTML', () => {
       '<a href="https://x.example/?a=1&amp;b=&quot;2&quot;">a &amp; b</a>',
     ],
     ['a link that is not a web address', '[a](javascript:x)', 'a (javascript:x)'],
-    ['a picture', '![a](https://x.example/p.png)', '<a href="https://x.example/p.png">a</a>'],
+    ['an image', '![a](https://x.example/p.png)', '<a href="https://x.example/p.png">a</a>'],
     ['a heading', '# A *b*', '<b>A </b><b><i>b</i></b>'],
     ['a quote that contains a quote', '> a\n>> b\n\nc', '<blockquote>a\n\nb</blockquote>\n\nc'],
-    ['a list in a list', '- a\n  - b\n- c', '• a\n   • b\n• c'],
+    ['a nested list', '- a\n  - b\n- c', '• a\n   • b\n• c'],
     ['a numbered list', '3. a\n4. b', '3. a\n4. b'],
     ['a list with checkboxes', '- [ ] a\n- [x] b', '☐ a\n☑ b'],
     ['a table', '| a | b |\n|-|-|\n| 世界 | **2** |', '<pre>a    | b\n-----+--\n世界 | 2</pre>'],
     [
-      'HTML is text',
+      'HTML as text',
       '**x**\n\n<b>a</b>\n\n<script>x</script>',
       '<b>x</b>\n\n&lt;b&gt;a&lt;/b&gt;\n\n&lt;script&gt;x&lt;/script&gt;',
     ],
     ['character references', '&amp; &lt; &#65; &nosuch; *i*', '&amp; &lt; A &amp;nosuch; <i>i</i>'],
-    ['a rule', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
+    ['a thematic break', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
   ])('%s', (_name, markdown, expected) => {
     // Two adjacent tags of one kind are equivalent to one tag.
     expect(html(markdown).replaceAll('</b><b>', '')).toBe(expected.replaceAll('</b><b>', ''));

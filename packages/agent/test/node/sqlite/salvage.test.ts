@@ -162,7 +162,7 @@ describe('salvage', () => {
   });
 
   test.each([
-    ['a tool’s result', 'Found 2', 14, ['event 7 is lost']],
+    ['a tool result', 'Found 2', 14, ['event 7 is lost']],
     [
       'a response that later events depend on',
       'Turn 2.',
